@@ -1,0 +1,51 @@
+# The two commands of this project, each with all the set-up it needs:
+#   make reproduce   run the paper's experiments
+#   make test        lint, types, import directions and tests
+
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PYVER  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+# Versions are pinned for the Pythons we test on; another Python takes the newest that fits.
+PINS   := $(wildcard constraints/python$(PYVER).txt)
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
+
+.DEFAULT_GOAL := help
+.PHONY: help reproduce test test-slow lint format constraints clean
+
+help:
+	@sed -n '1,3s/^# \{0,1\}//p' Makefile
+
+$(VENV)/installed: pyproject.toml $(PINS)
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) -e '.[test]'
+	@touch $@
+
+reproduce: $(VENV)/installed
+	$(BIN)/praemia reproduce
+
+test: lint
+	$(BIN)/python -m pytest -n auto
+
+test-slow: $(VENV)/installed
+	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
+
+lint: $(VENV)/installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+# Write the pins for this Python anew, from the newest versions that fit.
+constraints:
+	rm -rf $(VENV)/fresh && $(PYTHON) -m venv $(VENV)/fresh
+	$(VENV)/fresh/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	$(VENV)/fresh/bin/python -m pip freeze --exclude praemia > constraints/python$(PYVER).txt
+	rm -rf $(VENV)/fresh
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist results

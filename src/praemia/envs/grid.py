@@ -1,0 +1,81 @@
+"""Grids in which moves slip: what the warehouse, the rooms and the office share.
+
+A grid has cells that can be entered and walls that cannot. A move up, right, down or left goes as meant w.p. 0.7,
+to each side w.p. 0.1 and nowhere w.p. 0.1; a move into a wall or off the grid stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+MOVES = ("up", "right", "down", "left")
+STAY = "stay"
+_STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
+_SLIPS = ((0, 0.7), (1, 0.1), (-1, 0.1))  # quarter turns from the direction meant, and their probabilities
+_STAY_PROB = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """Cells of a grid that can be entered, numbered row by row.
+
+    Attributes
+    ----------
+    cells : int64[R, C], the observation of each cell, −1 for a wall.
+    blocked : pairs of neighbouring cells ((r, c), (r, c)) between which there is no way.
+    """
+
+    cells: NDArray[np.int64]
+    blocked: frozenset[frozenset[tuple[int, int]]] = frozenset()
+
+    @classmethod
+    def open(cls, rows: int, columns: int, walls: Sequence[tuple[int, int]] = ()) -> Grid:
+        """Make a grid from its size and the cells that are walls."""
+        free = np.ones((rows, columns), dtype=bool)
+        for cell in walls:
+            free[cell] = False
+        cells = np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1)
+        return cls(cells)
+
+    @property
+    def num_cells(self) -> int:
+        return int(self.cells.max()) + 1
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the observations, ``r,c``."""
+        return tuple(f"{r},{c}" for r, c in np.argwhere(self.cells >= 0))
+
+    def entries(self, *, stay: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        """Return the kernel's entries (o, a, o', p) for the four moves, and the sure *stay* if wanted."""
+        places = np.argwhere(self.cells >= 0)
+        here = self.cells[places[:, 0], places[:, 1]]
+        reached = np.stack([self._neighbours(places, step) for step in _STEPS])
+        parts = []
+        for a in range(len(MOVES)):
+            for turn, probability in _SLIPS:
+                parts.append((a, reached[(a + turn) % 4], probability))
+            parts.append((a, here, _STAY_PROB))
+        if stay:
+            parts.append((len(MOVES), here, 1.0))
+        return (
+            np.tile(here, len(parts)),
+            np.repeat([a for a, _, _ in parts], len(here)),
+            np.concatenate([targets for _, targets, _ in parts]),
+            np.repeat([probability for _, _, probability in parts], len(here)),
+        )
+
+    def _neighbours(self, places: NDArray[np.int64], step: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the observation that a step leads to from each place: the place itself where there is no way."""
+        moved = places + step
+        inside = np.all((moved >= 0) & (moved < self.cells.shape), axis=1)
+        moved = np.where(inside[:, None], moved, places)
+        free = self.cells[moved[:, 0], moved[:, 1]] >= 0
+        if self.blocked:
+            pairs = zip(map(tuple, places.tolist()), map(tuple, moved.tolist()), strict=True)
+            free &= np.array([frozenset(pair) not in self.blocked for pair in pairs])
+        moved = np.where(free[:, None], moved, places)
+        return self.cells[moved[:, 0], moved[:, 1]]

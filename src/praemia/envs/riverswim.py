@@ -1,0 +1,73 @@
+"""RiverSwim: swim against the current from one end of a river to the other, and back.
+
+Observations 0 … n−1 lie along the river; episodes start at 0. *left* always moves one to the left. *right* moves
+one to the right w.p. 0.6, stays w.p. 0.35 and is swept back w.p. 0.05 (at 0: 0.6 and 0.4; at n−1: stays w.p. 0.6,
+is swept back w.p. 0.4).
+
+Patrol machine: reaching the right end pays 1, then the left end must be visited before it pays again. The label
+is that of the observation being *left*. In the probabilistic variant "right-end" is the move n−2 → n−1 and is
+noticed only w.p. 0.8.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from praemia.envs.checks import size_between
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+
+LEFT, RIGHT = 0, 1
+
+
+def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool = False) -> Task:
+    """Make the RiverSwim patrol task; the horizon is 2 · size unless it is given."""
+    size_between("size", size, 2, 10_000_000)
+    left_end, right_end = frozenset({"left-end"}), frozenset({"right-end"})
+    labels = [LabelRule(left_end, source=0)]
+    if probabilistic:
+        labels.append(LabelRule(right_end, source=size - 2, target=size - 1))
+    else:
+        labels.append(LabelRule(right_end, source=size - 1))
+    mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right"))
+    name = f"riverswim-prm-{size}" if probabilistic else f"riverswim-{size}"
+    machine = probabilistic_patrol() if probabilistic else patrol()
+    return Task(mdp, machine, 2 * size if horizon is None else horizon, name)
+
+
+def _river(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return the entries (o, a, o', p) of the kernel."""
+    everywhere = np.arange(size)
+    forth, stay, back = np.full(size, 0.6), np.full(size, 0.35), np.full(size, 0.05)
+    stay[0], back[0] = 0.4, 0.0
+    forth[-1], stay[-1], back[-1] = 0.0, 0.6, 0.4
+    moves = [(LEFT, -1, np.ones(size)), (RIGHT, +1, forth), (RIGHT, 0, stay), (RIGHT, -1, back)]
+    return (
+        np.tile(everywhere, len(moves)),
+        np.repeat([action for action, _, _ in moves], size),
+        np.concatenate([np.clip(everywhere + by, 0, size - 1) for _, by, _ in moves]),
+        np.concatenate([probs for _, _, probs in moves]),
+    )
+
+
+def patrol() -> RewardMachine:
+    """Return the deterministic patrol machine of the paper."""
+    return (
+        MachineBuilder(initial="out", propositions=("left-end", "right-end"))
+        .edge("out", "right-end", "back", reward=1)
+        .edge("back", "left-end", "out")
+        .build()
+    )
+
+
+def probabilistic_patrol() -> RewardMachine:
+    """Return the patrol machine whose right end is noticed w.p. 0.8."""
+    return (
+        MachineBuilder(initial="out", propositions=("left-end", "right-end"))
+        .edge("out", "right-end", "back", probability=0.8, reward=1)
+        .edge("out", "right-end", "out", probability=0.2)
+        .edge("back", "left-end", "out")
+        .build()
+    )

@@ -1,0 +1,41 @@
+"""Warehouse: fetch an item from one corner of a grid and deliver it to another.
+
+An n × n grid; episodes start at the charging station (0, 0), the item is at (0, n−1), the delivery point at
+(n−1, n−1). Moves slip as in every grid here; *stay* is sure. Labels are those of the cell that is *reached*.
+The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering pays 1, once.
+"""
+
+from __future__ import annotations
+
+from praemia.envs.checks import size_between
+from praemia.envs.grid import MOVES, STAY, Grid
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+
+
+def warehouse(size: int = 4, horizon: int | None = None) -> Task:
+    """Make the warehouse task; the horizon is 3 · size unless it is given."""
+    size_between("size", size, 2, 3_000)
+    grid = Grid.open(size, size)
+    labels = [
+        LabelRule(frozenset({"item"}), target=int(grid.cells[0, -1])),
+        LabelRule(frozenset({"delivery"}), target=int(grid.cells[-1, -1])),
+    ]
+    mdp = LabeledMDP.from_entries(
+        grid.num_cells, 5, *grid.entries(stay=True), labels=labels, observations=grid.names(), actions=(*MOVES, STAY)
+    )
+    return Task(mdp, fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
+
+
+def fetch_and_deliver() -> RewardMachine:
+    """Return the machine of the paper's warehouse."""
+    return (
+        MachineBuilder(initial="empty", propositions=("item", "delivery"))
+        .edge("empty", "item", "loaded", probability=0.8)
+        .edge("empty", "item", "empty", probability=0.2)
+        .edge("loaded", "delivery", "done", probability=0.9, reward=1)
+        .edge("loaded", "delivery", "loaded", probability=0.1)
+        .build()
+    )

@@ -1,0 +1,37 @@
+"""The bundles of arrays that kernels take: a sparse model with its labels, and a machine on those labels."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+SmallInts: TypeAlias = NDArray[np.int32]
+Actions: TypeAlias = NDArray[np.int16]
+
+
+class MachineArrays(NamedTuple):
+    """τ and the mean rewards ν̄. Row label · M + m holds the edges indptr[row] : indptr[row + 1]."""
+
+    indptr: Ints
+    targets: SmallInts
+    probs: Floats
+    rewards: Floats
+
+
+class ModelArrays(NamedTuple):
+    """p with its labels. Row o · A + a holds the edges indptr[row] : indptr[row + 1].
+
+    ``rows`` is each edge's continuation row; row O + x belongs to (row_labels[x], row_targets[x]).
+    """
+
+    indptr: Ints
+    successors: SmallInts
+    probs: Floats
+    labels: SmallInts
+    rows: SmallInts
+    row_labels: SmallInts
+    row_targets: SmallInts

@@ -1,0 +1,261 @@
+"""Guards: boolean expressions over propositions, kept symbolic.
+
+    guard  :=  guard "|" guard  |  guard "&" guard  |  "!" guard  |  "(" guard ")"  |  name  |  "true"  |  "false"
+
+``!`` binds tightest, then ``&``, then ``|``. A name starts with a letter or ``_`` and goes on with letters,
+digits, ``_`` and ``-``. Text is parsed by a grammar and never evaluated. A guard is decided on a label (a set of
+propositions) in time linear in its length, so a machine over 40 propositions never meets 2^40 labels. Whether
+two guards can hold on the same label is a satisfiability question, answered by case-splitting one proposition
+at a time.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from praemia.errors import ModelError
+
+MAX_LENGTH = 10_000
+MAX_DEPTH = 100
+MAX_SPLITS = 100_000
+
+_GRAMMAR = r"""
+    ?start: either
+    ?either: both ("|" both)*        -> either
+    ?both: factor ("&" factor)*      -> both
+    ?factor: "!" factor              -> negation
+           | "(" either ")"
+           | "true"                  -> true
+           | "false"                 -> false
+           | NAME                    -> name
+    NAME: /[^\W\d][\w-]*/
+    %ignore /\s+/
+"""
+
+
+class Guard(ABC):
+    """A boolean expression over propositions."""
+
+    @abstractmethod
+    def holds(self, label: Set[str]) -> bool:
+        """Tell whether the guard holds on a label, the set of the propositions that are true."""
+
+    @abstractmethod
+    def propositions(self) -> frozenset[str]:
+        """Return the propositions that the guard reads."""
+
+    @abstractmethod
+    def given(self, known: Mapping[str, bool]) -> Guard:
+        """Return the guard that is left once some propositions are known."""
+
+    def __and__(self, other: Guard) -> Guard:
+        return _join("&", (self, other))
+
+    def __or__(self, other: Guard) -> Guard:
+        return _join("|", (self, other))
+
+    def __invert__(self) -> Guard:
+        return _negate(self)
+
+
+@dataclass(frozen=True)
+class Constant(Guard):
+    """Always true, or never."""
+
+    value: bool
+
+    def holds(self, label: Set[str]) -> bool:
+        return self.value
+
+    def propositions(self) -> frozenset[str]:
+        return frozenset()
+
+    def given(self, known: Mapping[str, bool]) -> Guard:
+        return self
+
+    def __str__(self) -> str:
+        return "true" if self.value else "false"
+
+
+@dataclass(frozen=True)
+class Proposition(Guard):
+    """True when the label contains the name."""
+
+    name: str
+
+    def holds(self, label: Set[str]) -> bool:
+        return self.name in label
+
+    def propositions(self) -> frozenset[str]:
+        return frozenset((self.name,))
+
+    def given(self, known: Mapping[str, bool]) -> Guard:
+        return Constant(known[self.name]) if self.name in known else self
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Negation(Guard):
+    """True when its part is false."""
+
+    part: Guard
+
+    def holds(self, label: Set[str]) -> bool:
+        return not self.part.holds(label)
+
+    def propositions(self) -> frozenset[str]:
+        return self.part.propositions()
+
+    def given(self, known: Mapping[str, bool]) -> Guard:
+        return _negate(self.part.given(known))
+
+    def __str__(self) -> str:
+        return f"!({self.part})" if isinstance(self.part, Junction) else f"!{self.part}"
+
+
+@dataclass(frozen=True)
+class Junction(Guard):
+    """All of the parts (``&``), or any of them (``|``)."""
+
+    operator: str
+    parts: tuple[Guard, ...]
+
+    def holds(self, label: Set[str]) -> bool:
+        return (all if self.operator == "&" else any)(part.holds(label) for part in self.parts)
+
+    def propositions(self) -> frozenset[str]:
+        return frozenset().union(*(part.propositions() for part in self.parts))
+
+    def given(self, known: Mapping[str, bool]) -> Guard:
+        return _join(self.operator, tuple(part.given(known) for part in self.parts))
+
+    def __str__(self) -> str:
+        def bracketed(part: Guard) -> str:
+            loose = isinstance(part, Junction) and self.operator == "&"
+            return f"({part})" if loose else str(part)
+
+        return f" {self.operator} ".join(map(bracketed, self.parts))
+
+
+def _negate(part: Guard) -> Guard:
+    if isinstance(part, Constant):
+        return Constant(not part.value)
+    return part.part if isinstance(part, Negation) else Negation(part)
+
+
+def _join(operator: str, parts: tuple[Guard, ...]) -> Guard:
+    """Join parts, dropping what cannot matter: constants, repetitions, junctions within like junctions."""
+    neutral = operator == "&"
+    kept: dict[Guard, None] = {}
+    for part in parts:
+        inner = part.parts if isinstance(part, Junction) and part.operator == operator else (part,)
+        for item in inner:
+            if isinstance(item, Constant):
+                if item.value != neutral:
+                    return item
+            else:
+                kept[item] = None
+    if not kept:
+        return Constant(neutral)
+    return next(iter(kept)) if len(kept) == 1 else Junction(operator, tuple(kept))
+
+
+def parse_guard(text: str) -> Guard:
+    """Parse a guard such as ``item & !(delivery | busy)``."""
+    from lark import Token, Tree
+    from lark.exceptions import UnexpectedInput
+
+    if len(text) > MAX_LENGTH:
+        raise ModelError(f"a guard of {len(text)} characters; at most {MAX_LENGTH} are read")
+    if _nesting(text) > MAX_DEPTH:
+        raise ModelError(f"a guard nested more than {MAX_DEPTH} deep")
+
+    def build(node: Tree[Token] | Token) -> Guard:
+        if isinstance(node, Token):
+            return Proposition(str(node))
+        parts = [build(child) for child in node.children]
+        match node.data:
+            case "true" | "false":
+                return Constant(node.data == "true")
+            case "negation":
+                return _negate(parts[0])
+            case "both" | "either":
+                return _join("&" if node.data == "both" else "|", tuple(parts))
+            case _:
+                return parts[0]
+
+    try:
+        return build(_parser().parse(text))
+    except UnexpectedInput as error:
+        found = "it ends too early" if error.pos_in_stream in (None, -1) else f"stopped at {_rest(text, error)!r}"
+        raise ModelError(
+            f"guard {text!r}: {found}; expected propositions joined by & | ! and brackets"
+        ) from None
+
+
+@cache
+def _parser() -> Any:
+    from lark import Lark
+
+    return Lark(_GRAMMAR, parser="lalr", maybe_placeholders=False)
+
+
+def _nesting(text: str) -> int:
+    """Bound the depth of the parse tree: the open brackets and the negations that wait for their operand."""
+    outer: list[int] = []
+    total = run = deepest = 0
+    for character in text:
+        if character == "!":
+            run += 1
+        elif character == "(":
+            outer.append(run + 1)
+            total, run = total + run + 1, 0
+        elif character == ")":
+            total, run = total - (outer.pop() if outer else 0), 0
+        elif not character.isspace():
+            run = 0
+        deepest = max(deepest, total + run)
+    return deepest
+
+
+def _rest(text: str, error: Any) -> str:
+    return text[error.pos_in_stream :][:20] or "the end"
+
+
+def overlap(first: Guard, second: Guard) -> frozenset[str] | None:
+    """Return a label on which both guards hold, or None when there is none."""
+    splits = 0
+
+    def satisfy(guard: Guard, chosen: dict[str, bool]) -> dict[str, bool] | None:
+        nonlocal splits
+        if isinstance(guard, Constant):
+            return chosen if guard.value else None
+        splits += 1
+        if splits > MAX_SPLITS:
+            raise ModelError(f"guards {str(first)!r} and {str(second)!r} are too complicated to compare")
+        name, value = _next_split(guard)
+        for choice in (value, not value):
+            found = satisfy(guard.given({name: choice}), {**chosen, name: choice})
+            if found is not None:
+                return found
+        return None
+
+    label = satisfy(first & second, {})
+    return None if label is None else frozenset(name for name, value in label.items() if value)
+
+
+def _next_split(guard: Guard) -> tuple[str, bool]:
+    """Choose the proposition to split on: a literal that is forced if there is one, else the first by name."""
+    parts = guard.parts if isinstance(guard, Junction) and guard.operator == "&" else (guard,)
+    for part in parts:
+        if isinstance(part, Proposition):
+            return part.name, True
+        if isinstance(part, Negation) and isinstance(part.part, Proposition):
+            return part.part.name, False
+    return min(guard.propositions()), False

@@ -1,0 +1,124 @@
+"""Labelling functions: which propositions a transition (o, a, o') makes true.
+
+A labelling is written as rules. A rule names any of the observation that is left, the action and the
+observation that is reached, and the propositions it adds; the label of a transition is the union over all rules
+that match it. Labels are interned: a label that occurs gets a number, one that does not costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError
+
+Label: TypeAlias = frozenset[str]
+Indices: TypeAlias = NDArray[np.int64]
+LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
+
+
+@dataclass(frozen=True)
+class LabelRule:
+    """Add propositions to the transitions that match; None matches anything."""
+
+    propositions: Label
+    source: int | None = None
+    action: int | None = None
+    target: int | None = None
+
+
+class Labelling:
+    """The label of every transition (o, a, o'), whether or not it can happen."""
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        """Return the number of each transition's label, and the labels by number."""
+        raise NotImplementedError
+
+    def propositions(self) -> Label | None:
+        """Return the propositions that can occur, or None when they cannot be known beforehand."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class RuleLabelling(Labelling):
+    """A labelling by rules, decided for whole arrays at once."""
+
+    rules: tuple[LabelRule, ...] = ()
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        labels: list[Label] = [frozenset()]
+        numbers = np.zeros(len(sources), dtype=np.int64)
+        for pattern in sorted({self._pattern(rule) for rule in self.rules}):
+            rules = [rule for rule in self.rules if self._pattern(rule) == pattern]
+            columns = [col for col, used in zip((sources, actions, targets), pattern, strict=True) if used]
+            part, part_labels = _match(rules, columns)
+            numbers, labels = _unite(numbers, labels, part, part_labels)
+        return numbers.astype(np.int32), labels
+
+    def propositions(self) -> Label:
+        return frozenset().union(*(rule.propositions for rule in self.rules))
+
+    @staticmethod
+    def _pattern(rule: LabelRule) -> tuple[bool, bool, bool]:
+        return (rule.source is not None, rule.action is not None, rule.target is not None)
+
+
+@dataclass(frozen=True)
+class FunctionLabelling(Labelling):
+    """A labelling by a function of the user's, called once for each transition that is asked for."""
+
+    function: LabelFunction
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        known: dict[Label, int] = {frozenset(): 0}
+        numbers = np.empty(len(sources), dtype=np.int32)
+        for i, (o, a, z) in enumerate(zip(sources.tolist(), actions.tolist(), targets.tolist(), strict=True)):
+            numbers[i] = known.setdefault(as_label(self.function(o, a, z), f"({o}, {a}, {z})"), len(known))
+        return numbers, list(known)
+
+    def propositions(self) -> None:
+        return None
+
+
+def as_label(propositions: object, where: str) -> Label:
+    """Check what a labelling function returned: an iterable of proposition names."""
+    if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
+        label = frozenset(propositions)
+        if all(isinstance(name, str) for name in label):
+            return label
+    raise ModelError(
+        f"the label of {where} is {propositions!r}; expected a set of proposition names, such as {{'goal'}} or set()"
+    )
+
+
+def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:
+    """Number the labels that rules of one pattern give; the pattern's columns are packed into one key."""
+    if not columns:
+        return np.zeros(1, dtype=np.int64), [frozenset().union(*(rule.propositions for rule in rules))]
+    by_key: dict[tuple[int, ...], Label] = {}
+    for rule in rules:
+        key = tuple(part for part in (rule.source, rule.action, rule.target) if part is not None)
+        by_key[key] = by_key.get(key, frozenset()) | rule.propositions
+    widths = [max(int(column.max(initial=0)), *ks) + 1 for column, ks in zip(columns, zip(*by_key, strict=True), strict=True)]
+    keys = np.ravel_multi_index(tuple(np.array(list(by_key), dtype=np.int64).T), widths)
+    order = np.argsort(keys)
+    packed = np.ravel_multi_index(tuple(columns), widths)
+    place = np.minimum(np.searchsorted(keys[order], packed), len(keys) - 1)
+    numbers = np.where(keys[order][place] == packed, order[place] + 1, 0)
+    return numbers.astype(np.int64), [frozenset(), *by_key.values()]
+
+
+def _unite(
+    first: Indices, first_labels: list[Label], second: Indices, second_labels: list[Label]
+) -> tuple[Indices, list[Label]]:
+    """Number the unions of two labels per transition, keeping only those that occur; 0 is the empty label."""
+    pairs, numbers = np.unique(first * len(second_labels) + second, return_inverse=True)
+    known: dict[Label, int] = {frozenset(): 0}
+    for i, j in zip(*divmod(pairs, len(second_labels)), strict=True):
+        known.setdefault(first_labels[i] | second_labels[j], len(known))
+    united = [known[first_labels[i] | second_labels[j]] for i, j in zip(*divmod(pairs, len(second_labels)), strict=True)]
+    return np.array(united, dtype=np.int64)[numbers.reshape(first.shape)], list(known)

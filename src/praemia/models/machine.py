@@ -1,0 +1,204 @@
+"""Probabilistic reward machines.
+
+A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
+environment carries the label σ, the one rule of q whose guard holds on σ is used: the machine moves to q' with
+probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
+pays 0. A deterministic machine is the case in which every rule has one outcome.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+from praemia.errors import ModelError, did_you_mean, unknown_name
+from praemia.models.guards import Guard, overlap, parse_guard
+from praemia.models.rewards import TOLERANCE, Reward
+
+NOTHING = Reward((0.0,))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Where a rule may lead: a machine state, with which probability, paying what."""
+
+    target: str
+    probability: float = 1.0
+    reward: Reward = NOTHING
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
+
+    source: str
+    guard: Guard
+    outcomes: tuple[Outcome, ...]
+
+    def __post_init__(self) -> None:
+        if not self.outcomes:
+            raise ModelError(f"{self.where}: it leads nowhere; give at least one outcome")
+        for outcome in self.outcomes:
+            if not 0.0 <= outcome.probability <= 1.0:
+                raise ModelError(
+                    f"{self.where}: probability {outcome.probability:g} of {outcome.target!r}; "
+                    "it must lie in [0, 1]"
+                )
+        total = math.fsum(outcome.probability for outcome in self.outcomes)
+        if not abs(total - 1.0) <= TOLERANCE:
+            raise ModelError(f"{self.where}: probabilities sum to {total:.12g}; they must sum to 1")
+        object.__setattr__(self, "outcomes", _merge(self.outcomes))
+
+    @property
+    def where(self) -> str:
+        return f"state {self.source!r} on {str(self.guard)!r}"
+
+
+def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
+    """Mix the outcomes that share a target; the joint law of (q', reward) stays the same."""
+    by_target: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        if outcome.probability > 0.0:
+            by_target.setdefault(outcome.target, []).append(outcome)
+    return tuple(
+        group[0]
+        if len(group) == 1
+        else Outcome(
+            target,
+            math.fsum(outcome.probability for outcome in group),
+            Reward.mixture((outcome.probability, outcome.reward) for outcome in group),
+        )
+        for target, group in by_target.items()
+    )
+
+
+@dataclass(frozen=True)
+class RewardMachine:
+    """A probabilistic reward machine: frozen, and valid once it exists."""
+
+    states: tuple[str, ...]
+    initial: str
+    propositions: tuple[str, ...]
+    rules: tuple[Rule, ...]
+
+    def __post_init__(self) -> None:
+        self._validate_names("state", self.states)
+        self._validate_names("proposition", self.propositions)
+        if not self.states:
+            raise ModelError("a machine without states; give at least one")
+        if self.initial not in self.states:
+            raise unknown_name("machine state", self.initial, self.states)
+        for rule in self.rules:
+            self._validate_rule(rule)
+        for state in self.states:
+            self._validate_exclusive(state)
+
+    def _validate_names(self, kind: str, names: tuple[str, ...]) -> None:
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise ModelError(f"{kind} {name!r} is listed twice")
+            seen.add(name)
+
+    def _validate_rule(self, rule: Rule) -> None:
+        for state in (rule.source, *(outcome.target for outcome in rule.outcomes)):
+            if state not in self.index:
+                raise ModelError(f"{rule.where}: unknown state {state!r}{did_you_mean(state, self.states)}")
+        for name in sorted(rule.guard.propositions().difference(self.propositions)):
+            raise ModelError(
+                f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, self.propositions)}"
+            )
+
+    def _validate_exclusive(self, state: str) -> None:
+        for first, second in combinations(self.rules_from(state), 2):
+            label = overlap(first.guard, second.guard)
+            if label is not None:
+                raise ModelError(
+                    f"state {state!r}: rules {str(first.guard)!r} and {str(second.guard)!r} both match the label "
+                    f"{format_label(label)}; make their guards exclude each other"
+                )
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of each state, by its name."""
+        return {state: number for number, state in enumerate(self.states)}
+
+    @cached_property
+    def _rules_by_state(self) -> dict[str, tuple[Rule, ...]]:
+        grouped: dict[str, list[Rule]] = {state: [] for state in self.states}
+        for rule in self.rules:
+            grouped[rule.source].append(rule)
+        return {state: tuple(rules) for state, rules in grouped.items()}
+
+    @property
+    def num_states(self) -> int:
+        return len(self.states)
+
+    @property
+    def is_deterministic(self) -> bool:
+        return all(len(rule.outcomes) == 1 for rule in self.rules)
+
+    def rules_from(self, state: str) -> tuple[Rule, ...]:
+        """Return the rules of a state, in the order in which they were given."""
+        return self._rules_by_state[state]
+
+    def outcomes(self, state: str, label: Set[str]) -> tuple[Outcome, ...]:
+        """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
+        for rule in self.rules_from(state):
+            if rule.guard.holds(label):
+                return rule.outcomes
+        return (Outcome(state),)
+
+    def over(self, propositions: Iterable[str]) -> RewardMachine:
+        """Return the same machine over a larger set of propositions, which its rules do not read."""
+        union = dict.fromkeys((*self.propositions, *propositions))
+        return RewardMachine(self.states, self.initial, tuple(union), self.rules)
+
+
+def format_label(label: Set[str]) -> str:
+    """Write a label as ``{a, b}``."""
+    return "{" + ", ".join(sorted(label)) + "}"
+
+
+class MachineBuilder:
+    """Write a machine down edge by edge, as it stands in a drawing.
+
+    Edges with the same source and the same guard are the outcomes of one rule. States are numbered in the order
+    in which they are first named; propositions are those that the guards read, unless they are given.
+
+    >>> machine = (
+    ...     MachineBuilder(initial="empty")
+    ...     .edge("empty", "item", "loaded", probability=0.8)
+    ...     .edge("empty", "item", "empty", probability=0.2)
+    ...     .edge("loaded", "delivery", "done", reward=1)
+    ...     .build()
+    ... )
+    >>> machine.states
+    ('empty', 'loaded', 'done')
+    """
+
+    def __init__(self, initial: str, propositions: Iterable[str] | None = None) -> None:
+        self._initial = initial
+        self._propositions = None if propositions is None else tuple(propositions)
+        self._states = {initial: None}
+        self._rules: dict[tuple[str, Guard], list[Outcome]] = {}
+
+    def edge(
+        self, source: str, when: str | Guard, target: str, *, probability: float = 1.0, reward: float | Reward = 0.0
+    ) -> MachineBuilder:
+        """Add an edge ``source --when | probability, reward--> target`` and return the builder."""
+        guard = parse_guard(when) if isinstance(when, str) else when
+        self._states |= {source: None, target: None}
+        outcome = Outcome(target, float(probability), Reward.of(reward))
+        self._rules.setdefault((source, guard), []).append(outcome)
+        return self
+
+    def build(self) -> RewardMachine:
+        """Return the machine, or raise a ModelError that says what is wrong with it."""
+        rules = tuple(Rule(source, guard, tuple(outs)) for (source, guard), outs in self._rules.items())
+        read = dict.fromkeys(name for rule in rules for name in sorted(rule.guard.propositions()))
+        propositions = tuple(read) if self._propositions is None else self._propositions
+        return RewardMachine(tuple(self._states), self._initial, propositions, rules)

@@ -1,0 +1,181 @@
+"""Tasks: a labelled MDP, a machine and a horizon — and what a learner may know of one.
+
+``Task`` is the whole truth. ``TaskSpec`` is the part that a learner is given: sizes, labels, machine, rewards and
+horizon, but not p. Both carry the machine as tables over the labels that occur (``MachineTable``), so nothing
+ever grows with 2^propositions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError, did_you_mean
+from praemia.models.labels import Label, Labelling
+from praemia.models.limits import require_memory
+from praemia.models.machine import RewardMachine, format_label
+from praemia.models.mdp import LabeledMDP
+
+MAX_HORIZON = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class MachineTable:
+    """A machine's τ and ν on numbered labels, sparse. Row ``label * num_states + state`` holds its edges.
+
+    Attributes
+    ----------
+    indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
+    reward_indptr : int64[E + 1]; reward_values, reward_probs : float64[·] — the reward law of each edge.
+    inert : bool[L] — labels that move no state and pay nothing.
+    """
+
+    num_states: int
+    initial: int
+    indptr: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    probs: NDArray[np.float64]
+    rewards: NDArray[np.float64]
+    reward_indptr: NDArray[np.int64]
+    reward_values: NDArray[np.float64]
+    reward_probs: NDArray[np.float64]
+    inert: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
+        """Tabulate a machine on the labels given, in their order."""
+        rows = [
+            [(machine.index[out.target], out.probability, out.reward) for out in machine.outcomes(state, label)]
+            for label in label_sets
+            for state in machine.states
+        ]
+        edges = [edge for row in rows for edge in row]
+        still = np.array(
+            [
+                len(row) == 1 and row[0][0] == number % machine.num_states and row[0][2].values == (0.0,)
+                for number, row in enumerate(rows)
+            ]
+        )
+        return cls(
+            num_states=machine.num_states,
+            initial=machine.index[machine.initial],
+            indptr=_offsets([len(row) for row in rows]),
+            targets=np.array([target for target, _, _ in edges], dtype=np.int32),
+            probs=np.array([probability for _, probability, _ in edges]),
+            rewards=np.array([reward.mean for _, _, reward in edges]),
+            reward_indptr=_offsets([len(reward.values) for _, _, reward in edges]),
+            reward_values=np.array([value for _, _, reward in edges for value in reward.values]),
+            reward_probs=np.array([prob for _, _, reward in edges for prob in reward.probabilities]),
+            inert=still.reshape(len(label_sets), machine.num_states).all(axis=1),
+        )
+
+    @cached_property
+    def mean_rewards(self) -> NDArray[np.float64]:
+        """φ as an array [L, M]: the mean reward of a step in a machine state on a label."""
+        sums = np.add.reduceat(self.probs * self.rewards, self.indptr[:-1])
+        return sums.reshape(-1, self.num_states)
+
+
+def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TaskSpec:
+    """What a learner may know of a task: everything but the kernel p and where episodes start."""
+
+    num_observations: int
+    num_actions: int
+    horizon: int
+    machine: RewardMachine
+    labelling: Labelling
+    label_sets: tuple[Label, ...]
+    table: MachineTable
+
+    @property
+    def num_machine_states(self) -> int:
+        return self.machine.num_states
+
+    @cached_property
+    def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:
+        """The label of every (o, a, o') as numbers [O, A, O], with the machine tabulated on those numbers.
+
+        For learners that reason about successors they have not seen. Its size is O·A·O.
+        """
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
+        o, a, z = (axis.ravel() for axis in np.indices(shape))
+        numbers, sets = self.labelling.of(o, a, z)
+        return numbers.reshape(shape), MachineTable.of(self.machine.over(frozenset().union(*sets)), sets)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A labelled MDP with a machine, played for episodes of ``horizon`` steps."""
+
+    mdp: LabeledMDP
+    machine: RewardMachine
+    horizon: int
+    name: str = "task"
+    table: MachineTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int | np.integer):
+            raise ModelError(f"horizon {self.horizon!r}; expected a whole number")
+        if not 1 <= self.horizon <= MAX_HORIZON:
+            raise ModelError(f"horizon {self.horizon}; expected 1 … {MAX_HORIZON:,}")
+        self._validate_labels()
+        object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
+
+    def _validate_labels(self) -> None:
+        known = self.machine.propositions
+        for label in self.mdp.label_sets:
+            for name in sorted(label.difference(known)):
+                raise ModelError(
+                    f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
+                    f"machine's{did_you_mean(name, known)}"
+                )
+
+    @property
+    def num_observations(self) -> int:
+        return self.mdp.num_observations
+
+    @property
+    def num_actions(self) -> int:
+        return self.mdp.num_actions
+
+    @property
+    def num_machine_states(self) -> int:
+        return self.machine.num_states
+
+    @cached_property
+    def spec(self) -> TaskSpec:
+        """What a learner may know."""
+        return TaskSpec(
+            num_observations=self.num_observations,
+            num_actions=self.num_actions,
+            horizon=self.horizon,
+            machine=self.machine,
+            labelling=self.mdp.labelling,
+            label_sets=self.mdp.label_sets,
+            table=self.table,
+        )
+
+    def with_machine(self, machine: RewardMachine) -> Task:
+        """Return the task of the same MDP and horizon under another machine."""
+        produced = frozenset().union(*self.mdp.label_sets)
+        return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
+
+    def with_horizon(self, horizon: int) -> Task:
+        """Return the same task with another horizon."""
+        return Task(self.mdp, self.machine, horizon, self.name)
+
+    def __repr__(self) -> str:
+        return (
+            f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
+            f"{self.num_machine_states} machine states, horizon {self.horizon})"
+        )

@@ -1,0 +1,149 @@
+"""Exact finite-horizon planning: the optimum, the value of any policy, and where a policy spends its time.
+
+A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machine state m on observation o, or
+``policy[h, m, o, a]`` the probability of action a. Steps count from 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.errors import ModelError
+from praemia.kernels import planning as kernels
+from praemia.models.arrays import machine_arrays, model_arrays
+from praemia.models.limits import require_memory
+from praemia.models.task import Task
+
+PROBABILITY_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """An optimal policy and its values.
+
+    Attributes
+    ----------
+    value : the expected return from the start.
+    values : float64[H + 1, M, O], or [1, M, O] with only the first step's when they were not kept.
+    policy : int16[H, M, O].
+    """
+
+    value: float
+    values: NDArray[np.float64]
+    policy: NDArray[np.int16]
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The exact value of a policy: from the start, and ``values`` as in a ``Plan``."""
+
+    value: float
+    values: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Occupancy:
+    """Where a policy spends its time.
+
+    Attributes
+    ----------
+    states : float64[H + 1, M, O], the probability of each machine state and observation at each step.
+    pairs : float64[O, A], μ^π(o, a) = Σ_h P(o_h = o, a_h = a), the expected visits to each pair in an episode.
+    """
+
+    states: NDArray[np.float64]
+    pairs: NDArray[np.float64]
+
+    @property
+    def observations(self) -> NDArray[np.float64]:
+        """float64[H + 1, O], the probability of each observation at each step."""
+        total: NDArray[np.float64] = self.states.sum(axis=1)
+        return total
+
+
+def solve(task: Task, *, keep_values: bool = True) -> Plan:
+    """Find the optimal policy of a task by backward induction; among equally good actions take the first.
+
+    With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy.
+    """
+    shape = (task.horizon, task.num_observations, task.num_machine_states)
+    _require(task, keep_values, policy_bytes=2 * int(np.prod(shape)))
+    policy = np.empty(shape, dtype=np.int16)
+    first, values = _run(kernels.solve, task, policy, keep_values)
+    return Plan(start_value(task, first), values, policy.transpose(0, 2, 1))
+
+
+def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True) -> Evaluation:
+    """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]."""
+    inner = inner_policy(task, policy)
+    _require(task, keep_values, policy_bytes=0)
+    kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
+    first, values = _run(kernel, task, inner, keep_values)
+    return Evaluation(start_value(task, first), values)
+
+
+def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
+    """Find the probability of every machine state and observation at every step under a policy."""
+    inner = inner_policy(task, policy)
+    _require(task, keep_values=True, policy_bytes=0)
+    states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
+    states[0, :, task.table.initial] = task.mdp.start_probs
+    kernel = kernels.occupancy if inner.ndim == 3 else kernels.occupancy_randomised
+    kernel(model_arrays(task), machine_arrays(task.table), task.num_actions, inner, states)
+    acting = states[:-1]
+    pairs = np.stack(
+        [
+            np.sum(acting * (inner == a if inner.ndim == 3 else inner[..., a]), axis=(0, 2))
+            for a in range(task.num_actions)
+        ],
+        axis=1,
+    )
+    return Occupancy(states.transpose(0, 2, 1), pairs)
+
+
+def start_value(task: Task, first: NDArray[np.float64]) -> float:
+    """Return the value at the start, from V_0[O, M]."""
+    starts = np.flatnonzero(task.mdp.start_probs)
+    return float(np.dot(task.mdp.start_probs[starts], first[starts, task.table.initial]))
+
+
+def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
+    """Check a policy and return it as the kernels take it: int16[H, O, M] or float64[H, O, M, A]."""
+    array = np.asarray(policy)
+    expected = (task.horizon, task.num_machine_states, task.num_observations)
+    if array.shape == expected:
+        if not np.issubdtype(array.dtype, np.integer):
+            raise ModelError(f"a deterministic policy of type {array.dtype}; expected whole numbers, the actions")
+        if array.min() < 0 or array.max() >= task.num_actions:
+            raise ModelError(
+                f"a policy with actions {array.min()} … {array.max()}; expected 0 … {task.num_actions - 1}"
+            )
+        return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=np.int16)
+    if array.shape == (*expected, task.num_actions):
+        weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
+        if not (weights.min() >= 0.0 and np.abs(weights.sum(axis=-1) - 1.0).max() <= PROBABILITY_TOLERANCE):
+            raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
+        return weights
+    raise ModelError(
+        f"a policy of shape {array.shape}; expected {expected} (horizon, machine states, observations), "
+        f"or {(*expected, task.num_actions)} with a probability for each action"
+    )
+
+
+def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
+    table = 8 * task.num_observations * task.num_machine_states
+    steps = task.horizon + 1 if keep_values else 0
+    require_memory(table * (steps + 2) + policy_bytes, f"planning for {task!r}")
+
+
+def _run(kernel: Any, task: Task, policy: NDArray[Any], keep_values: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Call a planning kernel; return V_0[O, M] and the values as [·, M, O]."""
+    steps = task.horizon + 1 if keep_values else 0
+    values = np.empty((steps, task.num_observations, task.num_machine_states))
+    first = kernel(model_arrays(task), machine_arrays(task.table), task.num_actions, values, policy)
+    kept = values if keep_values else first[np.newaxis]
+    return first, kept.transpose(0, 2, 1)
