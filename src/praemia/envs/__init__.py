@@ -1,0 +1,46 @@
+"""Built-in environments, their pictures, and the bridge to Gymnasium.
+
+``make`` makes one by name; ``names`` lists some. Gymnasium is imported only by what needs it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from praemia.envs.flower import flower
+from praemia.envs.office import office
+from praemia.envs.random_tasks import random_task
+from praemia.envs.registry import describe, make, names, picture, svg_picture, text_picture
+from praemia.envs.riverswim import riverswim, riverswim_prm
+from praemia.envs.rooms import two_rooms
+from praemia.envs.tables import from_gymnasium
+from praemia.envs.warehouse import warehouse
+
+if TYPE_CHECKING:
+    from praemia.envs.gym import TaskEnv
+
+__all__ = [
+    "TaskEnv",
+    "describe",
+    "flower",
+    "from_gymnasium",
+    "make",
+    "names",
+    "office",
+    "picture",
+    "random_task",
+    "riverswim",
+    "riverswim_prm",
+    "svg_picture",
+    "text_picture",
+    "two_rooms",
+    "warehouse",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "TaskEnv":
+        from praemia.envs.gym import TaskEnv
+
+        return TaskEnv
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,22 +1,29 @@
 """Grids in which moves slip: what the warehouse, the rooms and the office share.
 
-A grid has cells that can be entered and walls that cannot. A move up, right, down or left goes as meant w.p. 0.7,
-to each side w.p. 0.1 and nowhere w.p. 0.1; a move into a wall or off the grid stays.
+A grid has cells that can be entered and walls that cannot. A move up, right, down or left goes as meant
+w.p. 0.7, to each side w.p. 0.1 and nowhere w.p. 0.1; a move into a wall or off the grid stays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from praemia.models.limits import require_memory
 
 MOVES = ("up", "right", "down", "left")
 STAY = "stay"
 _STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
 _SLIPS = ((0, 0.7), (1, 0.1), (-1, 0.1))  # quarter turns from the direction meant, and their probabilities
 _STAY_PROB = 0.1
+_BYTES_PER_CELL = 1_500  # 17 entries of four arrays, the copies made while they are sorted, and a name
+
+Cell: TypeAlias = tuple[int, int]
+Indices: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,17 +36,17 @@ class Grid:
     blocked : pairs of neighbouring cells ((r, c), (r, c)) between which there is no way.
     """
 
-    cells: NDArray[np.int64]
-    blocked: frozenset[frozenset[tuple[int, int]]] = frozenset()
+    cells: Indices
+    blocked: frozenset[frozenset[Cell]] = frozenset()
 
     @classmethod
-    def open(cls, rows: int, columns: int, walls: Sequence[tuple[int, int]] = ()) -> Grid:
+    def open(cls, rows: int, columns: int, walls: Iterable[Cell] = ()) -> Grid:
         """Make a grid from its size and the cells that are walls."""
+        require_memory(_BYTES_PER_CELL * rows * columns, f"a grid of {rows:,} × {columns:,} cells")
         free = np.ones((rows, columns), dtype=bool)
         for cell in walls:
             free[cell] = False
-        cells = np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1)
-        return cls(cells)
+        return cls(np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1))
 
     @property
     def num_cells(self) -> int:
@@ -49,7 +56,11 @@ class Grid:
         """Return the names of the observations, ``r,c``."""
         return tuple(f"{r},{c}" for r, c in np.argwhere(self.cells >= 0))
 
-    def entries(self, *, stay: bool) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def observation(self, cell: Cell) -> int:
+        """Return the observation of a cell."""
+        return int(self.cells[cell])
+
+    def entries(self, *, stay: bool) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
         """Return the kernel's entries (o, a, o', p) for the four moves, and the sure *stay* if wanted."""
         places = np.argwhere(self.cells >= 0)
         here = self.cells[places[:, 0], places[:, 1]]
@@ -68,8 +79,8 @@ class Grid:
             np.repeat([probability for _, _, probability in parts], len(here)),
         )
 
-    def _neighbours(self, places: NDArray[np.int64], step: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the observation that a step leads to from each place: the place itself where there is no way."""
+    def _neighbours(self, places: Indices, step: Indices) -> Indices:
+        """Return where a step leads from each place; the place itself if there is no way."""
         moved = places + step
         inside = np.all((moved >= 0) & (moved < self.cells.shape), axis=1)
         moved = np.where(inside[:, None], moved, places)
@@ -78,4 +89,5 @@ class Grid:
             pairs = zip(map(tuple, places.tolist()), map(tuple, moved.tolist()), strict=True)
             free &= np.array([frozenset(pair) not in self.blocked for pair in pairs])
         moved = np.where(free[:, None], moved, places)
-        return self.cells[moved[:, 0], moved[:, 1]]
+        reached: Indices = self.cells[moved[:, 0], moved[:, 1]]
+        return reached

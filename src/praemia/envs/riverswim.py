@@ -1,43 +1,56 @@
 """RiverSwim: swim against the current from one end of a river to the other, and back.
 
-Observations 0 … n−1 lie along the river; episodes start at 0. *left* always moves one to the left. *right* moves
-one to the right w.p. 0.6, stays w.p. 0.35 and is swept back w.p. 0.05 (at 0: 0.6 and 0.4; at n−1: stays w.p. 0.6,
-is swept back w.p. 0.4).
+Observations 0 … n−1 lie along the river; episodes start at 0. *left* always moves one to the left. *right*
+moves one to the right w.p. 0.6, stays w.p. 0.35 and is swept back w.p. 0.05 (at 0: 0.6 and 0.4; at n−1: stays
+w.p. 0.6, is swept back w.p. 0.4).
 
-Patrol machine: reaching the right end pays 1, then the left end must be visited before it pays again. The label
-is that of the observation being *left*. In the probabilistic variant "right-end" is the move n−2 → n−1 and is
-noticed only w.p. 0.8.
+Patrol machine: reaching the right end pays 1, then the left end must be visited before it pays again. The
+label is that of the observation being *left*. In the probabilistic variant "right-end" is the move n−2 → n−1
+and is noticed only w.p. 0.8.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from praemia.envs.checks import size_between
+from praemia.envs.pictures import Mark, Picture, Spot, require_drawable
+from praemia.errors import ParameterError
 from praemia.models.labels import LabelRule
+from praemia.models.limits import require_memory
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
 
 LEFT, RIGHT = 0, 1
+_ROW = 15
+_BYTES_PER_OBSERVATION = 400  # four entries of four arrays, and the copies made while they are sorted
 
 
 def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool = False) -> Task:
     """Make the RiverSwim patrol task; the horizon is 2 · size unless it is given."""
     size_between("size", size, 2, 10_000_000)
-    left_end, right_end = frozenset({"left-end"}), frozenset({"right-end"})
-    labels = [LabelRule(left_end, source=0)]
-    if probabilistic:
-        labels.append(LabelRule(right_end, source=size - 2, target=size - 1))
-    else:
-        labels.append(LabelRule(right_end, source=size - 1))
+    if not isinstance(probabilistic, bool):
+        raise ParameterError(f"probabilistic={probabilistic!r}; expected true or false")
+    require_memory(_BYTES_PER_OBSERVATION * size, f"a river of {size:,} observations")
+    right_end = {"source": size - 2, "target": size - 1} if probabilistic else {"source": size - 1}
+    labels = [
+        LabelRule(frozenset({"left-end"}), source=0),
+        LabelRule(frozenset({"right-end"}), **right_end),
+    ]
     mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right"))
     name = f"riverswim-prm-{size}" if probabilistic else f"riverswim-{size}"
     machine = probabilistic_patrol() if probabilistic else patrol()
     return Task(mdp, machine, 2 * size if horizon is None else horizon, name)
 
 
-def _river(size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
+    """Make the RiverSwim task with the probabilistic patrol machine; its horizon is 2 · size unless given."""
+    return riverswim(size, horizon, probabilistic=True)
+
+
+def _river(size: int) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the entries (o, a, o', p) of the kernel."""
     everywhere = np.arange(size)
     forth, stay, back = np.full(size, 0.6), np.full(size, 0.35), np.full(size, 0.05)
@@ -71,3 +84,25 @@ def probabilistic_patrol() -> RewardMachine:
         .edge("back", "left-end", "out")
         .build()
     )
+
+
+def riverswim_picture(size: int = 5) -> Picture:
+    """Draw the river, its two ends marked."""
+    size_between("size", size, 2, 10_000_000)
+    require_drawable(size)
+    marks = [Mark(str(o)) for o in range(size)]
+    marks[0] = Mark("0", "start", "left end; episodes start here")
+    marks[-1] = Mark(str(size - 1), "goal", "right end: pays 1, once for each visit to the left end")
+    return Picture(
+        f"RiverSwim, {size} observations",
+        tuple(_bend(o, mark) for o, mark in enumerate(marks)),
+        links=tuple((o, o + 1) for o in range(size - 1)),
+        caption="the current flows to the left end: left is sure, right gets on w.p. 0.6",
+        round=True,
+    )
+
+
+def _bend(o: int, mark: Mark) -> Spot:
+    """Place an observation on the river, which turns after so many that no picture gets too wide."""
+    row, column = divmod(o, _ROW)
+    return Spot(4 / 3 * (_ROW - 1 - column if row % 2 else column) + 0.5, 4 / 3 * row + 0.5, mark)

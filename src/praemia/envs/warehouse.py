@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from praemia.envs.checks import size_between
 from praemia.envs.grid import MOVES, STAY, Grid
+from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
@@ -20,11 +21,17 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     size_between("size", size, 2, 3_000)
     grid = Grid.open(size, size)
     labels = [
-        LabelRule(frozenset({"item"}), target=int(grid.cells[0, -1])),
-        LabelRule(frozenset({"delivery"}), target=int(grid.cells[-1, -1])),
+        LabelRule(frozenset({"item"}), target=grid.observation((0, size - 1))),
+        LabelRule(frozenset({"delivery"}), target=grid.observation((size - 1, size - 1))),
     ]
+    actions = (*MOVES, STAY)
     mdp = LabeledMDP.from_entries(
-        grid.num_cells, 5, *grid.entries(stay=True), labels=labels, observations=grid.names(), actions=(*MOVES, STAY)
+        grid.num_cells,
+        len(actions),
+        *grid.entries(stay=True),
+        labels=labels,
+        observations=grid.names(),
+        actions=actions,
     )
     return Task(mdp, fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
 
@@ -39,3 +46,14 @@ def fetch_and_deliver() -> RewardMachine:
         .edge("loaded", "delivery", "loaded", probability=0.1)
         .build()
     )
+
+
+def warehouse_picture(size: int = 4) -> Picture:
+    """Draw the warehouse."""
+    require_drawable(size * size)
+    marks = {
+        (0, 0): Mark("S", "start", "charging station; episodes start here"),
+        (0, size - 1): Mark("I", "waypoint", "item, ready w.p. 0.8"),
+        (size - 1, size - 1): Mark("D", "goal", "delivery, free w.p. 0.9: pays 1"),
+    }
+    return grid_picture(f"Warehouse, {size} × {size}", Grid.open(size, size), marks, "moves slip w.p. 0.3")

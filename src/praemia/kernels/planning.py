@@ -4,7 +4,8 @@ With table = the continuation rows of V_{h+1}:
 
     Q_h(o, m, a) = Σ_e p_e · table[row_e, m],    V_h(o, m) = max_a Q_h  or  Σ_a π_h(a|o, m) Q_h.
 
-Each kernel returns V_0[O, M]. ``values`` has the shape [H + 1, O, M] to keep every V_h, or [0, O, M] to keep none.
+Two tables take turns: one is read while V_h is written into the other's first O rows. The kernels return V_0[O, M].
+``values`` has the shape [H + 1, O, M] to keep every V_h, or [0, O, M] to keep none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats, MachineArrays, ModelArrays
-from praemia.kernels.rows import fill_rows
+from praemia.kernels.rows import fill_extra_rows
 
 
 @njit(cache=True)
@@ -21,13 +22,11 @@ def solve(model: ModelArrays, machine: MachineArrays, num_actions: int, values: 
     """Find the optimum; fill policy[H, O, M] with the first of the best actions."""
     indptr, probs, rows = model.indptr, model.probs, model.rows
     horizon, num_observations, num_states = policy.shape
-    table = np.zeros((num_observations + model.row_labels.shape[0], num_states))
-    best = np.zeros((num_observations, num_states))
+    tables = np.zeros((2, num_observations + model.row_labels.shape[0], num_states))
     total = np.empty(num_states)
-    if values.shape[0] > 0:
-        values[horizon] = 0.0
     for h in range(horizon - 1, -1, -1):
-        fill_rows(table, best, model.row_labels, model.row_targets, machine)
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, machine)
         for o in range(num_observations):
             for a in range(num_actions):
                 total[:] = 0.0
@@ -35,39 +34,33 @@ def solve(model: ModelArrays, machine: MachineArrays, num_actions: int, values: 
                     p = probs[e]
                     row = rows[e]
                     for m in range(num_states):
-                        total[m] += p * table[row, m]
+                        total[m] += p * after[row, m]
                 for m in range(num_states):
-                    if a == 0 or total[m] > best[o, m]:
-                        best[o, m] = total[m]
+                    if a == 0 or total[m] > here[o, m]:
+                        here[o, m] = total[m]
                         policy[h, o, m] = a
-        if values.shape[0] > 0:
-            values[h] = best
-    return best
+        _keep(values, h, here)
+    return tables[0, :num_observations].copy()
 
 
 @njit(cache=True)
-def evaluate(
-    model: ModelArrays, machine: MachineArrays, num_actions: int, values: Floats, policy: Actions
-) -> Floats:
+def evaluate(model: ModelArrays, machine: MachineArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
     """Find the value of a deterministic policy[H, O, M]."""
     indptr, probs, rows = model.indptr, model.probs, model.rows
     horizon, num_observations, num_states = policy.shape
-    table = np.zeros((num_observations + model.row_labels.shape[0], num_states))
-    worth = np.zeros((num_observations, num_states))
-    if values.shape[0] > 0:
-        values[horizon] = 0.0
+    tables = np.zeros((2, num_observations + model.row_labels.shape[0], num_states))
     for h in range(horizon - 1, -1, -1):
-        fill_rows(table, worth, model.row_labels, model.row_targets, machine)
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, machine)
         for o in range(num_observations):
             for m in range(num_states):
-                pair = o * num_actions + policy[h, o, m]
+                pair = o * num_actions + int(policy[h, o, m])
                 total = 0.0
                 for e in range(indptr[pair], indptr[pair + 1]):
-                    total += probs[e] * table[rows[e], m]
-                worth[o, m] = total
-        if values.shape[0] > 0:
-            values[h] = worth
-    return worth
+                    total += probs[e] * after[rows[e], m]
+                here[o, m] = total
+        _keep(values, h, here)
+    return tables[0, :num_observations].copy()
 
 
 @njit(cache=True)
@@ -77,12 +70,10 @@ def evaluate_randomised(
     """Find the value of a policy[H, O, M, A] of action probabilities."""
     indptr, probs, rows = model.indptr, model.probs, model.rows
     horizon, num_observations, num_states, _ = policy.shape
-    table = np.zeros((num_observations + model.row_labels.shape[0], num_states))
-    worth = np.zeros((num_observations, num_states))
-    if values.shape[0] > 0:
-        values[horizon] = 0.0
+    tables = np.zeros((2, num_observations + model.row_labels.shape[0], num_states))
     for h in range(horizon - 1, -1, -1):
-        fill_rows(table, worth, model.row_labels, model.row_targets, machine)
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, machine)
         for o in range(num_observations):
             for m in range(num_states):
                 mean = 0.0
@@ -91,12 +82,20 @@ def evaluate_randomised(
                     if weight > 0.0:
                         total = 0.0
                         for e in range(indptr[o * num_actions + a], indptr[o * num_actions + a + 1]):
-                            total += probs[e] * table[rows[e], m]
+                            total += probs[e] * after[rows[e], m]
                         mean += weight * total
-                worth[o, m] = mean
-        if values.shape[0] > 0:
-            values[h] = worth
-    return worth
+                here[o, m] = mean
+        _keep(values, h, here)
+    return tables[0, :num_observations].copy()
+
+
+@njit(cache=True)
+def _keep(values: Floats, h: int, table: Floats) -> None:
+    """Copy V_h out of a table into values[h], if values are kept; V_H = 0 along with the last step."""
+    if values.shape[0] > 0:
+        if h == values.shape[0] - 2:
+            values[h + 1] = 0.0
+        values[h] = table[: values.shape[1]]
 
 
 @njit(cache=True)
@@ -108,7 +107,14 @@ def occupancy(model: ModelArrays, machine: MachineArrays, num_actions: int, poli
         for o in range(num_observations):
             for m in range(num_states):
                 if states[h, o, m] > 0.0:
-                    _spread(model, machine, o * num_actions + policy[h, o, m], m, states[h, o, m], states[h + 1])
+                    _spread(
+                        model,
+                        machine,
+                        o * num_actions + int(policy[h, o, m]),
+                        m,
+                        states[h, o, m],
+                        states[h + 1],
+                    )
 
 
 @njit(cache=True)

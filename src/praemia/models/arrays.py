@@ -14,6 +14,11 @@ def machine_arrays(table: MachineTable) -> MachineArrays:
     return MachineArrays(table.indptr, table.targets, table.probs, table.rewards)
 
 
+def transition_arrays(table: MachineTable) -> MachineArrays:
+    """Return a machine's τ with rewards 0: continuation rows are then W, without the reward."""
+    return MachineArrays(table.indptr, table.targets, table.probs, table.no_rewards)
+
+
 def model_arrays(task: Task) -> ModelArrays:
     """Return a task's kernel, with the continuation row of every edge."""
     mdp = task.mdp
@@ -24,13 +29,13 @@ def model_arrays(task: Task) -> ModelArrays:
 
 
 def continuation_rows(
-    labels: NDArray[np.int32], successors: NDArray[np.int32], inert: NDArray[np.bool_], num_observations: int
+    labels: NDArray[np.int32], successors: NDArray[np.int32], plain: NDArray[np.bool_], num_observations: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Number the distinct (label, successor) whose label does something, from ``num_observations`` on.
+    """Number the distinct (label, successor) whose label is not plain, from ``num_observations`` on.
 
-    An edge with an inert label continues with its successor's own row.
+    An edge with a plain label continues with its successor's own row.
     """
-    active = ~inert[labels]
+    active = ~plain[labels]
     keys = labels[active].astype(np.int64) * num_observations + successors[active]
     distinct, numbers = np.unique(keys, return_inverse=True)
     rows = successors.copy()

@@ -21,7 +21,7 @@ from praemia.errors import ModelError
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100
-MAX_SPLITS = 100_000
+MAX_SPLITS = 10_000
 
 _GRAMMAR = r"""
     ?start: either
@@ -193,10 +193,9 @@ def parse_guard(text: str) -> Guard:
     try:
         return build(_parser().parse(text))
     except UnexpectedInput as error:
-        found = "it ends too early" if error.pos_in_stream in (None, -1) else f"stopped at {_rest(text, error)!r}"
-        raise ModelError(
-            f"guard {text!r}: {found}; expected propositions joined by & | ! and brackets"
-        ) from None
+        at_end = getattr(getattr(error, "token", None), "type", None) == "$END"
+        found = "it ends too early" if at_end else f"stopped at {text[error.pos_in_stream or 0 :][:20]!r}"
+        raise ModelError(f"guard {text!r}: {found}; expected propositions joined by & | ! and brackets") from None
 
 
 @cache
@@ -224,38 +223,32 @@ def _nesting(text: str) -> int:
     return deepest
 
 
-def _rest(text: str, error: Any) -> str:
-    return text[error.pos_in_stream :][:20] or "the end"
-
-
 def overlap(first: Guard, second: Guard) -> frozenset[str] | None:
     """Return a label on which both guards hold, or None when there is none."""
-    splits = 0
-
-    def satisfy(guard: Guard, chosen: dict[str, bool]) -> dict[str, bool] | None:
-        nonlocal splits
+    pending: list[tuple[Guard, dict[str, bool]]] = [(first & second, {})]
+    for _ in range(MAX_SPLITS):
+        if not pending:
+            return None
+        guard, chosen = pending.pop()
         if isinstance(guard, Constant):
-            return chosen if guard.value else None
-        splits += 1
-        if splits > MAX_SPLITS:
-            raise ModelError(f"guards {str(first)!r} and {str(second)!r} are too complicated to compare")
-        name, value = _next_split(guard)
-        for choice in (value, not value):
-            found = satisfy(guard.given({name: choice}), {**chosen, name: choice})
-            if found is not None:
-                return found
-        return None
-
-    label = satisfy(first & second, {})
-    return None if label is None else frozenset(name for name, value in label.items() if value)
+            if guard.value:
+                return frozenset(name for name, value in chosen.items() if value)
+            continue
+        for choice in _choices(guard):
+            pending.append((guard.given(choice), chosen | choice))
+    raise ModelError(f"guards {str(first)!r} and {str(second)!r} are too complicated to compare")
 
 
-def _next_split(guard: Guard) -> tuple[str, bool]:
-    """Choose the proposition to split on: a literal that is forced if there is one, else the first by name."""
+def _choices(guard: Guard) -> list[dict[str, bool]]:
+    """Return what can be assumed next: all literals that are forced, else one proposition either way."""
     parts = guard.parts if isinstance(guard, Junction) and guard.operator == "&" else (guard,)
+    forced: dict[str, bool] = {}
     for part in parts:
         if isinstance(part, Proposition):
-            return part.name, True
-        if isinstance(part, Negation) and isinstance(part.part, Proposition):
-            return part.part.name, False
-    return min(guard.propositions()), False
+            forced.setdefault(part.name, True)
+        elif isinstance(part, Negation) and isinstance(part.part, Proposition):
+            forced.setdefault(part.part.name, False)
+    if forced:
+        return [forced]
+    name = min(guard.propositions())
+    return [{name: True}, {name: False}]

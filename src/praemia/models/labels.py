@@ -87,9 +87,9 @@ class FunctionLabelling(Labelling):
 def as_label(propositions: object, where: str) -> Label:
     """Check what a labelling function returned: an iterable of proposition names."""
     if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
-        label = frozenset(propositions)
-        if all(isinstance(name, str) for name in label):
-            return label
+        names = list(propositions)
+        if all(isinstance(name, str) for name in names):
+            return frozenset(names)
     raise ModelError(
         f"the label of {where} is {propositions!r}; expected a set of proposition names, such as {{'goal'}} or set()"
     )
@@ -99,11 +99,14 @@ def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indi
     """Number the labels that rules of one pattern give; the pattern's columns are packed into one key."""
     if not columns:
         return np.zeros(1, dtype=np.int64), [frozenset().union(*(rule.propositions for rule in rules))]
+    widths = [int(column.max(initial=0)) + 1 for column in columns]
     by_key: dict[tuple[int, ...], Label] = {}
     for rule in rules:
         key = tuple(part for part in (rule.source, rule.action, rule.target) if part is not None)
-        by_key[key] = by_key.get(key, frozenset()) | rule.propositions
-    widths = [max(int(column.max(initial=0)), *ks) + 1 for column, ks in zip(columns, zip(*by_key, strict=True), strict=True)]
+        if all(0 <= part < width for part, width in zip(key, widths, strict=True)):
+            by_key[key] = by_key.get(key, frozenset()) | rule.propositions
+    if not by_key:
+        return np.zeros(1, dtype=np.int64), [frozenset()]
     keys = np.ravel_multi_index(tuple(np.array(list(by_key), dtype=np.int64).T), widths)
     order = np.argsort(keys)
     packed = np.ravel_multi_index(tuple(columns), widths)
@@ -120,5 +123,7 @@ def _unite(
     known: dict[Label, int] = {frozenset(): 0}
     for i, j in zip(*divmod(pairs, len(second_labels)), strict=True):
         known.setdefault(first_labels[i] | second_labels[j], len(known))
-    united = [known[first_labels[i] | second_labels[j]] for i, j in zip(*divmod(pairs, len(second_labels)), strict=True)]
+    united = [
+        known[first_labels[i] | second_labels[j]] for i, j in zip(*divmod(pairs, len(second_labels)), strict=True)
+    ]
     return np.array(united, dtype=np.int64)[numbers.reshape(first.shape)], list(known)

@@ -44,8 +44,7 @@ class Rule:
         for outcome in self.outcomes:
             if not 0.0 <= outcome.probability <= 1.0:
                 raise ModelError(
-                    f"{self.where}: probability {outcome.probability:g} of {outcome.target!r}; "
-                    "it must lie in [0, 1]"
+                    f"{self.where}: probability {outcome.probability:g} of {outcome.target!r}; it must lie in [0, 1]"
                 )
         total = math.fsum(outcome.probability for outcome in self.outcomes)
         if not abs(total - 1.0) <= TOLERANCE:
@@ -108,9 +107,7 @@ class RewardMachine:
             if state not in self.index:
                 raise ModelError(f"{rule.where}: unknown state {state!r}{did_you_mean(state, self.states)}")
         for name in sorted(rule.guard.propositions().difference(self.propositions)):
-            raise ModelError(
-                f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, self.propositions)}"
-            )
+            raise ModelError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, self.propositions)}")
 
     def _validate_exclusive(self, state: str) -> None:
         for first, second in combinations(self.rules_from(state), 2):
@@ -144,6 +141,11 @@ class RewardMachine:
     def rules_from(self, state: str) -> tuple[Rule, ...]:
         """Return the rules of a state, in the order in which they were given."""
         return self._rules_by_state[state]
+
+    @cached_property
+    def mean_rewards(self) -> tuple[float, ...]:
+        """The mean rewards that a step can have, increasing; 0 is among them."""
+        return tuple(sorted({0.0, *(out.reward.mean for rule in self.rules for out in rule.outcomes)}))
 
     def outcomes(self, state: str, label: Set[str]) -> tuple[Outcome, ...]:
         """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
@@ -187,7 +189,13 @@ class MachineBuilder:
         self._rules: dict[tuple[str, Guard], list[Outcome]] = {}
 
     def edge(
-        self, source: str, when: str | Guard, target: str, *, probability: float = 1.0, reward: float | Reward = 0.0
+        self,
+        source: str,
+        when: str | Guard,
+        target: str,
+        *,
+        probability: float = 1.0,
+        reward: float | Reward = 0.0,
     ) -> MachineBuilder:
         """Add an edge ``source --when | probability, reward--> target`` and return the builder."""
         guard = parse_guard(when) if isinstance(when, str) else when

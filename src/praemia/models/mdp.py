@@ -19,6 +19,7 @@ from praemia.models.labels import FunctionLabelling, Label, LabelFunction, Label
 from praemia.models.limits import require_memory
 
 ROW_TOLERANCE = 1e-9
+MAX_ACTIONS = 1 << 15  # policies are stored as int16
 
 Start: TypeAlias = int | Mapping[int, float] | ArrayLike
 Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction
@@ -54,6 +55,7 @@ class LabeledMDP:
         self._validate_start()
         self._validate_names("observation", self.observation_names, self.num_observations)
         self._validate_names("action", self.action_names, self.num_actions)
+        self._validate_label_rules()
         numbers, sets = self._number_labels()
         object.__setattr__(self, "labels", numbers)
         object.__setattr__(self, "label_sets", sets)
@@ -61,10 +63,6 @@ class LabeledMDP:
             array.setflags(write=False)
 
     def _validate_rows(self) -> None:
-        if self.num_observations < 1 or self.num_actions < 1:
-            raise ModelError(
-                f"{self.num_observations} observations and {self.num_actions} actions; there must be one at least"
-            )
         if np.any(np.diff(self.indptr) == 0):
             o, a = self._pair(int(np.argmax(np.diff(self.indptr) == 0)))
             raise ModelError(f"{self.describe(o, a)} has no successors; every pair needs a row")
@@ -103,6 +101,18 @@ class LabeledMDP:
             twice = next(name for i, name in enumerate(names) if name in names[:i])
             raise ModelError(f"{kind} {twice!r} is listed twice")
 
+    def _validate_label_rules(self) -> None:
+        if not isinstance(self.labelling, RuleLabelling):
+            return
+        for rule in self.labelling.rules:
+            for kind, number, size in (
+                ("observation", rule.source, self.num_observations),
+                ("action", rule.action, self.num_actions),
+                ("observation", rule.target, self.num_observations),
+            ):
+                if number is not None and not 0 <= number < size:
+                    raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")
+
     def _number_labels(self) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
         rows = np.repeat(np.arange(self.num_pairs), np.diff(self.indptr))
         targets = self.successors.astype(np.int64)
@@ -129,10 +139,16 @@ class LabeledMDP:
 
     @classmethod
     def from_dense(
-        cls, transition_probs: ArrayLike, labels: Labels = (), start: Start = 0, *, observations: Names = None, actions: Names = None
+        cls,
+        transition_probs: ArrayLike,
+        labels: Labels = (),
+        start: Start = 0,
+        *,
+        observations: Names = None,
+        actions: Names = None,
     ) -> LabeledMDP:
         """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a)."""
-        dense = np.asarray(transition_probs, dtype=np.float64)
+        dense = _numbers(transition_probs, "transition_probs")
         if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
             raise ModelError(f"transition_probs has shape {dense.shape}; expected (O, A, O)")
         if not np.isfinite(dense).all():
@@ -140,25 +156,42 @@ class LabeledMDP:
         num_observations, num_actions, _ = dense.shape
         o, a, z = np.nonzero(dense)
         return cls.from_entries(
-            num_observations, num_actions, o, a, z, dense[o, a, z], labels, start, observations=observations, actions=actions
+            num_observations,
+            num_actions,
+            o,
+            a,
+            z,
+            dense[o, a, z],
+            labels,
+            start,
+            observations=observations,
+            actions=actions,
         )
 
     @classmethod
     def from_sparse(
-        cls, matrices: Sequence[Any], labels: Labels = (), start: Start = 0, *, observations: Names = None, actions: Names = None
+        cls,
+        matrices: Sequence[Any],
+        labels: Labels = (),
+        start: Start = 0,
+        *,
+        observations: Names = None,
+        actions: Names = None,
     ) -> LabeledMDP:
         """Make an MDP from one SciPy sparse matrix [O, O] for each action, rows = observations."""
         from scipy.sparse import coo_array
 
         coos = [coo_array(matrix) for matrix in matrices]
         shapes = {coo.shape for coo in coos}
-        if len(shapes) != 1 or (shape := shapes.pop())[0] != shape[1]:
+        if len(shapes) != 1 or len(shape := shapes.pop()) != 2 or shape[0] != shape[1]:
             raise ModelError("matrices must be one or more square sparse matrices of one shape, one per action")
         o = np.concatenate([coo.coords[0] for coo in coos])
         z = np.concatenate([coo.coords[1] for coo in coos])
         a = np.repeat(np.arange(len(coos)), [coo.nnz for coo in coos])
         probs = np.concatenate([coo.data for coo in coos]).astype(np.float64)
-        return cls.from_entries(shape[0], len(coos), o, a, z, probs, labels, start, observations=observations, actions=actions)
+        return cls.from_entries(
+            shape[0], len(coos), o, a, z, probs, labels, start, observations=observations, actions=actions
+        )
 
     @classmethod
     def from_rows(
@@ -176,7 +209,16 @@ class LabeledMDP:
         entries = [(o, a, z, p) for (o, a), row in rows.items() for z, p in row.items()]
         o, a, z, probs = (np.array(column) for column in zip(*entries, strict=True)) if entries else [np.zeros(0)] * 4
         return cls.from_entries(
-            num_observations, num_actions, o, a, z, probs, labels, start, observations=observations, actions=actions
+            num_observations,
+            num_actions,
+            o,
+            a,
+            z,
+            probs,
+            labels,
+            start,
+            observations=observations,
+            actions=actions,
         )
 
     @classmethod
@@ -197,13 +239,10 @@ class LabeledMDP:
         """Make an MDP from the arrays of a list of transitions; entries of one transition are added up."""
         from scipy.sparse import coo_array
 
-        require_memory(16 * num_observations * num_actions, f"a kernel of {num_observations:,} × {num_actions:,} rows")
-        o, a, z = (np.asarray(column, dtype=np.int64) for column in (o, a, z))
-        for column, size, kind in ((o, num_observations, "observation"), (a, num_actions, "action"), (z, num_observations, "successor")):
-            if len(column) and not (column.min() >= 0 and column.max() < size):
-                raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
+        _require_sizes(num_observations, num_actions)
+        o, a, z, probs = _entries(num_observations, num_actions, o, a, z, probs)
         shape = (num_observations * num_actions, num_observations)
-        kernel = coo_array((np.asarray(probs, dtype=np.float64), (o * num_actions + a, z)), shape=shape).tocsr()
+        kernel = coo_array((probs, (o * num_actions + a, z)), shape=shape).tocsr()
         kernel.sum_duplicates()
         kernel.eliminate_zeros()
         return cls(
@@ -213,7 +252,7 @@ class LabeledMDP:
             successors=kernel.indices.astype(np.int32),
             probs=kernel.data,
             start_probs=_start_probs(start, num_observations),
-            labelling=_labelling(labels),
+            labelling=as_labelling(labels),
             observation_names=None if observations is None else tuple(observations),
             action_names=None if actions is None else tuple(actions),
         )
@@ -235,19 +274,70 @@ class LabeledMDP:
         return [kernel[a :: self.num_actions] for a in range(self.num_actions)]
 
 
+def _require_sizes(num_observations: int, num_actions: int) -> None:
+    if num_observations < 1 or num_actions < 1:
+        raise ModelError(f"{num_observations} observations and {num_actions} actions; there must be one at least")
+    if num_actions > MAX_ACTIONS:
+        raise ModelError(f"{num_actions:,} actions; at most {MAX_ACTIONS:,} can be told apart")
+    purpose = f"a kernel of {num_observations:,} × {num_actions:,} rows"
+    require_memory(16 * num_observations * num_actions, purpose)
+
+
+def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ModelError(f"{what} is not an array: its rows differ in length") from None
+    if array.dtype.kind not in "iuf":
+        raise ModelError(f"{what} holds {array.dtype.name}; expected numbers")
+    return array
+
+
+def _whole(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
+    """Return numbers of observations or actions, checked."""
+    column = _numbers(values, f"{kind} numbers")
+    if column.ndim != 1:
+        raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
+    if len(column) and not (column.min() >= 0 and column.max() < size):
+        raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
+    whole = column.astype(np.int64)
+    if not np.array_equal(whole, column):
+        raise ModelError(f"{kind} number {column[whole != column][0]}; expected a whole number")
+    return whole
+
+
+def _entries(
+    num_observations: int, num_actions: int, o: ArrayLike, a: ArrayLike, z: ArrayLike, probs: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the columns of a list of transitions, checked one by one; whether rows add up is seen later."""
+    sources, targets = _whole(o, num_observations, "observation"), _whole(z, num_observations, "successor")
+    actions, weights = _whole(a, num_actions, "action"), _numbers(probs, "probs").astype(np.float64)
+    lengths = [len(column) for column in (sources, actions, targets, weights)]
+    if len(set(lengths)) > 1:
+        raise ModelError(f"o, a, z and probs have {lengths} entries; there must be as many of each")
+    bad = ~(weights >= 0.0)
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ModelError(
+            f"observation {sources[i]}, action {actions[i]}: probability {weights[i]:g}; it must lie in [0, 1]"
+        )
+    return sources, actions, targets, weights
+
+
 def _start_probs(start: Start, num_observations: int) -> NDArray[np.float64]:
     if isinstance(start, int | np.integer | Mapping):
         chosen = start if isinstance(start, Mapping) else {int(start): 1.0}
         probs = np.zeros(num_observations)
         for o, probability in chosen.items():
-            if not 0 <= o < num_observations:
-                raise ModelError(f"start observation {o}; expected 0 … {num_observations - 1}")
+            if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
+                raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
             probs[o] = probability
         return probs
-    return np.array(start, dtype=np.float64)
+    return _numbers(start, "start").astype(np.float64)
 
 
-def _labelling(labels: Labels) -> Labelling:
+def as_labelling(labels: Labels) -> Labelling:
+    """Take rules or a function for the labelling that they describe."""
     if isinstance(labels, Labelling):
         return labels
     if callable(labels):

@@ -69,7 +69,7 @@ def product(task: Task) -> Product:
     source = (m * num_obs + o) * num_actions + a
     target = table.targets[branch].astype(np.int64) * num_obs + mdp.successors[edge]
     shape = (num_states * num_actions, num_states)
-    rewards = np.bincount(source, weights=probs * table.rewards[branch], minlength=shape[0])
+    rewards = np.bincount(source, probs * table.rewards[branch], minlength=shape[0]).astype(np.float64)
     start = np.zeros((num_machine, num_obs))
     start[table.initial] = mdp.start_probs
     return Product(

@@ -31,7 +31,7 @@ class MachineTable:
     ----------
     indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
     reward_indptr : int64[E + 1]; reward_values, reward_probs : float64[·] — the reward law of each edge.
-    inert : bool[L] — labels that move no state and pay nothing.
+    inert : bool[L] — labels that move no state and pay nothing; still : bool[L] — that move no state.
     """
 
     num_states: int
@@ -44,6 +44,7 @@ class MachineTable:
     reward_values: NDArray[np.float64]
     reward_probs: NDArray[np.float64]
     inert: NDArray[np.bool_]
+    still: NDArray[np.bool_]
 
     @classmethod
     def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
@@ -54,12 +55,11 @@ class MachineTable:
             for state in machine.states
         ]
         edges = [edge for row in rows for edge in row]
-        still = np.array(
-            [
-                len(row) == 1 and row[0][0] == number % machine.num_states and row[0][2].values == (0.0,)
-                for number, row in enumerate(rows)
-            ]
+        stays: NDArray[np.bool_] = np.array(
+            [len(row) == 1 and row[0][0] == i % machine.num_states for i, row in enumerate(rows)]
         )
+        pays = np.array([any(reward.mean > 0.0 for _, _, reward in row) for row in rows])
+        shape = (len(label_sets), machine.num_states)
         return cls(
             num_states=machine.num_states,
             initial=machine.index[machine.initial],
@@ -70,18 +70,36 @@ class MachineTable:
             reward_indptr=_offsets([len(reward.values) for _, _, reward in edges]),
             reward_values=np.array([value for _, _, reward in edges for value in reward.values]),
             reward_probs=np.array([prob for _, _, reward in edges for prob in reward.probabilities]),
-            inert=still.reshape(len(label_sets), machine.num_states).all(axis=1),
+            inert=np.all((stays & ~pays).reshape(shape), axis=1),
+            still=np.all(stays.reshape(shape), axis=1),
         )
+
+    @cached_property
+    def sums(self) -> NDArray[np.float64]:
+        """The running sums of τ within each row, to draw from."""
+        return running_sums(self.probs, self.indptr)
+
+    @cached_property
+    def no_rewards(self) -> NDArray[np.float64]:
+        """float64[E] of zeros, where kernels want τ alone."""
+        return np.zeros_like(self.rewards)
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:
         """φ as an array [L, M]: the mean reward of a step in a machine state on a label."""
-        sums = np.add.reduceat(self.probs * self.rewards, self.indptr[:-1])
+        sums: NDArray[np.float64] = np.add.reduceat(self.probs * self.rewards, self.indptr[:-1])
         return sums.reshape(-1, self.num_states)
 
 
 def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
+
+
+def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sum probabilities up within each row."""
+    sums = np.cumsum(probs)
+    before = np.concatenate(([0.0], sums))[indptr[:-1]]
+    return sums - np.repeat(before, np.diff(indptr))
 
 
 @dataclass(frozen=True, eq=False)

@@ -113,7 +113,10 @@ def start_value(task: Task, first: NDArray[np.float64]) -> float:
 
 def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
     """Check a policy and return it as the kernels take it: int16[H, O, M] or float64[H, O, M, A]."""
-    array = np.asarray(policy)
+    try:
+        array = np.asarray(policy)
+    except ValueError:
+        raise ModelError("a policy whose rows differ in length; expected an array") from None
     expected = (task.horizon, task.num_machine_states, task.num_observations)
     if array.shape == expected:
         if not np.issubdtype(array.dtype, np.integer):
@@ -124,6 +127,8 @@ def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
             )
         return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=np.int16)
     if array.shape == (*expected, task.num_actions):
+        if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
+            raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
         weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
         if not (weights.min() >= 0.0 and np.abs(weights.sum(axis=-1) - 1.0).max() <= PROBABILITY_TOLERANCE):
             raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
@@ -140,7 +145,9 @@ def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
     require_memory(table * (steps + 2) + policy_bytes, f"planning for {task!r}")
 
 
-def _run(kernel: Any, task: Task, policy: NDArray[Any], keep_values: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _run(
+    kernel: Any, task: Task, policy: NDArray[Any], keep_values: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Call a planning kernel; return V_0[O, M] and the values as [·, M, O]."""
     steps = task.horizon + 1 if keep_values else 0
     values = np.empty((steps, task.num_observations, task.num_machine_states))

@@ -1,0 +1,99 @@
+"""The command ``praemia``: parse, call, print.
+
+Each command is a module of its own with a click command called ``command``, imported only when it is asked
+for, so that ``praemia --help`` answers at once. To add one, add a line to ``COMMANDS``.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from praemia.errors import PraemiaError, did_you_mean
+
+COMMANDS = {
+    "check": ("praemia.cli.check", "Check a task file or a machine file, and point at what seems odd."),
+    "draw": ("praemia.cli.draw", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
+    "envs": ("praemia.cli.envs", "List the built-in environments, or show one."),
+    "solve": ("praemia.cli.solve", "Find the optimal value of a task."),
+}
+
+FAILURE = 2
+INTERRUPTED = 130
+BROKEN_PIPE = 1
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run it."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"no such command {cmd_name!r}{did_you_mean(cmd_name, COMMANDS)}")
+        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="praemia", prog_name="praemia", message="%(prog)s %(version)s")
+@click.pass_context
+def praemia(ctx: click.Context) -> None:
+    """Reinforcement learning with probabilistic reward machines.
+
+    TASK is a task file (YAML or JSON) or a built-in name such as warehouse-4 or riverswim-5.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command and exit: 0, or 2 with one message on standard error."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A name that the terminal cannot show is no reason to fail.
+            stream.reconfigure(errors="backslashreplace")
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command and return its exit status; every expected failure is one message."""
+    try:
+        status = praemia.main(arguments, prog_name="praemia", standalone_mode=False)
+        if sys.stdout is not None:  # it is None when the caller closed it
+            sys.stdout.flush()
+        return status if isinstance(status, int) else 0
+    except click.ClickException as error:
+        return _fail(error.format_message() + _hint(error))
+    except PraemiaError as error:
+        return _fail(str(error))
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # Python flushes standard output once more at exit; give it somewhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except MemoryError:
+        return _fail("there is not enough memory for this")
+    except OSError as error:
+        return _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+
+
+def _fail(message: str, status: int = FAILURE) -> int:
+    click.echo(f"error: {message}", err=True)
+    return status
+
+
+def _hint(error: click.ClickException) -> str:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    return "" if context is None else f" (see '{context.command_path} --help')"

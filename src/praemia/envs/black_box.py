@@ -1,0 +1,81 @@
+"""Black boxes: Gymnasium environments whose kernel nobody knows, with labels, a machine and a horizon.
+
+The environment has Discrete observations 0 … O−1 and Discrete actions; its own reward is not looked at. A labelling
+function ``labels(o, a, o', info)`` says which propositions a step makes true.
+
+An episode may end before the horizon. Ending in o' is taken as moving to the observation O + o', which is absorbing
+and label-free, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
+observations are kept apart by o' because the label of the last step may depend on it.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from praemia.errors import ModelError, did_you_mean
+from praemia.models.labels import FunctionLabelling, Label, as_label
+from praemia.models.machine import RewardMachine
+from praemia.models.task import MAX_HORIZON
+
+if TYPE_CHECKING:
+    import gymnasium
+
+StepLabels: TypeAlias = Callable[[int, int, int, dict[str, Any]], Iterable[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class BlackBox:
+    """A Gymnasium environment to learn in, with the labels, the machine and the horizon of the task."""
+
+    env: gymnasium.Env[Any, Any]
+    labels: StepLabels
+    machine: RewardMachine
+    horizon: int
+
+    def __post_init__(self) -> None:
+        for kind, space in (("observation", self.env.observation_space), ("action", self.env.action_space)):
+            if type(space).__name__ != "Discrete":
+                raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n)")
+        if not callable(self.labels):
+            raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
+        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int) or not 1 <= self.horizon <= MAX_HORIZON:
+            raise ModelError(f"horizon {self.horizon!r}; expected a whole number from 1 to {MAX_HORIZON:,}")
+
+    @property
+    def name(self) -> str:
+        return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
+
+    @property
+    def num_env_observations(self) -> int:
+        return int(self.env.observation_space.n)  # type: ignore[attr-defined]
+
+    @property
+    def num_observations(self) -> int:
+        """Twice the environment's: each also as the place where an episode has ended."""
+        return 2 * self.num_env_observations
+
+    @property
+    def num_actions(self) -> int:
+        return int(self.env.action_space.n)  # type: ignore[attr-defined]
+
+    @property
+    def labelling(self) -> FunctionLabelling:
+        """The labels of all transitions, for learners that ask about steps not taken; ``info`` is then empty."""
+        size = self.num_env_observations
+
+        def label(o: int, a: int, z: int) -> Label:
+            return frozenset() if o >= size else self.label(o, a, z % size, {})
+
+        return FunctionLabelling(label)
+
+    def label(self, o: int, a: int, z: int, info: dict[str, Any]) -> Label:
+        """Return the label of a step, checked against the machine's propositions."""
+        label = as_label(self.labels(o, a, z, info), f"({o}, {a}, {z})")
+        for name in label.difference(self.machine.propositions):
+            raise ModelError(
+                f"the label of ({o}, {a}, {z}) has the proposition {name!r}, which is not one of the machine's"
+                f"{did_you_mean(name, self.machine.propositions)}"
+            )
+        return label

@@ -1,0 +1,76 @@
+"""Flower: few observations, a machine as large as wanted (after Bourel et al., 2023).
+
+Observations: the hub 0 and the petals 1 … 5; episodes start in the hub. From the hub every action leads to
+each of the six observations w.p. 1/6; from a petal one stays w.p. 0.2 and is back in the hub w.p. 0.8,
+whatever the action. Taking the *first* action in petal i makes "petal-i" true: an action does not choose
+where to go, only whether the visit counts.
+
+The machine has 13 + B states. From the centre, petal i = 1 … 4 starts a small loop of three states, which
+needs "petal-i" three more times, pays 1 and returns to the centre; petal 5 starts the big loop of B states.
+Other labels leave a loop where it is. The horizon does not depend on B, so a sweep over B varies the machine
+alone.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+from praemia.envs.checks import only, size_between
+from praemia.envs.pictures import Mark, Picture, Spot
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+
+HUB, PETALS = 0, range(1, 6)
+COUNT, PASS = 0, 1
+SMALL_LOOP = 3
+HORIZON = 30
+
+
+def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
+    """Make the flower task with ``loop`` machine states in its big loop; the horizon is 30 unless given."""
+    machine = flower_machine(loop)
+    rows = {}
+    for action in (COUNT, PASS):
+        rows[HUB, action] = dict.fromkeys((HUB, *PETALS), 1 / 6)
+        for petal in PETALS:
+            rows[petal, action] = {petal: 0.2, HUB: 0.8}
+    labels = [LabelRule(frozenset({f"petal-{i}"}), source=i, action=COUNT) for i in PETALS]
+    names = ("hub", *(f"petal-{i}" for i in PETALS))
+    mdp = LabeledMDP.from_rows(len(names), 2, rows, labels, observations=names, actions=("count", "pass"))
+    return Task(mdp, machine, horizon, f"flower-{loop}")
+
+
+def flower_machine(loop: int = 20) -> RewardMachine:
+    """Return the machine: four loops of three states, and one of ``loop``, that meet in the centre."""
+    size_between("loop", loop, 1, 100_000)
+    propositions = [f"petal-{i}" for i in PETALS]
+    builder = MachineBuilder(initial="centre", propositions=propositions)
+    for i in PETALS:
+        seen = only(f"petal-{i}", propositions)
+        length = loop if i == PETALS[-1] else SMALL_LOOP
+        path = ["centre", *(f"loop-{i}-{step}" for step in range(1, length + 1))]
+        for here, there in pairwise(path):
+            builder.edge(here, seen, there)
+        builder.edge(path[-1], seen, "centre", reward=1)
+    return builder.build()
+
+
+def flower_picture(loop: int = 20) -> Picture:
+    """Draw the hub and its petals."""
+    hub = Mark("0", "start", "hub; episodes start here")
+    small = [Mark(str(i), "waypoint", "petals 1 … 4: small loops" if i == 1 else "") for i in PETALS[:-1]]
+    big = Mark("5", "goal", f"petal 5: the big loop, {loop} machine states")
+    spots = [Spot(2.1, 2.1, hub)]
+    for i, mark in enumerate([*small, big]):
+        angle = 2 * math.pi * i / len(PETALS)
+        spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
+    return Picture(
+        f"Flower, {13 + loop} machine states",
+        tuple(spots),
+        links=tuple((HUB, i) for i in PETALS),
+        caption="the first action makes a visit to a petal count",
+        round=True,
+    )

@@ -1,0 +1,111 @@
+"""Random tasks: reproducible problems of any size, for tests and for comparing learners.
+
+``random-20x4x5-0`` has 20 observations, 4 actions and 5 machine states, and comes from seed 0. The same
+arguments always give the same task, and the horizon changes nothing but itself.
+
+A pair (o, a) leads to a few observations drawn uniformly, with probabilities from a flat Dirichlet law.
+Arriving at an observation makes each proposition true w.p. 1/4; "p0" is always true at the last one, so that
+something can happen. In each machine state the propositions are asked in a random order, and the first one
+that is true decides: ``p2``, ``!p2 & p0``, … — so that no two guards hold on one label. A rule has up to
+three outcomes; a reward is nothing, a number, a Bernoulli or a discrete law.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from praemia.envs.checks import size_between
+from praemia.models.guards import Constant, Guard, Proposition
+from praemia.models.labels import LabelRule
+from praemia.models.limits import require_memory
+from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
+from praemia.models.mdp import LabeledMDP
+from praemia.models.rewards import Reward
+from praemia.models.task import Task
+
+PROPOSITION_PROB = 0.25
+MAX_OUTCOMES = 3
+
+
+def random_task(
+    observations: int = 20,
+    actions: int = 4,
+    machine_states: int = 5,
+    horizon: int = 20,
+    seed: int = 0,
+    *,
+    branching: int = 3,
+    propositions: int = 3,
+) -> Task:
+    """Make a random task.
+
+    Parameters
+    ----------
+    observations, actions, machine_states : sizes of the task.
+    horizon : steps of an episode.
+    seed : which one of the tasks of these sizes.
+    branching : how many successors are drawn for a pair (o, a); some may coincide.
+    propositions : how many propositions there are, ``p0``, ``p1``, …
+    """
+    size_between("observations", observations, 1, 10_000_000)
+    size_between("actions", actions, 1, 10_000)
+    size_between("machine_states", machine_states, 1, 100_000)
+    size_between("seed", seed, 0, 2**63 - 1)
+    size_between("branching", branching, 1, 10_000)
+    size_between("propositions", propositions, 1, 40)
+    require_memory(100 * observations * actions * branching, "a random kernel")
+    names = tuple(f"p{i}" for i in range(propositions))
+    rng = np.random.default_rng([seed, observations, actions, machine_states, branching, propositions])
+    mdp = _random_mdp(rng, observations, actions, branching, names)
+    machine = _random_machine(rng, machine_states, names)
+    return Task(mdp, machine, horizon, f"random-{observations}x{actions}x{machine_states}-{seed}")
+
+
+def _random_mdp(
+    rng: np.random.Generator, observations: int, actions: int, branching: int, names: tuple[str, ...]
+) -> LabeledMDP:
+    pairs = observations * actions
+    rows = np.repeat(np.arange(pairs), branching)
+    successors = rng.integers(observations, size=pairs * branching)
+    probs = rng.dirichlet(np.ones(branching), size=pairs).ravel()
+    true = rng.random((observations, len(names))) < PROPOSITION_PROB
+    true[-1, 0] = True
+    labels = [
+        LabelRule(frozenset(name for name, holds in zip(names, row, strict=True) if holds), target=o)
+        for o, row in enumerate(true)
+        if row.any()
+    ]
+    return LabeledMDP.from_entries(
+        observations, actions, rows // actions, rows % actions, successors, probs, labels=labels
+    )
+
+
+def _random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:
+    states = tuple(f"q{i}" for i in range(num_states))
+    rules = []
+    for state in states:
+        earlier: Guard = Constant(True)
+        for name in rng.permutation(np.array(names)).tolist():
+            rules.append(Rule(state, earlier & Proposition(name), _random_outcomes(rng, states)))
+            earlier = earlier & ~Proposition(name)
+    return RewardMachine(states, states[0], names, tuple(rules))
+
+
+def _random_outcomes(rng: np.random.Generator, states: tuple[str, ...]) -> tuple[Outcome, ...]:
+    count = int(rng.integers(1, min(MAX_OUTCOMES, len(states)) + 1))
+    targets = rng.choice(len(states), size=count, replace=False).tolist()
+    probs = rng.dirichlet(np.ones(count)).tolist()
+    return tuple(
+        Outcome(states[target], prob, _random_reward(rng)) for target, prob in zip(targets, probs, strict=True)
+    )
+
+
+def _random_reward(rng: np.random.Generator) -> Reward:
+    kind = rng.integers(4)
+    if kind == 0:
+        return NOTHING
+    if kind == 1:
+        return Reward.of(float(rng.random()))
+    if kind == 2:
+        return Reward.bernoulli(float(rng.random()))
+    return Reward(tuple(rng.random(3).tolist()), tuple(rng.dirichlet(np.ones(3)).tolist()))

@@ -1,0 +1,186 @@
+"""Built-in environments by name.
+
+A name is a family, or a family with its main parameters: ``warehouse``, ``warehouse-4``, ``office-coffee``,
+``random-20x4x5-0``. ``make`` takes any other parameter by keyword. To add a family, write its module and one
+``Family`` below.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from praemia.envs.flower import flower, flower_picture
+from praemia.envs.office import office, office_picture
+from praemia.envs.pictures import Mark, Picture, render_text, require_drawable, ring_picture
+from praemia.envs.random_tasks import random_task
+from praemia.envs.riverswim import riverswim, riverswim_picture, riverswim_prm
+from praemia.envs.rooms import rooms_picture, two_rooms
+from praemia.envs.svg import render_svg
+from praemia.envs.warehouse import warehouse, warehouse_picture
+from praemia.errors import ParameterError, PraemiaError, did_you_mean, unknown_name
+from praemia.models.task import Task
+
+_NUMBER = "[0-9]{1,18}"
+
+
+@dataclass(frozen=True)
+class Family:
+    """Environments that differ in their parameters only.
+
+    Attributes
+    ----------
+    make : makes the task.
+    picture : draws it from the parameters that are in the name; None for one without a picture of its own.
+    suffix : a pattern of what follows ``family-``; its groups are the parameters.
+    examples : names that stand for the family in lists and tests.
+    gymnasium_id : its name in Gymnasium.
+    """
+
+    make: Callable[..., Task]
+    picture: Callable[..., Picture] | None
+    suffix: str
+    examples: tuple[str, ...]
+    gymnasium_id: str
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of the parameters that ``make`` takes."""
+        return tuple(inspect.signature(self.make).parameters)
+
+
+FAMILIES = {
+    "riverswim": Family(
+        riverswim,
+        riverswim_picture,
+        f"(?P<size>{_NUMBER})",
+        ("riverswim-5", "riverswim-10", "riverswim-15"),
+        "praemia/RiverSwim-v0",
+    ),
+    "riverswim-prm": Family(
+        riverswim_prm,
+        riverswim_picture,
+        f"(?P<size>{_NUMBER})",
+        ("riverswim-prm-5", "riverswim-prm-10", "riverswim-prm-15"),
+        "praemia/RiverSwimPRM-v0",
+    ),
+    "warehouse": Family(
+        warehouse,
+        warehouse_picture,
+        f"(?P<size>{_NUMBER})",
+        ("warehouse-3", "warehouse-4", "warehouse-5"),
+        "praemia/Warehouse-v0",
+    ),
+    "flower": Family(flower, flower_picture, f"(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
+    "rooms": Family(two_rooms, rooms_picture, f"(?P<size>{_NUMBER})", ("rooms-9",), "praemia/TwoRooms-v0"),
+    "office": Family(
+        office,
+        office_picture,
+        "(?P<errand>[a-z-]+)",
+        ("office-coffee", "office-mail", "office-coffee-and-mail", "office-patrol"),
+        "praemia/Office-v0",
+    ),
+    "random": Family(
+        random_task,
+        None,
+        f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})-(?P<seed>{_NUMBER})",
+        ("random-20x4x5-0",),
+        "praemia/Random-v0",
+    ),
+}
+
+
+def make(name: str, **params: Any) -> Task:
+    """Make a built-in task: ``make("warehouse-4")``, ``make("warehouse", size=4, horizon=12)``."""
+    family, in_name = _parse(name)
+    known = FAMILIES[family].parameters
+    for key in params:
+        if key not in known:
+            raise ParameterError(
+                f"{family} has no parameter {key!r}{did_you_mean(key, known)}; it takes {', '.join(known)}"
+            )
+        if key in in_name:
+            raise ParameterError(f"{name}: {key} is in the name already ({in_name[key]}); give it once")
+    return FAMILIES[family].make(**in_name, **params)
+
+
+def names() -> list[str]:
+    """Return built-in names, a few for every family."""
+    return [example for family in FAMILIES.values() for example in family.examples]
+
+
+def describe(name: str) -> str:
+    """Say in a few lines what a built-in task is."""
+    family, _ = _parse(name)
+    task = make(name)
+    module = inspect.getmodule(FAMILIES[family].make)
+    purpose = (inspect.getdoc(module) or "").splitlines()[0] if module else ""
+    return (
+        f"{task.name} — {purpose}\n"
+        f"{task.num_observations:,} observations, {task.num_actions} actions, "
+        f"{task.num_machine_states:,} machine states, horizon {task.horizon:,}\n"
+        f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "
+        f"propositions: {', '.join(task.machine.propositions)}\n"
+        f"parameters of {family}: {', '.join(FAMILIES[family].parameters)}"
+    )
+
+
+def picture(task: Task | str) -> Picture:
+    """Return the picture of a task; one that is not built in gets its observations on a circle."""
+    task = make(task) if isinstance(task, str) else task
+    require_drawable(task.num_observations)
+    own = _own_picture(task.name)
+    # A task from a file may bear a built-in name by chance; then the numbers of observations tell.
+    return own if own is not None and len(own.spots) == task.num_observations else _ring(task)
+
+
+def text_picture(task: Task | str) -> str:
+    """Return the picture of a task, or of a built-in name, as text."""
+    return render_text(picture(task))
+
+
+def svg_picture(task: Task | str) -> str:
+    """Return the picture of a task, or of a built-in name, as an SVG document."""
+    return render_svg(picture(task))
+
+
+def _own_picture(name: str) -> Picture | None:
+    parsed = _match(name)
+    draw = FAMILIES[parsed[0]].picture if parsed else None
+    try:
+        return draw(**parsed[1]) if parsed and draw else None
+    except PraemiaError:  # a name that looks like a family's, but cannot be one
+        return None
+
+
+def _ring(task: Task) -> Picture:
+    mdp = task.mdp
+    rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr)) // mdp.num_actions
+    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
+    starts = mdp.start_probs > 0.0
+    marks = [Mark(str(o), "start" if starts[o] else "plain") for o in range(task.num_observations)]
+    first = int(np.argmax(starts))
+    marks[first] = Mark(str(first), "start", "episodes start here")
+    return ring_picture(task.name, marks, sorted(pairs))
+
+
+def _parse(name: str) -> tuple[str, dict[str, Any]]:
+    parsed = _match(name)
+    if parsed is None:
+        raise unknown_name("environment", name, [*FAMILIES, *names()])
+    return parsed
+
+
+def _match(name: str) -> tuple[str, dict[str, Any]] | None:
+    """Return the family of a name and the parameters in it."""
+    for family, entry in FAMILIES.items():
+        found = re.fullmatch(f"{family}(?:-{entry.suffix})?", str(name))
+        if found:
+            given = {key: value for key, value in found.groupdict().items() if value is not None}
+            return family, {key: int(value) if value.isdecimal() else value for key, value in given.items()}
+    return None

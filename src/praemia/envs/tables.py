@@ -1,0 +1,194 @@
+"""Labelled MDPs from Gymnasium environments that carry their transition table.
+
+FrozenLake, CliffWalking, Taxi and others have ``unwrapped.P[s][a] = [(probability, next, reward,
+terminated), …]``. The table's rewards are not used: a machine pays here, for labels. Entries of one
+successor are added up.
+
+Ended episodes. In the table an episode ends by the flag, whatever the row of the observation that was
+reached says (CliffWalking's goal has an ordinary row). Here episodes always last for the horizon, so an
+ended one waits in an absorbing observation whose label is empty:
+
+* an observation that is only ever entered with the flag becomes absorbing itself;
+* one that is entered both ways, or that episodes may start in, keeps its row, and a *twin* of it that is
+  absorbing is appended after the other observations. The label of a transition into a twin is the label of
+  the one into the original.
+
+Entries count wherever they stand in the table, also in rows that no episode reaches; Taxi has such ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
+from praemia.models.labels import FunctionLabelling, Indices, Label, Labelling, RuleLabelling
+from praemia.models.mdp import LabeledMDP, Labels
+
+if TYPE_CHECKING:
+    import gymnasium
+
+
+@dataclass(frozen=True, eq=False)
+class EndingLabelling(Labelling):
+    """The labels of a table with twins: a twin is labelled as its original, and what has ended is silent.
+
+    Attributes
+    ----------
+    inner : the labels of the environment's own transitions.
+    originals : int64[O], the environment's observation behind each observation.
+    ended : bool[O], whether an observation is absorbing.
+    """
+
+    inner: Labelling
+    originals: NDArray[np.int64]
+    ended: NDArray[np.bool_]
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        live = ~self.ended[sources]
+        numbers, labels = self.inner.of(self.originals[sources[live]], actions[live], self.originals[targets[live]])
+        all_numbers = np.zeros(len(sources), dtype=np.int32)
+        all_numbers[live] = numbers + 1
+        return all_numbers, [frozenset(), *labels]
+
+    def propositions(self) -> Label | None:
+        return self.inner.propositions()
+
+
+def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **make_kwargs: Any) -> LabeledMDP:
+    """Make a labelled MDP from the transition table of a Gymnasium environment.
+
+    Parameters
+    ----------
+    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``.
+    labels : label rules in the environment's observation numbers, or a function (o, a, o') → propositions.
+    make_kwargs : arguments of ``gymnasium.make`` for an id.
+
+    Returns ------- The MDP. Episodes start as in ``unwrapped.initial_state_distrib`` where the environment
+    has one, else always in the observation that ``reset(seed=0)`` returns. Time limits of wrappers are left
+    to the task's horizon.
+    """
+    if isinstance(env_or_id, str):
+        env = _make(env_or_id, make_kwargs)
+        try:
+            return _convert(env, labels)
+        finally:
+            env.close()
+    if make_kwargs:
+        raise ParameterError(f"{', '.join(make_kwargs)}: arguments are for an id, not for an environment")
+    return _convert(env_or_id, labels)
+
+
+def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
+    import gymnasium
+
+    try:
+        env: gymnasium.Env[Any, Any] = gymnasium.make(env_id, **kwargs)
+    except PraemiaError:
+        raise
+    except (gymnasium.error.UnregisteredEnv, ModuleNotFoundError) as error:
+        raise UnknownNameError(f"Gymnasium has no environment {env_id!r}: {_first_line(error)}") from None
+    except Exception as error:  # a constructor may raise anything about its arguments
+        raise ParameterError(f"Gymnasium cannot make {env_id!r}: {_first_line(error)}") from error
+    return env
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
+    num_observations, num_actions = _sizes(env)
+    start = _start(env, num_observations)
+    o, a, z, probs, flags = _columns(env, num_observations, num_actions)
+    alive, over = start > 0.0, np.zeros(num_observations, dtype=bool)
+    alive[z[~flags]] = True
+    over[z[flags]] = True
+
+    twins = np.flatnonzero(alive & over)
+    originals = np.concatenate([np.arange(num_observations), twins])
+    ended = np.concatenate([over & ~alive, np.ones(len(twins), dtype=bool)])
+    waiting_place = np.arange(num_observations)
+    waiting_place[twins] = num_observations + np.arange(len(twins))
+
+    kept = ~ended[o]
+    waiting = np.repeat(np.flatnonzero(ended), num_actions)
+    return LabeledMDP.from_entries(
+        len(originals),
+        num_actions,
+        np.concatenate([o[kept], waiting]),
+        np.concatenate([a[kept], np.tile(np.arange(num_actions), int(ended.sum()))]),
+        np.concatenate([np.where(flags, waiting_place[z], z)[kept], waiting]),
+        np.concatenate([probs[kept], np.ones(len(waiting))]),
+        labels=EndingLabelling(_as_labelling(labels), originals, ended),
+        start=np.concatenate([start, np.zeros(len(twins))]),
+    )
+
+
+def _sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
+    """Return the numbers of observations and actions, or say why there is no table to use."""
+    from gymnasium.spaces import Discrete
+
+    for kind, space in (("observation", env.observation_space), ("action", env.action_space)):
+        if not isinstance(space, Discrete) or space.start != 0:
+            raise ModelError(f"{_name(env)} has the {kind} space {space}; expected Discrete(n), counting from 0")
+    if not hasattr(env.unwrapped, "P"):
+        raise ModelError(
+            f"{_name(env)} has no transition table (unwrapped.P); only environments with one, such as "
+            "FrozenLake-v1, can be taken over"
+        )
+    if getattr(env.unwrapped, "fickle_passenger", False):
+        raise ModelError(f"{_name(env)}: the table does not know of fickle passengers; make it without them")
+    return int(env.observation_space.n), int(env.action_space.n)  # type: ignore[attr-defined]
+
+
+def _columns(
+    env: gymnasium.Env[Any, Any], num_observations: int, num_actions: int
+) -> tuple[Indices, Indices, Indices, NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the table's entries of positive probability as columns o, a, o', probability, terminated."""
+    table: Any = env.unwrapped.P  # type: ignore[attr-defined]
+    try:
+        entries = [
+            (o, a, int(z), float(probability), bool(terminated))
+            for o in range(num_observations)
+            for a in range(num_actions)
+            for probability, z, _, terminated in table[o][a]
+            if probability != 0.0
+        ]
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"{_name(env)}: its table is not P[s][a] = [(probability, next, reward, terminated), …] "
+            f"for every s and a ({type(error).__name__}: {error})"
+        ) from None
+    reached = {z for _, _, z, _, _ in entries}
+    if not entries or min(reached) < 0 or max(reached) >= num_observations:
+        raise ModelError(f"{_name(env)}: its table leads outside the observations 0 … {num_observations - 1}")
+    o, a, z, probs, flags = zip(*entries, strict=True)
+    return np.array(o), np.array(a), np.array(z), np.array(probs), np.array(flags)
+
+
+def _start(env: gymnasium.Env[Any, Any], num_observations: int) -> NDArray[np.float64]:
+    """Return the distribution of the first observation."""
+    given = getattr(env.unwrapped, "initial_state_distrib", None)
+    if given is not None:
+        start = np.array(given, dtype=np.float64)
+        if start.shape != (num_observations,):
+            raise ModelError(f"{_name(env)}: initial_state_distrib has shape {start.shape}")
+        return start
+    first, _ = env.reset(seed=0)
+    start = np.zeros(num_observations)
+    start[int(first)] = 1.0
+    return start
+
+
+def _name(env: gymnasium.Env[Any, Any]) -> str:
+    return env.spec.id if env.spec is not None else type(env.unwrapped).__name__
+
+
+def _as_labelling(labels: Labels) -> Labelling:
+    if isinstance(labels, Labelling):
+        return labels
+    return FunctionLabelling(labels) if callable(labels) else RuleLabelling(tuple(labels))

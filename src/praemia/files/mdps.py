@@ -1,0 +1,142 @@
+"""Build a labelled MDP from its part of a file, so that each mistake is shown with its line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from praemia.errors import ModelError, PraemiaError, did_you_mean
+from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart
+from praemia.files.source import DataPath, Source
+from praemia.models.labels import LabelRule
+from praemia.models.limits import require_memory
+from praemia.models.mdp import ROW_TOLERANCE, LabeledMDP
+
+BYTES_PER_ROW = 16
+SHOWN_ROWS = 3
+
+
+class Numbering:
+    """The observations or the actions of a file, by name; where there is a mere count, by number."""
+
+    def __init__(self, kind: str, names: int | Sequence[str]) -> None:
+        self.kind = kind
+        self.names = None if isinstance(names, int) else tuple(names)
+        self.size = names if isinstance(names, int) else len(names)
+        self._numbers: dict[str, int] = {}
+        for number, name in enumerate(self.names or ()):
+            if self._numbers.setdefault(name, number) != number:
+                raise ModelError(f"{kind} {name!r} is listed twice")
+
+    def number(self, name: str) -> int:
+        """Return the number of a name, or raise a ModelError."""
+        if self.names is not None:
+            if name not in self._numbers:
+                raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
+            return self._numbers[name]
+        if not (name.isascii() and name.isdecimal() and int(name) < self.size):
+            raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
+        return int(name)
+
+    def optional(self, name: str | None) -> int | None:
+        return None if name is None else self.number(name)
+
+    def name(self, number: int) -> str:
+        return str(number) if self.names is None else self.names[number]
+
+    def distribution(self, probs: Mapping[str, float]) -> dict[int, float]:
+        """Number the names of a distribution and check that it is one."""
+        numbered = {self.number(name): probability for name, probability in probs.items()}
+        if len(numbered) < len(probs):
+            raise ModelError(f"one {self.kind} is given twice")
+        total = math.fsum(numbered.values())
+        if not abs(total - 1.0) <= ROW_TOLERANCE:
+            raise ModelError(f"probabilities sum to {total:.12g}; they must sum to 1")
+        return numbered
+
+
+@dataclass(frozen=True)
+class _Space:
+    """Where an MDP stands in a file, and how its observations and actions are numbered."""
+
+    source: Source
+    path: DataPath
+    observations: Numbering
+    actions: Numbering
+
+    def label_rules(self, parts: Sequence[LabelPart]) -> list[LabelRule]:
+        rules = []
+        for i, part in enumerate(parts):
+            with self.source.at(*self.path, "labels", i):
+                source, target = self.observations.optional(part.source), self.observations.optional(part.to)
+                action = self.actions.optional(part.action)
+                rules.append(LabelRule(frozenset(part.label), source, action, target))
+        return rules
+
+
+def build_mdp(source: Source, part: MdpPart, path: DataPath = ("mdp",)) -> LabeledMDP:
+    """Build the MDP that is written out at a path of a source."""
+    with source.at(*path, "actions"):
+        actions = Numbering("action", part.actions)
+    with source.at(*path, "observations"):
+        observations = Numbering("observation", part.observations)
+        num_rows = observations.size * actions.size
+        require_memory(BYTES_PER_ROW * num_rows, f"an MDP of {observations.size:,} × {actions.size:,} rows")
+    space = _Space(source, path, observations, actions)
+    rows = _rows(space, part)
+    with source.at(*path, "transitions"):
+        _require_all_rows(space, rows)
+    with source.at(*path, "start"):
+        start = observations.distribution(part.start if isinstance(part.start, dict) else {part.start: 1.0})
+    labels = space.label_rules(part.labels)
+    with source.at(*path):
+        return LabeledMDP.from_rows(
+            observations.size,
+            actions.size,
+            rows,
+            labels,
+            start,
+            observations=observations.names,
+            actions=actions.names,
+        )
+
+
+def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float]]:
+    rows: dict[tuple[int, int], dict[int, float]] = {}
+    for i, (observation, action, successors) in enumerate(part.transitions):
+        with space.source.at(*space.path, "transitions", i):
+            pair = space.observations.number(observation), space.actions.number(action)
+            where = f"observation {observation}, action {action}"
+            if pair in rows:
+                raise ModelError(f"{where}: this pair already has a row; give it one")
+            try:
+                rows[pair] = space.observations.distribution(successors)
+            except PraemiaError as error:
+                raise ModelError(f"{where}: {error}") from None
+    return rows
+
+
+def _require_all_rows(space: _Space, rows: Mapping[tuple[int, int], object]) -> None:
+    num_missing = space.observations.size * space.actions.size - len(rows)
+    if num_missing == 0:
+        return
+    pairs = product(range(space.observations.size), range(space.actions.size))
+    missing = islice((pair for pair in pairs if pair not in rows), SHOWN_ROWS)
+    named = "; ".join(f"observation {space.observations.name(o)}, action {space.actions.name(a)}" for o, a in missing)
+    more = f"; and {num_missing - SHOWN_ROWS:,} more" if num_missing > SHOWN_ROWS else ""
+    raise ModelError(f"no row for {named}{more}; every pair of an observation and an action needs one")
+
+
+def build_gymnasium(source: Source, part: GymnasiumPart, path: DataPath = ("gymnasium",)) -> LabeledMDP:
+    """Build the MDP of a Gymnasium environment that has a table of its transitions."""
+    from praemia.envs.tables import from_gymnasium
+
+    with source.at(*path):
+        bare = from_gymnasium(part.id, labels=[], **part.options)
+    observations = Numbering("observation", bare.observation_names or bare.num_observations)
+    actions = Numbering("action", bare.action_names or bare.num_actions)
+    labels = _Space(source, path, observations, actions).label_rules(part.labels)
+    with source.at(*path):
+        return from_gymnasium(part.id, labels=labels, **part.options)

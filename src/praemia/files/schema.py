@@ -1,0 +1,220 @@
+"""What a task file may say, as pydantic models.
+
+A file is checked in two steps. The models here know its form: which keys there are and of which type, and
+which numbers lie in [0, 1]. What the parts mean together (names that must exist, rows that must sum to 1) is
+known by the objects that are built from them. Names may be written as whole numbers; they are text from here
+on.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    model_validator,
+)
+
+from praemia.models.mdp import ROW_TOLERANCE
+from praemia.models.task import MAX_HORIZON
+
+MAX_COUNT = 10**15  # far beyond any memory, and still a number to be printed in a message
+
+
+def _text(value: Any) -> Any:
+    """Take a whole number for its digits, so that names such as 0 and 1 need no quotes."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+def _guard_text(value: Any) -> Any:
+    """Take YAML's own true and false for the guards of that name."""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def _in_unit_interval(value: float) -> float:
+    if not 0.0 <= value <= 1.0 + ROW_TOLERANCE:
+        raise ValueError(f"found {value:g}; it must lie in [0, 1]")
+    return value
+
+
+def _kind(value: Any) -> str:
+    """Tell which of several forms a value has; the brackets keep the tag apart from any name in a file."""
+    if isinstance(value, dict | BaseModel):
+        return "<mapping>"
+    return "<list>" if isinstance(value, list) else "<single>"
+
+
+def _either(expected: str) -> Discriminator:
+    """Choose between forms by ``_kind``, so that only the form that was meant complains."""
+    return Discriminator(_kind, custom_error_type="form", custom_error_message=f"expected {expected}")
+
+
+Name: TypeAlias = Annotated[str, BeforeValidator(_text)]
+GuardText: TypeAlias = Annotated[str, BeforeValidator(_guard_text)]
+Count: TypeAlias = Annotated[int, Field(ge=1, le=MAX_COUNT)]
+Unit: TypeAlias = Annotated[float, AfterValidator(_in_unit_interval)]
+Distribution: TypeAlias = Annotated[dict[Name, Unit], Field(min_length=1)]
+Names: TypeAlias = Annotated[
+    Annotated[Count, Tag("<single>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
+    _either("a count or a list of names"),
+]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class RewardLaw(_Part):
+    """A random reward: 1 with some probability, or one of finitely many values."""
+
+    bernoulli: Unit | None = None
+    values: list[Unit] | None = None
+    probabilities: list[Unit] | None = None
+
+    @model_validator(mode="after")
+    def _one_law(self) -> RewardLaw:
+        given = [key for key, value in self if value is not None]
+        if given not in (["bernoulli"], ["values", "probabilities"]):
+            raise ValueError("expected either 'bernoulli', or 'values' together with 'probabilities'")
+        return self
+
+
+RewardPart: TypeAlias = Annotated[
+    Annotated[Unit, Tag("<single>")] | Annotated[RewardLaw, Tag("<mapping>")],
+    _either("a number, {bernoulli: p} or {values: […], probabilities: […]}"),
+]
+
+
+class OutcomePart(_Part):
+    """One state that a rule may lead to."""
+
+    probability: Unit = 1.0
+    reward: RewardPart = 0.0
+
+
+Outcomes: TypeAlias = Annotated[
+    dict[
+        Name,
+        Annotated[
+            Annotated[Unit, Tag("<single>")] | Annotated[OutcomePart, Tag("<mapping>")],
+            _either("a probability or {probability: p, reward: r}"),
+        ],
+    ],
+    Field(min_length=1),
+]
+
+
+class RulePart(_Part):
+    """A rule of a machine: in state ``from``, when a guard holds, go ``to``."""
+
+    source: Name = Field(alias="from")
+    when: GuardText
+    to: Annotated[
+        Annotated[Name, Tag("<single>")] | Annotated[Outcomes, Tag("<mapping>")],
+        _either("a state or {state: probability}"),
+    ]
+    reward: RewardPart | None = None
+
+    @model_validator(mode="after")
+    def _reward_has_one_target(self) -> RulePart:
+        if self.reward is not None and isinstance(self.to, dict):
+            raise ValueError("'reward' stands beside several states; write it within 'to', state by state")
+        return self
+
+
+class MachinePart(_Part):
+    """A machine, or a whole file with just a machine."""
+
+    states: Annotated[list[Name], Field(min_length=1)]
+    initial: Name
+    propositions: list[Name]
+    transitions: list[RulePart] = []
+
+
+class LabelPart(_Part):
+    """A rule of a labelling."""
+
+    source: Name | None = Field(default=None, alias="from")
+    action: Name | None = None
+    to: Name | None = None
+    label: list[Name]
+
+
+Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
+
+
+class MdpPart(_Part):
+    """A labelled MDP, written out."""
+
+    observations: Names
+    actions: Names
+    start: Annotated[
+        Annotated[Name, Tag("<single>")] | Annotated[Distribution, Tag("<mapping>")],
+        _either("an observation or {observation: probability}"),
+    ] = "0"
+    transitions: list[Row]
+    labels: list[LabelPart] = []
+
+
+class EnvironmentPart(_Part):
+    """A built-in environment; every other key is one of its parameters."""
+
+    model_config = ConfigDict(extra="allow")
+
+    name: str
+
+
+def _registered_id(value: str) -> str:
+    # Gymnasium imports what stands before a colon, and a file must not choose code to run.
+    if ":" in value:
+        raise ValueError(f"found {value!r}; expected the id of a registered environment, without a module")
+    return value
+
+
+def _plain_options(value: dict[str, Any]) -> dict[str, Any]:
+    for key in ("labels", "env_or_id", "id"):
+        if key in value:
+            raise ValueError(f"{key!r} is not an option of an environment")
+    return value
+
+
+class GymnasiumPart(_Part):
+    """A Gymnasium environment with a table of its transitions; ``options`` go to ``gymnasium.make``."""
+
+    id: Annotated[str, AfterValidator(_registered_id)]
+    labels: list[LabelPart]
+    options: Annotated[dict[str, Any], AfterValidator(_plain_options)] = {}
+
+
+class TaskPart(_Part):
+    """A whole task file."""
+
+    mdp: MdpPart | None = None
+    environment: EnvironmentPart | None = None
+    gymnasium: GymnasiumPart | None = None
+    machine: (
+        Annotated[
+            Annotated[str, Tag("<single>")] | Annotated[MachinePart, Tag("<mapping>")],
+            _either("a machine or the name of a file with one"),
+        ]
+        | None
+    ) = None
+    horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None = None
+
+    @model_validator(mode="after")
+    def _one_world(self) -> TaskPart:
+        given = [key for key in ("mdp", "environment", "gymnasium") if getattr(self, key) is not None]
+        if len(given) != 1:
+            raise ValueError(f"found {' and '.join(given) or 'none'} of mdp, environment, gymnasium; expected one")
+        return self
+
+    @property
+    def world(self) -> MdpPart | EnvironmentPart | GymnasiumPart:
+        """The one part that says where observations come from."""
+        return next(part for part in (self.mdp, self.environment, self.gymnasium) if part is not None)

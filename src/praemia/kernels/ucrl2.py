@@ -1,0 +1,132 @@
+"""Optimistic kernels in confidence sets around p̂ (Bourel et al. 2023, episodic): one backward pass.
+
+At each (h, o, a, m) the kernel p̃ in the set that maximises Σ p̃(o')·(φ + W)(m, o') is found greedily. Which o' is
+good depends on m, and on (o, a) only through the label, so for each (h, m) the continuation rows are sorted once, and
+a pair walks through them from the best on, skipping the rows that are not its own.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from praemia.kernels.arrays import Actions, Floats, Ints, MachineArrays, SmallInts
+from praemia.kernels.rows import fill_extra_rows
+from praemia.kernels.ties import next_tie
+
+
+class DenseRows(NamedTuple):
+    """The continuation row of every (o, a, o'), and what the rows are."""
+
+    own: SmallInts  # [O, A, O]
+    targets: SmallInts  # [R]
+    extra_labels: SmallInts  # [R − O]
+
+
+@njit(cache=True)
+def best_in_l1_ball(
+    p_hat: Floats, own_rows: SmallInts, radius: float, order: Ints, row_targets: SmallInts, worth: Floats
+) -> float:
+    """Return the largest Σ p̃·worth within an L1 distance of p̂.
+
+    Half the radius is added to the best o' (at most to 1) and taken from the worst ones.
+    """
+    total, first, surplus = 0.0, True, 0.0
+    for z in range(p_hat.shape[0]):
+        total += p_hat[z] * worth[own_rows[z]]
+    for k in range(order.shape[0]):
+        row = order[k]
+        if own_rows[row_targets[row]] == row:
+            surplus = min(0.5 * radius, 1.0 - p_hat[row_targets[row]])
+            total += surplus * worth[row]
+            break
+    best = row_targets[row]
+    for k in range(order.shape[0] - 1, -1, -1):
+        if surplus <= 0.0:
+            break
+        row = order[k]
+        z = row_targets[row]
+        if own_rows[z] == row and z != best:
+            taken = min(surplus, p_hat[z])
+            total -= taken * worth[row]
+            surplus -= taken
+    return total
+
+
+@njit(cache=True)
+def best_in_intervals(
+    lower: Floats, upper: Floats, own_rows: SmallInts, order: Ints, row_targets: SmallInts, worth: Floats
+) -> float:
+    """Return the largest Σ p̃·worth with lower ≤ p̃ ≤ upper: fill from the lower ends upward, the best o' first."""
+    total, room = 0.0, 1.0
+    for z in range(lower.shape[0]):
+        total += lower[z] * worth[own_rows[z]]
+        room -= lower[z]
+    for k in range(order.shape[0]):
+        if room <= 0.0:
+            break
+        row = order[k]
+        z = row_targets[row]
+        if own_rows[z] == row:
+            added = min(room, upper[z] - lower[z])
+            total += added * worth[row]
+            room -= added
+    return total
+
+
+@njit(cache=True)
+def plan_ucrl2(
+    visits: Ints,
+    p_hat: Floats,
+    radius: Floats,
+    lower: Floats,
+    upper: Floats,
+    rows: DenseRows,
+    machine: MachineArrays,
+    policy: Actions,
+    seed: int,
+) -> Floats:
+    """Make a plan: fill policy[H, O, M]; return V_0[O, M].
+
+    visits[O, A]; p_hat[O, A, O]; radius[O, A] of L1 balls, or empty, and then the intervals lower, upper[O, A, O].
+    A pair never visited may go anywhere: it is worth its best o'.
+    """
+    horizon, num_obs, num_states = policy.shape
+    num_actions = visits.shape[1]
+    row_targets = rows.targets
+    num_rows = row_targets.shape[0]
+    tables = np.zeros((2, num_rows, num_states))
+    order = np.empty((num_states, num_rows), dtype=np.int64)
+    worth = np.empty((num_states, num_rows))
+    everything = np.full(num_obs, 1.0)
+    nothing = np.zeros(num_obs)
+    tie = seed
+    for h in range(horizon - 1, -1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_obs, rows.extra_labels, row_targets[num_obs:], machine)
+        for m in range(num_states):
+            worth[m] = after[:, m]
+            order[m] = np.argsort(-worth[m])
+        for o in range(num_obs):
+            for m in range(num_states):
+                best, equals = -1.0, 0
+                for a in range(num_actions):
+                    own = rows.own[o, a]
+                    if visits[o, a] == 0:
+                        value = best_in_intervals(nothing, everything, own, order[m], row_targets, worth[m])
+                    elif radius.shape[0] > 0:
+                        value = best_in_l1_ball(p_hat[o, a], own, radius[o, a], order[m], row_targets, worth[m])
+                    else:
+                        value = best_in_intervals(lower[o, a], upper[o, a], own, order[m], row_targets, worth[m])
+                    if value > best:
+                        best, equals = value, 1
+                        policy[h, o, m] = a
+                    elif value == best:
+                        equals += 1
+                        tie = next_tie(tie)
+                        if tie % equals == 0:
+                            policy[h, o, m] = a
+                here[o, m] = best
+    return tables[0, :num_obs].copy()

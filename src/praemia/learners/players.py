@@ -1,0 +1,44 @@
+"""Players that do not learn: the two ends of the scale."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from praemia.learners.base import Experience, Learner, LearnerPlan
+from praemia.planning.exact import solve
+
+
+@dataclass(frozen=True, kw_only=True)
+class Random(Learner):
+    """Act uniformly at random."""
+
+    name: ClassVar[str] = "random"
+    summary: ClassVar[str] = "acts uniformly at random: the regret of learning nothing"
+    reference: ClassVar[str] = "—"
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        if previous is not None:
+            return previous
+        spec = experience.spec
+        shape = (spec.horizon, spec.num_observations, spec.num_machine_states, spec.num_actions)
+        return LearnerPlan(np.full(shape, 1.0 / spec.num_actions))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimal(Learner):
+    """Play the optimal policy of the true task, which it is told: its regret is 0."""
+
+    name: ClassVar[str] = "optimal"
+    summary: ClassVar[str] = "is told the task and plays its optimal policy: regret 0"
+    reference: ClassVar[str] = "—"
+    privileged: ClassVar[bool] = True
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        if previous is not None:
+            return previous
+        assert experience.truth is not None
+        plan = solve(experience.truth, keep_values=False)
+        return LearnerPlan(plan.policy.transpose(0, 2, 1), plan.values[0].T)

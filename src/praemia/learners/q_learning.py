@@ -1,0 +1,83 @@
+"""Q-learning on the cross product, and CRM: the methods that users of reward machines know.
+
+Both keep one table Q(o, m, a) and act ε-greedily in it. Q-learning updates the machine state it was in; CRM
+(counterfactual experiences for reward machines) updates all of them from each step, drawing each one's successor from τ
+and paying its mean reward ν̄. The table is updated at the end of each episode, in the order of its steps, so that an
+episode is played by one policy and its value is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.kernels.qlearning import learn_episode, learn_episode_for_all_states
+from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, require_every_episode
+from praemia.models.arrays import machine_arrays
+
+
+@dataclass(frozen=True, kw_only=True)
+class QLearning(Learner):
+    """Q-learning on the cross product, ε-greedy."""
+
+    name: ClassVar[str] = "q-learning"
+    summary: ClassVar[str] = "tabular Q-learning on the cross product, ε-greedy, model-free"
+    reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
+    uses_recent: ClassVar[bool] = True
+
+    learning_rate: float = parameter(0.1, "how far an update moves towards its target", 0.0, 1.0)
+    discount: float = parameter(0.9, "the discount of the next step's value", 0.0, 1.0)
+    epsilon: float = parameter(0.1, "the probability of a random action", 0.0, 1.0)
+    initial_value: float = parameter(1.0, "where the table starts; high values explore", 0.0)
+    replan: str = field(default="episode", metadata={"help": "when to act anew: episode is the only rule here"})
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_every_episode(self)
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec = experience.spec
+        shape = (spec.num_observations, spec.num_machine_states, spec.num_actions)
+        table = np.full(shape, float(self.initial_value)) if previous is None else previous.memory.copy()
+        if experience.recent is not None:
+            self.update(table, experience, rng)
+        return LearnerPlan(_epsilon_greedy(table, self.epsilon, spec.horizon), memory=table)
+
+    def update(self, table: NDArray[np.float64], experience: Experience, rng: np.random.Generator) -> None:
+        """Learn from the last episode."""
+        recent = experience.recent
+        assert recent is not None
+        learn_episode(table, recent.steps, recent.rewards, self.learning_rate, self.discount)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CRM(QLearning):
+    """Q-learning with counterfactual updates for every machine state."""
+
+    name: ClassVar[str] = "crm"
+    summary: ClassVar[str] = "Q-learning that updates every machine state from each step"
+    reference: ClassVar[str] = "Toro Icarte, Klassen, Valenzano and McIlraith 2022, Reward Machines"
+
+    def update(self, table: NDArray[np.float64], experience: Experience, rng: np.random.Generator) -> None:
+        recent, machine = experience.recent, experience.spec.table
+        assert recent is not None
+        uniforms = rng.random((len(recent.steps), machine.num_states))
+        learn_episode_for_all_states(
+            table,
+            recent.steps,
+            machine_arrays(machine),
+            machine.sums,
+            uniforms,
+            self.learning_rate,
+            self.discount,
+        )
+
+
+def _epsilon_greedy(table: NDArray[np.float64], epsilon: float, horizon: int) -> NDArray[np.float64]:
+    """Return the action probabilities [H, O, M, A]: ε spread over all actions, the rest over the best ones."""
+    best = table == table.max(axis=-1, keepdims=True)
+    probs = epsilon / table.shape[-1] + (1.0 - epsilon) * best / best.sum(axis=-1, keepdims=True)
+    return np.repeat(probs[np.newaxis], horizon, axis=0)

@@ -1,0 +1,133 @@
+"""Diagrams show every state and every edge, whatever they are called."""
+
+import builtins
+import os
+from itertools import pairwise
+from xml.etree import ElementTree
+
+import pytest
+import strategies
+from hypothesis import given, settings
+
+from praemia.analysis.diagrams import draw_machine, edge_text, machine_svg, mermaid
+from praemia.envs.riverswim import patrol, probabilistic_patrol
+from praemia.envs.warehouse import fetch_and_deliver
+from praemia.errors import FileError, MissingExtraError, PraemiaError
+from praemia.models.machine import MachineBuilder
+from praemia.models.rewards import Reward
+
+AWKWARD = ('say "hi"', "<b>&amp;</b>", r"back\slash\N", "Größe → ∞", "a;b:c#d%e{}[*]", "--> x")
+
+
+def awkward():
+    builder = MachineBuilder(initial=AWKWARD[0])
+    for source, target in pairwise(AWKWARD):
+        builder.edge(source, "a | b & !c", target, probability=0.5, reward=Reward((0.2, 0.7), (0.5, 0.5)))
+        builder.edge(source, "a | b & !c", source, probability=0.5)
+        builder.edge(source, "c & !a", target, reward=0.25)
+    return builder.build()
+
+
+def texts(svg):
+    root = ElementTree.fromstring(svg)
+    assert root.tag.endswith("svg")
+    return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def edge_texts(machine):
+    return [edge_text(rule, outcome) for rule in machine.rules for outcome in rule.outcomes]
+
+
+@pytest.mark.parametrize("make", [patrol, probabilistic_patrol, fetch_and_deliver, awkward])
+def test_every_state_and_every_edge_stands_in_the_svg(make):
+    machine = make()
+    assert sorted(texts(machine_svg(machine))) == sorted([*machine.states, *edge_texts(machine)])
+
+
+@settings(max_examples=25)
+@given(strategies.machines())
+def test_any_machine_can_be_drawn(machine):
+    assert sorted(texts(machine_svg(machine))) == sorted([*machine.states, *edge_texts(machine)])
+    assert mermaid(machine).count(" : ") == len(edge_texts(machine))
+
+
+def test_an_edge_says_guard_probability_and_reward():
+    assert edge_texts(patrol()) == ["right-end | 1", "left-end | 0"]
+    assert edge_texts(fetch_and_deliver())[:2] == ["item | 0.8, 0", "item | 0.2, 0"]
+    assert edge_texts(awkward())[0] == "(a | b & !c) | 0.5, (0.2 w.p. 0.5, 0.7 w.p. 0.5)"
+
+
+def test_an_inline_svg_has_no_header():
+    assert machine_svg(patrol()).startswith("<svg")
+
+
+def test_mermaid_text_is_what_it_should_be():
+    assert mermaid(fetch_and_deliver()) == (
+        "stateDiagram-v2\n"
+        "    direction LR\n"
+        '    state "empty" as s0\n'
+        '    state "loaded" as s1\n'
+        '    state "done" as s2\n'
+        "    [*] --> s0\n"
+        "    s0 --> s1 : item | 0.8, 0\n"
+        "    s0 --> s0 : item | 0.2, 0\n"
+        "    s1 --> s2 : delivery | 0.9, 1\n"
+        "    s1 --> s1 : delivery | 0.1, 0\n"
+        "    s2 --> [*]\n"
+    )
+
+
+def test_mermaid_text_holds_no_syntax_from_names():
+    lines = mermaid(awkward()).splitlines()
+    states = [line for line in lines if line.startswith("    state ")]
+    assert len(states) == len(AWKWARD)
+    assert all(line.count('"') == 2 for line in lines if "state " in line)
+    assert states[1] == '    state "#60;b#62;#38;amp#59;#60;/b#62;" as s1'
+    assert "    s0 --> s1 : c & !a | 0.25" in lines
+
+
+@pytest.mark.parametrize(
+    ("suffix", "beginning"),
+    [
+        (".svg", b"<?xml"),
+        (".png", b"\x89PNG"),
+        (".pdf", b"%PDF"),
+        (".dot", b"digraph"),
+        (".mmd", b"stateDiagram"),
+    ],
+)
+def test_the_suffix_says_how_a_machine_is_drawn(tmp_path, suffix, beginning):
+    path = draw_machine(awkward(), tmp_path / f"machine{suffix.upper()}")
+    assert path.read_bytes().startswith(beginning)
+    assert os.listdir(tmp_path) == [path.name]
+
+
+def test_an_unknown_suffix_is_refused_with_those_known(tmp_path):
+    for name in ("machine.bmp", "machine"):
+        with pytest.raises(PraemiaError, match=r"\.svg, \.png, \.pdf, \.dot, \.mmd"):
+            draw_machine(patrol(), tmp_path / name)
+    assert not os.listdir(tmp_path)
+
+
+def test_a_folder_that_does_not_exist_is_named(tmp_path):
+    with pytest.raises(FileError, match=r"nowhere.*No such file or directory"):
+        draw_machine(patrol(), tmp_path / "nowhere" / "machine.mmd")
+    (tmp_path / "taken.mmd").mkdir()
+    with pytest.raises(FileError, match="taken"):
+        draw_machine(patrol(), tmp_path / "taken.mmd")
+    assert os.listdir(tmp_path) == ["taken.mmd"]
+
+
+def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def missing(name, *args, **kwargs):
+        if name == "pygraphviz":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", missing)
+    with pytest.raises(MissingExtraError, match=r"pip install 'praemia\[diagrams\]'"):
+        draw_machine(patrol(), tmp_path / "machine.svg")
+    assert not os.listdir(tmp_path)
+    assert draw_machine(patrol(), tmp_path / "machine.mmd").exists()

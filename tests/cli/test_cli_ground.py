@@ -1,0 +1,251 @@
+"""The command's manners: fast help, one message for a mistake, exit statuses, nothing written by accident."""
+
+from __future__ import annotations
+
+import errno
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from task_texts import SPOILED, TASK, spoil
+
+import praemia.planning.exact as exact
+from praemia import envs
+from praemia.cli import COMMANDS, run
+
+HEAVY = ("numba", "gymnasium", "pydantic", "scipy", "numpy", "ruamel")
+EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/*.yaml"))
+
+
+def _write(folder: Path, text: str | bytes, name: str = "task.yaml") -> str:
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return str(path)
+
+
+def _require_refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run what should be refused; return the message."""
+    assert run(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ")
+    assert "Traceback" not in captured.err
+    return captured.err
+
+
+def _spawn(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from praemia.cli import main; main()", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, **options)  # type: ignore[call-overload,no-any-return]
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom praemia.cli import run\nstatus = run(['--help'])\n"
+        f"print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\nsys.exit(status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.endswith("heavy: []\n")
+    for name, (_, help_text) in COMMANDS.items():
+        assert name in done.stdout
+        assert help_text.split()[0] in done.stdout
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([name, "--help"]) == 0
+    assert "Usage: praemia" in capsys.readouterr().out
+
+
+def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run([]) == 0
+    assert "Commands:" in capsys.readouterr().out
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    from importlib.metadata import version
+
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out == f"praemia {version('praemia')}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["chek"], "no such command 'chek' (did you mean 'check'?)"),
+        (["check"], "Missing argument 'FILE'"),
+        (["solve", "warehouse-4", "--jason"], "No such option"),
+        (["solve", "warehose-4"], "did you mean 'warehouse-4'"),
+        (["solve", "warehouse-99999999"], "size=99999999"),
+        (["solve", "nowhere.yaml"], "nowhere.yaml: cannot be read: No such file"),
+        (["check", "/"], "this is a folder"),
+        (["check", "warehouse-4"], "cannot be read"),
+        (["envs", "warehose"], "did you mean 'warehouse'"),
+        (["draw", "warehouse-3", "-o", "x.bmp"], "x.bmp"),
+    ],
+)
+def test_wrong_usage_is_one_message(
+    arguments: list[str],
+    message: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    refusal = _require_refusal(arguments, capsys)
+    assert message in refusal
+    assert refusal.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", SPOILED)
+@pytest.mark.parametrize("command", ["check", "solve"])
+def test_a_spoiled_file_is_refused_with_its_place(
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _write(tmp_path, spoil(name))
+    refusal = _require_refusal([command, path, "--json"], capsys)
+    assert refusal.startswith(f"error: {path}")
+    assert SPOILED[name][2] in refusal
+    assert [file.name for file in tmp_path.iterdir()] == ["task.yaml"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00\x01\x02", b"\xff\xfe\x80", b"[" * 10**6, b"%PDF-1.4\n%\xe2\xe3"])
+def test_what_is_no_task_file_at_all_is_refused(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _require_refusal(["check", _write(tmp_path, content)], capsys).count("\n") == 1
+
+
+def test_a_refusal_in_a_process_of_its_own_shows_no_traceback(tmp_path: Path) -> None:
+    done = _spawn("solve", _write(tmp_path, TASK.replace("1: 0.75", "1: 0.7")))
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert "task.yaml:7: observation 0, action go: probabilities sum to 0.95" in done.stderr
+
+
+def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["solve", _write(tmp_path, TASK), "--json"]) == 0
+    captured = capsys.readouterr()
+    record = json.loads(captured.out)
+    # Two steps, the first is go: 3/4 reach 1, and then 1/2 pays 1. From there, going home pays 1/4 in machine
+    # state back, and staying pays 1 w.p. 1/2 in out. Failing to leave (1/4) leaves one try worth 3/4 · 1/2.
+    expected = 0.75 * (0.5 * (1 + 0.25) + 0.5 * 0.5) + 0.25 * 0.75 * 0.5
+    assert record == {
+        "task": "task",
+        "value": pytest.approx(expected),
+        "horizon": 2,
+        "observations": 2,
+        "actions": 2,
+        "machine_states": 2,
+    }
+    assert captured.err == ""
+
+
+def test_solve_tells_people_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["solve", "warehouse-3"]) == 0
+    value = exact.solve(envs.make("warehouse-3")).value
+    assert str(value) in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_every_example_passes_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["check", str(path)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[-1].startswith("ok: a task with ")
+    assert "warning" not in captured.out
+    assert run(["check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["ok"] is True
+
+
+def test_there_are_examples() -> None:
+    assert {path.name for path in EXAMPLES} >= {"coffee.yaml", "frozen_lake.yaml", "warehouse.yaml"}
+
+
+def test_check_reads_a_machine_alone_and_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = _write(tmp_path, "{states: [a, b], initial: a, propositions: [p]}")
+    assert run(["check", path]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "warning: machine state 'b' cannot be reached" in lines
+    assert lines[-1] == "ok: a machine with 2 machine states, 0 rules, 1 propositions"
+
+
+def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["envs"]) == 0
+    assert capsys.readouterr().out.split() == envs.names()
+    assert run(["envs", "warehouse-3"]) == 0
+    shown = capsys.readouterr().out
+    assert "9 observations" in shown
+    assert envs.text_picture("warehouse-3") in shown
+    assert run(["envs", "warehouse-3", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["observations"] == 9
+
+
+def test_draw_prints_mermaid_or_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = _write(tmp_path, TASK)
+    assert run(["draw", path]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("stateDiagram")
+    assert run(["draw", path, "-o", str(tmp_path / "machine.mmd")]) == 0
+    assert (tmp_path / "machine.mmd").read_text() == text
+    assert capsys.readouterr().out == ""
+
+
+def _raise(error: BaseException) -> object:
+    def solve(*args: object, **kwargs: object) -> None:
+        raise error
+
+    return solve
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (KeyboardInterrupt(), 130, "error: interrupted\n"),
+        (MemoryError(), 2, "error: there is not enough memory for this\n"),
+        (
+            OSError(errno.ENOSPC, "No space left on device", "out.json"),
+            2,
+            "error: out.json: No space left on device\n",
+        ),
+        (PermissionError(errno.EACCES, "Permission denied", "d/x"), 2, "error: d/x: Permission denied\n"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_failures_of_the_machine_are_one_line(
+    error: BaseException,
+    status: int,
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(exact, "solve", _raise(error))
+    assert run(["solve", "warehouse-3"]) == status
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.lstrip("\n") == message
+
+
+def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exact, "solve", _raise(ZeroDivisionError()))
+    with pytest.raises(ZeroDivisionError):
+        run(["solve", "warehouse-3"])
+
+
+def test_a_reader_that_leaves_early_is_no_error() -> None:
+    command = [sys.executable, "-c", "from praemia.cli import main; main()", "envs"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(timeout=60) == 1
+
+
+def test_names_that_the_terminal_cannot_show_do_not_break_it(tmp_path: Path) -> None:
+    path = _write(tmp_path, '{states: [a], initial: a, propositions: ["half \\ud800"]}')
+    done = _spawn("check", path, env={"PYTHONUTF8": "1"})
+    assert done.returncode == 0, done.stderr
+    assert "no rule reads the propositions half \\ud800" in done.stdout

@@ -1,0 +1,217 @@
+"""Labelled MDPs from Gymnasium's transition tables, against value iteration on the tables themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Discrete
+from hypothesis import given
+from hypothesis import strategies as st
+
+from praemia.envs import from_gymnasium
+from praemia.errors import ModelError, ParameterError, UnknownNameError
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import solve
+
+Table = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
+Event = Callable[[int, int, int, float], float]
+TAXI = next((name for name in ("Taxi-v4", "Taxi-v3") if name in gymnasium.registry), "Taxi-v3")
+CLIFF = next((name for name in ("CliffWalking-v1", "CliffWalking-v0") if name in gymnasium.registry), "")
+
+
+class TableEnv(gymnasium.Env):
+    """An environment that is its table."""
+
+    def __init__(self, table: Table) -> None:
+        self.P = table
+        self.observation_space = Discrete(len(table))
+        self.action_space = Discrete(len(table[0]))
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        return 0, {}
+
+
+def table_value(table: Table, start: dict[int, float], horizon: int, event: Event) -> float:
+    """Return the best expected sum of event rewards; an episode is over at the flag."""
+    values = dict.fromkeys(table, 0.0)
+    for _ in range(horizon):
+        values = {
+            s: max(
+                sum(p * (event(s, a, z, r) + (0.0 if over else values[z])) for p, z, r, over in row)
+                for a, row in rows.items()
+            )
+            for s, rows in table.items()
+        }
+    return sum(p * values[s] for s, p in start.items())
+
+
+def start_of(env: gymnasium.Env) -> dict[int, float]:
+    return {s: float(p) for s, p in enumerate(env.unwrapped.initial_state_distrib) if p > 0.0}
+
+
+def paying(**rewards: float) -> Any:
+    """Return a machine of one state that pays for propositions, of which one holds at a time."""
+    builder = MachineBuilder("q", propositions=rewards)
+    for name, reward in rewards.items():
+        others = "".join(f" & !{other}" for other in rewards if other != name)
+        builder.edge("q", name + others, "q", reward=reward)
+    return builder.build()
+
+
+@pytest.mark.parametrize("kwargs", [{}, {"is_slippery": False}, {"map_name": "8x8"}])
+@pytest.mark.parametrize("horizon", [1, 6, 30])
+def test_frozen_lake_has_the_value_of_its_own_rewards(kwargs: dict[str, Any], horizon: int) -> None:
+    env = gymnasium.make("FrozenLake-v1", **kwargs)
+    goal = env.observation_space.n - 1
+    mdp = from_gymnasium("FrozenLake-v1", [LabelRule(frozenset({"goal"}), target=goal)], **kwargs)
+    expected = table_value(env.unwrapped.P, start_of(env), horizon, lambda s, a, z, r: r)
+    assert mdp.num_observations == env.observation_space.n
+    assert solve(Task(mdp, paying(goal=1), horizon)).value == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("is_slippery", [False, True])
+@pytest.mark.parametrize("horizon", [5, 13, 40])
+def test_cliff_walking_ends_at_the_goal_by_the_flag(is_slippery: bool, horizon: int) -> None:
+    env = gymnasium.make(CLIFF, is_slippery=is_slippery)
+    edge = range(24, 36)  # the row above the cliff
+    rules = [
+        LabelRule(frozenset({"goal"}), target=47),
+        *(LabelRule(frozenset({"edge"}), target=o) for o in edge),
+    ]
+    mdp = from_gymnasium(env, rules)
+
+    def event(s: int, a: int, z: int, reward: float) -> float:
+        return 0.5 if z == 47 else 0.01 if z in edge else 0.0
+
+    expected = table_value(env.unwrapped.P, start_of(env), horizon, event)
+    assert mdp.num_observations == 48
+    assert np.all(mdp.to_dense()[47, :, 47] == 1.0)
+    assert solve(Task(mdp, paying(goal=0.5, edge=0.01), horizon)).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_taxi_pays_for_the_drop_off() -> None:
+    env = gymnasium.make(TAXI)
+
+    def labels(o: int, a: int, z: int) -> set[str]:
+        passenger, destination = z // 4 % 5, z % 4
+        return {"delivered"} if a == 5 and o // 4 % 5 == 4 and passenger == destination else set()
+
+    mdp = from_gymnasium(env, labels)
+    expected = table_value(env.unwrapped.P, start_of(env), 14, lambda s, a, z, r: float(r == 20))
+    assert 0.3 < expected < 1.0
+    assert solve(Task(mdp, paying(delivered=1), 14)).value == pytest.approx(expected, abs=1e-12)
+
+
+BOTH_WAYS: Table = {
+    0: {0: [(0.5, 1, 0.0, True), (0.25, 1, 0.0, False), (0.25, 1, 0.0, False)], 1: [(1.0, 2, 0.0, True)]},
+    1: {0: [(1.0, 0, 0.0, False)], 1: [(1.0, 1, 0.0, False)]},
+    2: {0: [(1.0, 0, 0.0, False)], 1: [(1.0, 1, 0.0, False)]},
+}
+
+
+def labels_of(mdp: LabeledMDP, o: int, a: int, z: int) -> frozenset[str]:
+    numbers, labels = mdp.labelling.of(np.array([o]), np.array([a]), np.array([z]))
+    return labels[numbers[0]]
+
+
+def test_an_observation_entered_both_ways_gets_an_absorbing_twin() -> None:
+    mdp = from_gymnasium(TableEnv(BOTH_WAYS), lambda o, a, z: {f"to{z}"})
+    dense = mdp.to_dense()
+    assert mdp.num_observations == 4
+    assert dense[0, 0].tolist() == [0.0, 0.5, 0.0, 0.5]
+    assert dense[1, 0].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert dense[3, :, 3].tolist() == [1.0, 1.0]
+    assert dense[2, :, 2].tolist() == [1.0, 1.0], "only entered with the flag: absorbing, whatever its row says"
+    assert mdp.start_probs.tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert labels_of(mdp, 0, 0, 3) == labels_of(mdp, 0, 0, 1) == {"to1"}
+    assert labels_of(mdp, 3, 0, 3) == labels_of(mdp, 2, 1, 2) == frozenset()
+
+
+def test_rules_that_match_everything_are_silent_once_an_episode_has_ended() -> None:
+    mdp = from_gymnasium(TableEnv(BOTH_WAYS), [LabelRule(frozenset({"tick"}))])
+    task = Task(mdp, paying(tick=1), 10)
+    values = solve(task).values
+    assert values[0, 0, 2:].tolist() == [0.0, 0.0]
+    expected = table_value(BOTH_WAYS, {0: 1.0}, 10, lambda s, a, z, r: 1.0)
+    assert values[0, 0, 0] == pytest.approx(expected, abs=1e-12)
+
+
+def test_an_observation_that_episodes_start_in_is_not_ended_by_being_one() -> None:
+    table: Table = {0: {0: [(1.0, 1, 0.0, False)]}, 1: {0: [(1.0, 0, 0.0, True)]}}
+    mdp = from_gymnasium(TableEnv(table), [LabelRule(frozenset({"home"}), target=0)])
+    assert mdp.num_observations == 3
+    assert solve(Task(mdp, paying(home=1), 5)).value == 1.0
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    size, actions = draw(st.integers(1, 5)), draw(st.integers(1, 3))
+
+    def row() -> list[tuple[float, int, float, bool]]:
+        weights = draw(st.lists(st.integers(0, 4), min_size=1, max_size=4).filter(any))
+        return [(w / sum(weights), draw(st.integers(0, size - 1)), 0.0, draw(st.booleans())) for w in weights]
+
+    return {s: {a: row() for a in range(actions)} for s in range(size)}
+
+
+@given(tables(), st.integers(1, 6))
+def test_any_table_keeps_its_value(table: Table, horizon: int) -> None:
+    def reward(s: int, a: int, z: int) -> float:
+        return (3 * s + 5 * a + 7 * z) % 4 / 4
+
+    mdp = from_gymnasium(TableEnv(table), lambda s, a, z: {f"r{4 * reward(s, a, z):g}"})
+    machine = paying(r0=0, r1=0.25, r2=0.5, r3=0.75)
+    expected = table_value(table, {0: 1.0}, horizon, lambda s, a, z, r: reward(s, a, z))
+    assert solve(Task(mdp, machine, horizon)).value == pytest.approx(expected, abs=1e-12)
+
+
+def test_unknown_ids_are_one_clear_error() -> None:
+    for name in ("FrozenLak-v1", "NoSuch-v0", "nonsense", "nomodule_x:Env-v0"):
+        with pytest.raises(UnknownNameError, match=name):
+            from_gymnasium(name, [])
+
+
+def test_environments_without_a_table_are_one_clear_error() -> None:
+    with pytest.raises(ModelError, match=r"CartPole-v1 has the observation space Box"):
+        from_gymnasium("CartPole-v1", [])
+    env = TableEnv(BOTH_WAYS)
+    del env.P
+    with pytest.raises(ModelError, match="TableEnv has no transition table"):
+        from_gymnasium(env, [])
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        {0: {}},
+        {0: {0: [(1.0, 0)]}},
+        {0: {0: [(1.0, 7, 0.0, False)]}},
+        {0: {0: [(0.5, 0, 0.0, False)]}},
+        {0: {0: []}},
+    ],
+)
+def test_broken_tables_are_one_clear_error(broken: Any) -> None:
+    env = TableEnv({0: {0: [(1.0, 0, 0.0, False)]}})
+    env.P = broken
+    with pytest.raises(ModelError):
+        from_gymnasium(env, [])
+
+
+def test_wrong_arguments_are_one_clear_error() -> None:
+    with pytest.raises(ParameterError, match="FrozenLake-v1"):
+        from_gymnasium("FrozenLake-v1", [], no_such_argument=1)
+    with pytest.raises(ParameterError, match="is_slippery"):
+        from_gymnasium(TableEnv(BOTH_WAYS), [], is_slippery=True)
+
+
+def test_a_taxi_whose_table_is_not_the_whole_truth_is_refused() -> None:
+    with pytest.raises(ModelError, match="fickle"):
+        from_gymnasium(TAXI, [], fickle_passenger=True)

@@ -1,0 +1,148 @@
+"""Tasks as Gymnasium environments: the sampler, the interface, registration."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+
+import gymnasium
+import numpy as np
+import pytest
+from scipy.stats import chi2
+
+from praemia import envs
+from praemia.envs.gym import TaskEnv, register
+from praemia.errors import ModelError, ParameterError
+from praemia.models.machine import MachineBuilder
+from praemia.models.mdp import LabeledMDP
+from praemia.models.rewards import Reward
+from praemia.models.task import Task
+
+ERROR_LEVEL = 1e-3  # the probability that a right sampler fails a test here, had its seed not been fixed
+STEPS = 20_000
+
+
+def assert_fits(observed: dict[object, Counter], expected: dict[object, dict[object, float]]) -> None:
+    """Test counts by row against probabilities by row: one χ² over all rows that were seen often enough."""
+    statistic, freedom = 0.0, 0
+    for key, counts in observed.items():
+        total, probs = counts.total(), expected[key]
+        assert set(counts) <= set(probs), f"{key}: something impossible happened"
+        if len(probs) > 1 and total * min(probs.values()) >= 5.0:
+            statistic += sum((counts[x] - total * p) ** 2 / (total * p) for x, p in probs.items())
+            freedom += len(probs) - 1
+    assert freedom > 0
+    assert statistic < chi2.isf(ERROR_LEVEL, freedom)
+
+
+def random_play(task: Task, seed: int) -> list[tuple[int, int, int, int, int, float, tuple[str, ...]]]:
+    """Return (o, a, o', m, m', reward, label) of steps with random actions."""
+    env = TaskEnv(task)
+    state, _ = env.reset(seed=seed)
+    rng = np.random.default_rng(seed)
+    steps = []
+    for action in rng.integers(task.num_actions, size=STEPS).tolist():
+        after, reward, _, truncated, info = env.step(action)
+        o, m, z, n = (int(s[key]) for s in (state, after) for key in ("observation", "machine_state"))
+        steps.append((o, action, z, m, n, reward, info["label"]))
+        state = env.reset()[0] if truncated else after
+    return steps
+
+
+@pytest.mark.parametrize("name", ["riverswim-5", "warehouse-3", "flower-2", "random-8x2x3-1"])
+def test_steps_follow_the_kernel_and_the_machine(name: str) -> None:
+    task = envs.make(name)
+    dense, machine = task.mdp.to_dense(), task.machine
+    moves, turns, pays = {}, {}, {}
+    tau, nu = {}, {}
+    for o, a, z, m, n, reward, label in random_play(task, seed=5):
+        moves.setdefault((o, a), Counter())[z] += 1
+        turns.setdefault((m, label), Counter())[n] += 1
+        pays.setdefault((m, label, n), Counter())[reward] += 1
+        for out in machine.outcomes(machine.states[m], frozenset(label)):
+            target = machine.index[out.target]
+            tau.setdefault((m, label), {})[target] = out.probability
+            nu[m, label, target] = dict(zip(out.reward.values, out.reward.probabilities, strict=True))
+    kernel = {(o, a): {int(z): dense[o, a, z] for z in np.flatnonzero(dense[o, a])} for o, a in moves}
+    assert_fits(moves, kernel)
+    if not machine.is_deterministic:
+        assert_fits(turns, tau)
+    if name.startswith("random"):
+        assert_fits(pays, nu)
+    else:
+        assert all(set(counts) <= set(nu[key]) for key, counts in pays.items())
+
+
+def test_starts_follow_the_start_distribution() -> None:
+    mdp = LabeledMDP.from_dense(np.ones((3, 1, 3)) / 3, start={0: 0.2, 2: 0.8})
+    env = TaskEnv(Task(mdp, MachineBuilder("q").build(), 2))
+    starts = Counter(int(env.reset(seed=3 if k == 0 else None)[0]["observation"]) for k in range(2_000))
+    assert_fits({"start": starts}, {"start": {0: 0.2, 2: 0.8}})
+
+
+def test_flat_observations_are_the_numbers_of_the_product_states() -> None:
+    task = envs.make("warehouse-3")
+    pair, flat = TaskEnv(task), TaskEnv(task, flat=True)
+    pair.reset(seed=2)
+    flat.reset(seed=2)
+    for _ in range(task.horizon):
+        first, second = pair.step(1), flat.step(1)
+        assert first[0]["machine_state"] * 9 + first[0]["observation"] == second[0]
+        assert first[1:] == second[1:]
+
+
+def test_rewards_are_drawn_and_labels_are_sorted() -> None:
+    def labels(o: int, a: int, z: int) -> set[str]:
+        return {"b", "a"}
+
+    mdp = LabeledMDP.from_dense([[[1.0]]], labels=labels)
+    machine = MachineBuilder("q").edge("q", "a & b", "q", reward=Reward.bernoulli(0.5)).build()
+    env = TaskEnv(Task(mdp, machine, 100))
+    env.reset(seed=0)
+    steps = [env.step(0) for _ in range(100)]
+    assert {reward for _, reward, _, _, _ in steps} == {0.0, 1.0}
+    assert steps[0][4]["label"] == ("a", "b")
+    assert [truncated for *_, truncated, _ in steps] == [False] * 99 + [True]
+
+
+def test_text_shows_where_the_agent_is() -> None:
+    env = gymnasium.make("praemia/Warehouse-v0", size=3, render_mode="ansi")
+    env.reset(seed=0)
+    text = env.render()
+    assert "[S]" in text
+    assert "step 0 of 9: observation 0,0, machine state empty" in text
+
+
+def test_an_environment_too_large_to_draw_still_says_where_it_is() -> None:
+    env = TaskEnv(envs.riverswim(3_000), render_mode="ansi")
+    env.reset(seed=0)
+    assert env.render() == "step 0 of 6000: observation 0, machine state out\n"
+
+
+def test_wrong_actions_and_modes_are_refused() -> None:
+    env = TaskEnv(envs.make("riverswim-5"))
+    env.reset(seed=0)
+    with pytest.raises(ModelError, match="action 2; expected 0 … 1"):
+        env.step(2)
+    with pytest.raises(ParameterError, match="render_mode='human'"):
+        TaskEnv(envs.make("riverswim-5"), render_mode="human")
+
+
+def test_gymnasium_makes_them_with_parameters() -> None:
+    env = gymnasium.make("praemia/Office-v0", errand="mail", horizon=9, flat=True)
+    assert env.unwrapped.task.name == "office-mail"
+    assert env.observation_space.n == 108 * env.unwrapped.task.num_machine_states
+    with pytest.raises(ParameterError, match="size, horizon"):
+        gymnasium.make("praemia/Warehouse-v0", sise=4)
+
+
+def test_registering_twice_changes_nothing() -> None:
+    before = dict(gymnasium.registry)
+    register()
+    assert dict(gymnasium.registry) == before
+
+
+def test_a_process_that_imported_only_gymnasium_can_make_them() -> None:
+    code = "import gymnasium; gymnasium.make('praemia.envs.gym:praemia/Warehouse-v0', size=4).reset(seed=0)"
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -1,0 +1,251 @@
+"""Loading tasks and machines, and the place of every mistake."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from task_texts import SPOILED, TASK, spoil
+
+from praemia import envs
+from praemia.errors import FileError, PraemiaError, UnknownNameError
+from praemia.files import load, load_machine, load_task, resolve_task
+from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.rewards import Reward
+
+MACHINE = TASK[TASK.index("  states") : TASK.index("horizon")].replace("\n  ", "\n")[2:]
+
+
+def _file(folder: Path, text: str, name: str = "task.yaml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _message(path: Path) -> str:
+    with pytest.raises(PraemiaError) as caught:
+        load_task(path)
+    return str(caught.value)
+
+
+def _machine() -> RewardMachine:
+    return (
+        MachineBuilder("out", ("goal", "left"))
+        .edge("out", "goal & !left", "back", probability=0.5, reward=1)
+        .edge("out", "goal & !left", "out", probability=0.5)
+        .edge("back", "left", "out", reward=0.25)
+        .build()
+    )
+
+
+def test_a_task_file_says_the_mdp_the_machine_and_the_horizon(tmp_path: Path) -> None:
+    task = load_task(_file(tmp_path, TASK))
+    expected = [[[1.0, 0.0], [0.25, 0.75]], [[0.0, 1.0], [1.0, 0.0]]]
+    np.testing.assert_array_equal(task.mdp.to_dense(), expected)
+    labels = [task.mdp.label_sets[number] for number in task.mdp.labels]
+    assert labels == [set(), set(), {"goal"}, {"goal"}, {"left"}]
+    assert task.mdp.action_names == ("stay", "go")
+    assert task.machine == _machine()
+    assert (task.horizon, task.name) == (2, "task")
+
+
+@pytest.mark.parametrize("name", SPOILED)
+def test_a_mistake_is_shown_with_its_file_and_line(tmp_path: Path, name: str) -> None:
+    path = _file(tmp_path, spoil(name))
+    message = _message(path)
+    assert message.startswith(str(path))
+    assert SPOILED[name][2] in message
+
+
+def test_all_mistakes_of_form_are_reported_at_once(tmp_path: Path) -> None:
+    text = TASK.replace("horizon: 2", "horizon: 0").replace("start: 0", "begin: 0").replace("0.25}", "2}")
+    lines = _message(_file(tmp_path, text)).splitlines()
+    assert len(lines) == 4
+    assert sorted(int(line.split(":")[1]) for line in lines) == [4, 7, 19, 20]
+
+
+@pytest.mark.parametrize("text", ["just words", "[1, 2]", "3", "null"])
+def test_a_file_without_keys_is_refused(tmp_path: Path, text: str) -> None:
+    assert "expected keys with values" in _message(_file(tmp_path, text))
+
+
+def test_a_json_file_is_read_like_a_yaml_file(tmp_path: Path) -> None:
+    record = {
+        "mdp": {
+            "observations": ["a", "b"],
+            "actions": 1,
+            "start": {"a": 0.5, "b": 0.5},
+            "transitions": [["a", 0, {"b": 1}], ["b", 0, {"a": 1}]],
+        },
+        "machine": {"states": ["s"], "initial": "s", "propositions": []},
+        "horizon": 1,
+    }
+    task = load_task(_file(tmp_path, json.dumps(record, indent="\t"), "t.json"))
+    np.testing.assert_array_equal(task.mdp.to_dense(), [[[0.0, 1.0]], [[1.0, 0.0]]])
+    np.testing.assert_array_equal(task.mdp.start_probs, [0.5, 0.5])
+
+
+def test_a_machine_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
+    _file(tmp_path, MACHINE, "machine.yaml")
+    text = TASK[: TASK.index("machine:")] + "machine: machine.yaml\nhorizon: 2\n"
+    assert load_task(_file(tmp_path, text)).machine == _machine()
+    assert load(tmp_path / "machine.yaml") == _machine()
+    assert load_machine(tmp_path / "machine.yaml") == load_machine(tmp_path / "task.yaml")
+
+
+def test_a_mistake_in_a_machine_file_names_that_file(tmp_path: Path) -> None:
+    machine = _file(tmp_path, MACHINE.replace("out: 0.5}", "out: 0.25}"), "machine.yaml")
+    path = _file(tmp_path, "environment: {name: warehouse}\nmachine: machine.yaml\n")
+    assert _message(path).startswith(f"{machine}:5: state 'out' on 'goal & !left': probabilities sum to 0.75")
+
+
+def test_a_machine_file_that_is_absent_is_an_error_at_its_name(tmp_path: Path) -> None:
+    path = _file(tmp_path, "environment: {name: warehouse}\nmachine: nowhere.yaml\n")
+    message = _message(path)
+    assert message.startswith(f"{path}:2: ")
+    assert "nowhere.yaml: cannot be read: No such file" in message
+
+
+def test_a_machine_alone_is_no_task(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="just a machine"):
+        load_task(_file(tmp_path, MACHINE))
+
+
+def test_an_environment_brings_its_machine_and_horizon(tmp_path: Path) -> None:
+    task = load_task(_file(tmp_path, "environment: {name: warehouse, size: 3}"))
+    built_in = envs.make("warehouse-3")
+    assert task.machine == built_in.machine
+    assert task.horizon == built_in.horizon
+    np.testing.assert_array_equal(task.mdp.probs, built_in.mdp.probs)
+
+
+def test_an_environment_takes_another_machine_and_horizon(tmp_path: Path) -> None:
+    text = "environment: {name: warehouse, size: 3}\nhorizon: 5\nmachine:\n"
+    text += "  {states: [s], initial: s, propositions: [item], transitions: []}"
+    task = load_task(_file(tmp_path, text))
+    assert (task.horizon, task.machine.states) == (5, ("s",))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("environment: {name: warhouse}", ":1: unknown environment 'warhouse'"),
+        ("horizon: 3\nenvironment: {name: warehouse, sise: 4}", ":2: warehouse has no parameter 'sise'"),
+        ("environment: {name: warehouse, size: 1}", ":1: size=1"),
+        ("environment: {name: warehouse, size: [4]}", ":1: size=[4]"),
+        ("environment: {name: warehouse, size: 1000000000000}", ":1: size=1000000000000"),
+        ("environment: {name: random, seed: x}", ":1: "),
+        ("environment: 4", ":1:14: environment: "),
+    ],
+)
+def test_a_mistake_about_an_environment_has_its_line(tmp_path: Path, text: str, message: str) -> None:
+    assert message in _message(_file(tmp_path, text))
+
+
+TOKENS = re.findall(r"[\w.]+|[^\w\s]", TASK)
+STRANGE = [
+    "-1",
+    "1e400",
+    ".nan",
+    "~",
+    "true",
+    "''",
+    "[]",
+    "{}",
+    "[[]]",
+    "{a: {b: 1}}",
+    "0x1",
+    "&a",
+    "é",
+    "10000000",
+]
+
+
+@given(st.integers(0, len(TOKENS) - 1), st.sampled_from([*STRANGE, *TOKENS]))
+def test_a_task_with_any_word_replaced_is_a_task_or_a_clear_error(number: int, token: str) -> None:
+    places = [match.span() for match in re.finditer(r"[\w.]+|[^\w\s]", TASK)]
+    begin, end = places[number]
+    source = TASK[:begin] + token + TASK[end:]
+    with tempfile.TemporaryDirectory() as folder, suppress(PraemiaError):
+        assert load_task(_file(Path(folder), source)).horizon > 0
+
+
+GYMNASIUM = """\
+gymnasium:
+  id: FrozenLake-v1
+  options: {is_slippery: false}
+  labels:
+    - {to: 15, label: [goal]}
+machine: {states: [s], initial: s, propositions: [goal], transitions: []}
+horizon: 10
+"""
+
+
+def test_a_gymnasium_environment_is_read_with_its_options_and_labels(tmp_path: Path) -> None:
+    task = load_task(_file(tmp_path, GYMNASIUM))
+    assert (task.num_observations, task.num_actions) == (16, 4)
+    assert set(task.mdp.probs) == {1.0}  # without slipping every move is sure
+    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal"})}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("FrozenLake-v1", "FrozenPond-v1", ":2: "),
+        ("FrozenLake-v1", "os:FrozenLake-v1", ":2:7: gymnasium.id: "),
+        ("is_slippery", "slipperiness", ":2: "),
+        ("is_slippery: false", "labels: 3", ":3:12: gymnasium.options: "),
+        ("to: 15", "to: 16", ":5: unknown observation '16'"),
+        ("label: [goal]", "label: [gaol]", ":5: the label {gaol}"),
+        ("  id: FrozenLake-v1\n", "", ":2:3: gymnasium: the key 'id' is missing"),
+    ],
+)
+def test_a_mistake_about_gymnasium_has_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = _file(tmp_path, GYMNASIUM.replace(old, new))
+    assert _message(path).startswith(f"{path}{message}")
+
+
+def test_guards_rewards_and_names_take_yaml_values_as_they_are_meant(tmp_path: Path) -> None:
+    text = """
+states: [0, 1]
+initial: 0
+propositions: [p]
+transitions:
+  - {from: 0, when: true, to: {1: {reward: {bernoulli: 0.25}}}}
+  - from: 1
+    when: p
+    to: {0: {probability: 0.5, reward: {values: [0, 0.5], probabilities: [0.5, 0.5]}}, 1: 0.5}
+"""
+    expected = (
+        MachineBuilder("0", ("p",))
+        .edge("0", "true", "1", reward=Reward.bernoulli(0.25))
+        .edge("1", "p", "0", probability=0.5, reward=Reward((0.0, 0.5), (0.5, 0.5)))
+        .edge("1", "p", "1", probability=0.5)
+        .build()
+    )
+    assert load_machine(_file(tmp_path, text)) == expected
+
+
+def test_a_task_is_resolved_from_a_file_or_a_built_in_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert resolve_task("warehouse-3").name == "warehouse-3"
+    _file(tmp_path, TASK, "warehouse-3")
+    assert resolve_task("warehouse-3").num_observations == 2
+    with pytest.raises(FileError, match=r"absent\.yaml: cannot be read"):
+        resolve_task("absent.yaml")
+    with pytest.raises(FileError, match=r"no/such: cannot be read"):
+        resolve_task("no/such")
+    with pytest.raises(UnknownNameError, match="did you mean 'warehouse-4'"):
+        resolve_task("warehose-4")
+
+
+@pytest.mark.parametrize("example", sorted(Path(__file__).parents[2].glob("examples/*.yaml")), ids=lambda p: p.name)
+def test_every_example_loads(example: Path) -> None:
+    assert isinstance(load(example), RewardMachine) or load_task(example).horizon > 0

@@ -1,0 +1,112 @@
+"""What is written loads back to the same thing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import machines, tasks
+
+from praemia import envs
+from praemia.errors import ModelError
+from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
+from praemia.models.guards import Proposition
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder, Outcome, RewardMachine, Rule
+from praemia.models.mdp import LabeledMDP
+from praemia.models.rewards import Reward
+from praemia.models.task import Task
+
+NAMES = st.lists(st.text(max_size=6), min_size=3, max_size=3, unique=True)
+
+
+def _again(task: Task, folder: Path) -> Task:
+    save_task(task, folder / "task.yaml")
+    return load_task(folder / "task.yaml")
+
+
+def _require_same(task: Task, again: Task) -> None:
+    assert again.machine == task.machine
+    assert again.horizon == task.horizon
+    assert again.mdp.observation_names == task.mdp.observation_names
+    assert again.mdp.action_names == task.mdp.action_names
+    for name in ("indptr", "successors", "probs", "start_probs"):
+        np.testing.assert_array_equal(getattr(again.mdp, name), getattr(task.mdp, name))
+    labels = [task.mdp.label_sets[number] for number in task.mdp.labels]
+    assert [again.mdp.label_sets[number] for number in again.mdp.labels] == labels
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("files")
+
+
+@given(machines())
+def test_a_machine_loads_back_equal(folder: Path, machine: RewardMachine) -> None:
+    save_machine(machine, folder / "machine.yaml")
+    assert load_machine(folder / "machine.yaml") == machine
+
+
+@given(tasks())
+def test_a_task_loads_back_with_the_same_arrays(folder: Path, task: Task) -> None:
+    _require_same(task, _again(task, folder))
+
+
+@given(NAMES, NAMES, NAMES)
+def test_names_of_any_kind_survive(
+    folder: Path, states: list[str], observations: list[str], actions: list[str]
+) -> None:
+    rules = (Rule(states[0], Proposition("p"), (Outcome(states[1], 0.5, Reward((0.1,))), Outcome(states[2], 0.5))),)
+    machine = RewardMachine(tuple(states), states[1], ("p",), rules)
+    kernel = np.full((3, 3, 3), 1 / 3)
+    labels = [LabelRule(frozenset("p"), 0, 1, 2)]
+    mdp = LabeledMDP.from_dense(kernel, labels, start=1, observations=observations, actions=actions)
+    task = Task(mdp, machine, 1)
+    _require_same(task, _again(task, folder))
+
+
+@pytest.mark.parametrize("name", envs.names())
+def test_every_built_in_task_survives(folder: Path, name: str) -> None:
+    task = envs.make(name)
+    _require_same(task, _again(task, folder))
+
+
+def test_a_labelling_by_a_function_is_written_for_what_can_happen(folder: Path) -> None:
+    mdp = LabeledMDP.from_dense(
+        [[[0.5, 0.5]], [[1.0, 0.0]]], lambda o, a, z: {"up"} if z > o else ({"down"} if z < o else set())
+    )
+    task = Task(mdp, MachineBuilder("s", ("up", "down")).build(), 3)
+    _require_same(task, _again(task, folder))
+    assert dump_task(task).count("label: [") == 2
+
+
+def test_sums_that_are_off_by_rounding_survive(folder: Path) -> None:
+    probs = np.array([[[0.1 + 0.2, 0.7]], [[0.0, 1.0 + 1e-10]]])
+    task = Task(LabeledMDP.from_dense(probs), MachineBuilder("s").build(), 1)
+    _require_same(task, _again(task, folder))
+
+
+@pytest.mark.parametrize("name", ["two words", "true", "a&b", ""])
+def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
+    rule = Rule("s", Proposition(name), (Outcome("s"),))
+    with pytest.raises(ModelError):
+        dump_machine(RewardMachine(("s",), "s", (name,), (rule,)))
+
+
+def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
+    (tmp_path / "taken").mkdir()
+    machine = MachineBuilder("s").build()
+    with pytest.raises(OSError, match="directory"):
+        save_machine(machine, tmp_path / "taken")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
+    path = tmp_path / "machine.yaml"
+    path.write_text("old" * 10_000)
+    save_machine(MachineBuilder("s").build(), path)
+    assert load_machine(path).states == ("s",)
+    assert list(tmp_path.iterdir()) == [path]

@@ -1,0 +1,170 @@
+"""Planning without the product gives what planning in the product gives."""
+
+import numpy as np
+import oracles
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from praemia.envs.riverswim import riverswim
+from praemia.envs.warehouse import warehouse
+from praemia.errors import ModelError, SizeError
+from praemia.planning.exact import evaluate, occupancy, solve
+
+CLOSE = 1e-12
+
+
+def as_array(task, steps):
+    """Write the oracle's dictionaries, one per step, as an array [steps, M, O]."""
+    array = np.zeros((len(steps), task.num_machine_states, task.num_observations))
+    for h, step in enumerate(steps):
+        for state, value in step.items():
+            array[(h, *state)] = value
+    return array
+
+
+def start_value(task, values):
+    return sum(p * values[0][state] for state, p in oracles.start(task).items())
+
+
+@st.composite
+def tasks_with_policies(draw):
+    task = draw(strategies.tasks())
+    kind = draw(st.sampled_from([strategies.deterministic_policies, strategies.randomised_policies]))
+    return task, draw(kind(task))
+
+
+@settings(max_examples=200)
+@given(strategies.tasks())
+def test_the_optimum_is_that_of_the_explicit_product(task):
+    plan, expected = solve(task), oracles.solve(task)
+    np.testing.assert_allclose(plan.values, as_array(task, expected), atol=CLOSE)
+    assert plan.value == pytest.approx(start_value(task, expected), abs=CLOSE)
+
+
+@settings(max_examples=100)
+@given(strategies.tasks())
+def test_the_optimal_policy_is_worth_the_optimum(task):
+    plan = solve(task)
+    again = evaluate(task, plan.policy)
+    np.testing.assert_allclose(again.values, plan.values, atol=CLOSE)
+    np.testing.assert_allclose(as_array(task, oracles.evaluate(task, plan.policy)), plan.values, atol=CLOSE)
+    assert again.value == pytest.approx(plan.value, abs=CLOSE)
+
+
+@settings(max_examples=150)
+@given(tasks_with_policies())
+def test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimum(drawn):
+    task, policy = drawn
+    evaluation, expected = evaluate(task, policy), oracles.evaluate(task, policy)
+    np.testing.assert_allclose(evaluation.values, as_array(task, expected), atol=CLOSE)
+    assert evaluation.value == pytest.approx(start_value(task, expected), abs=CLOSE)
+    assert np.all(evaluation.values <= solve(task).values + CLOSE)
+
+
+@settings(max_examples=100)
+@given(tasks_with_policies())
+def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
+    task, policy = drawn
+    found = occupancy(task, policy)
+    steps, pairs, total = oracles.occupancy(task, policy)
+    np.testing.assert_allclose(found.states, as_array(task, steps), atol=CLOSE)
+    np.testing.assert_allclose(found.states.sum(axis=(1, 2)), 1.0, atol=CLOSE)
+    np.testing.assert_allclose(found.observations, as_array(task, steps).sum(axis=1), atol=CLOSE)
+    for pair in np.ndindex(task.num_observations, task.num_actions):
+        assert found.pairs[pair] == pytest.approx(pairs.get(pair, 0.0), abs=CLOSE)
+    assert evaluate(task, policy).value == pytest.approx(total, abs=CLOSE)
+
+
+@settings(max_examples=50)
+@given(tasks_with_policies())
+def test_values_that_are_not_kept_change_nothing_else(drawn):
+    task, policy = drawn
+    full, lean = solve(task), solve(task, keep_values=False)
+    assert lean.value == full.value
+    np.testing.assert_array_equal(lean.policy, full.policy)
+    np.testing.assert_array_equal(lean.values, full.values[:1])
+    kept, dropped = evaluate(task, policy), evaluate(task, policy, keep_values=False)
+    assert dropped.value == kept.value
+    np.testing.assert_array_equal(dropped.values, kept.values[:1])
+
+
+@settings(max_examples=50)
+@given(tasks_with_policies())
+def test_a_deterministic_policy_written_as_probabilities_is_the_same_policy(drawn):
+    task, policy = drawn
+    if policy.ndim == 3:
+        spread = np.eye(task.num_actions)[policy]
+        assert evaluate(task, spread).value == pytest.approx(evaluate(task, policy).value, abs=CLOSE)
+        np.testing.assert_allclose(occupancy(task, spread).states, occupancy(task, policy).states, atol=CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("task", "expected"),
+    [
+        (riverswim(5), 0.8394353595),
+        (riverswim(10), 0.807798015466801),
+        (riverswim(15), 0.8046867637868221),
+        (riverswim(5, probabilistic=True), 0.82911),
+        (riverswim(15, probabilistic=True), 0.80747),
+        (warehouse(3), 0.8617755636),
+        (warehouse(4), 0.8157763158854398),
+        (warehouse(5), 0.7813787577508933),
+    ],
+    ids=lambda value: getattr(value, "name", None),
+)
+def test_the_papers_tasks_have_their_known_optimum(task, expected):
+    digits = len(str(expected)) - 2
+    assert solve(task).value == pytest.approx(expected, abs=max(CLOSE, 0.51 * 10.0**-digits))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("task", [riverswim(4, 12, probabilistic=True), warehouse(3)], ids=lambda task: task.name)
+def test_the_value_is_the_mean_of_simulated_returns(task, seed):
+    """Within four standard errors: a right value fails for fewer than 1 seed in 15,000; the seed is fixed."""
+    greedy = np.eye(task.num_actions)[solve(task).policy]
+    policy = 0.8 * greedy + 0.2 / task.num_actions
+    paid = np.array(oracles.returns(task, policy, num_episodes=4_000, seed=seed))
+    error = paid.std(ddof=1) / np.sqrt(len(paid))
+    assert error > 0.0
+    assert abs(paid.mean() - evaluate(task, policy).value) < 4.0 * error
+
+
+def test_among_equally_good_actions_the_first_is_taken():
+    task = warehouse(3).with_horizon(1)
+    plan = solve(task)
+    assert plan.value == 0.0
+    assert not plan.policy[:, task.machine.index["done"]].any()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda policy: policy[:-1], "a policy of shape"),
+        (lambda policy: policy.transpose(0, 2, 1), "horizon, machine states, observations"),
+        (lambda policy: policy.astype(float), "whole numbers"),
+        (lambda policy: policy.astype(bool), "whole numbers"),
+        (lambda policy: policy - 1, "actions -1 … "),
+        (lambda policy: policy + 5, "expected 0 … 4"),
+        (lambda policy: policy + 65_536, "expected 0 … 4"),
+        (lambda policy: np.eye(5)[policy] * 0.5, "sum 1"),
+        (lambda policy: np.eye(5)[policy] * 2 - 0.2, "≥ 0 with sum 1"),
+        (lambda policy: np.eye(5)[policy] * np.nan, "sum 1"),
+        (lambda policy: np.eye(6)[policy], "a policy of shape"),
+        (lambda policy: [[["up"] * 9] * 3] * 9, "whole numbers"),
+        (lambda policy: [[[["up"] * 5] * 9] * 3] * 9, "action probabilities"),
+        (lambda policy: [[0], [0, 1]], "a policy"),
+    ],
+)
+@pytest.mark.parametrize("use", [evaluate, occupancy])
+def test_a_policy_that_is_not_one_is_refused(use, change, message):
+    task = warehouse(3)
+    policy = np.zeros((task.horizon, task.num_machine_states, task.num_observations), dtype=np.int64)
+    with pytest.raises(ModelError, match=message):
+        use(task, change(policy))
+
+
+def test_what_cannot_fit_in_memory_is_refused_before_it_is_allocated():
+    with pytest.raises(SizeError, match="GiB"):
+        solve(riverswim(100_000, 1_000_000))

@@ -1,0 +1,157 @@
+"""Random formulas, machines, labelled MDPs and tasks: small, so that slow oracles can follow.
+
+A formula is a nested tuple, ("name", "a"), ("constant", True), ("!", f), ("&", f, g) or ("|", f, g), with the
+propositions of ``PROPOSITIONS``. It knows nothing of the package's guards.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from praemia.models.guards import parse_guard
+from praemia.models.labels import LabelRule
+from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.mdp import LabeledMDP
+from praemia.models.rewards import Reward
+from praemia.models.task import Task
+
+PROPOSITIONS = ("a", "b", "c")
+ALL_LABELS = [frozenset(chosen) for size in range(4) for chosen in combinations(PROPOSITIONS, size)]
+
+_leaves = st.one_of(
+    st.sampled_from(PROPOSITIONS).map(lambda name: ("name", name)),
+    st.booleans().map(lambda value: ("constant", value)),
+)
+_names = st.sampled_from(PROPOSITIONS).map(lambda name: ("name", name))
+
+
+def _grow(parts: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.one_of(
+        st.tuples(st.just("!"), parts),
+        st.tuples(st.sampled_from("&|"), parts, parts),
+    )
+
+
+formulas = st.recursive(_leaves, _grow, max_leaves=8)
+small_formulas = st.recursive(_names, _grow, max_leaves=3)
+
+_TIGHTNESS = {"|": 0, "&": 1, "!": 2, "name": 3, "constant": 3}
+
+
+def write(formula: Any, tightness: int = 0) -> str:
+    """Write a formula with no more brackets than the precedence of ! over & over | asks for."""
+    kind, *parts = formula
+    own = _TIGHTNESS[kind]
+    if kind == "name":
+        text = parts[0]
+    elif kind == "constant":
+        text = "true" if parts[0] else "false"
+    elif kind == "!":
+        text = "!" + write(parts[0], own)
+    else:
+        text = f" {kind} ".join(write(part, own) for part in parts)
+    return f"({text})" if own < tightness else text
+
+
+@st.composite
+def weights(draw: st.DrawFn, size: int) -> tuple[float, ...]:
+    """Draw the positive probabilities of ``size`` things."""
+    parts = draw(st.lists(st.integers(1, 8), min_size=size, max_size=size))
+    return tuple(part / sum(parts) for part in parts)
+
+
+_unit = st.integers(0, 20).map(lambda n: n / 20)
+
+
+@st.composite
+def rewards(draw: st.DrawFn) -> Reward:
+    """Draw a constant, a Bernoulli law or one over a few values."""
+    values = draw(st.lists(_unit, min_size=1, max_size=3, unique=True))
+    return Reward(tuple(values), draw(weights(len(values))))
+
+
+@st.composite
+def rules(draw: st.DrawFn, source: str, states: tuple[str, ...]) -> tuple[Rule, ...]:
+    """Draw the rules of a state; each guard excludes those before it, so they share propositions."""
+    found = []
+    earlier = parse_guard("false")
+    for formula in draw(st.lists(small_formulas, max_size=3)):
+        guard = parse_guard(write(formula))
+        targets = draw(st.lists(st.sampled_from(states), min_size=1, max_size=3))
+        probs = draw(weights(len(targets)))
+        outcomes = tuple(Outcome(z, p, draw(rewards())) for z, p in zip(targets, probs, strict=True))
+        found.append(Rule(source, guard & ~earlier, outcomes))
+        earlier = earlier | guard
+    return tuple(found)
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> RewardMachine:
+    """Draw a machine of up to three states over ``PROPOSITIONS``."""
+    states = ("q0", "q1", "q2")[: draw(st.integers(1, 3))]
+    drawn = tuple(rule for state in states for rule in draw(rules(state, states)))
+    return RewardMachine(states, draw(st.sampled_from(states)), PROPOSITIONS, drawn)
+
+
+@st.composite
+def label_rules(draw: st.DrawFn, num_observations: int, num_actions: int) -> LabelRule:
+    """Draw a label rule of any of the eight patterns; some match nothing."""
+    observation = st.none() | st.integers(0, num_observations)
+    return LabelRule(
+        draw(st.frozensets(st.sampled_from(PROPOSITIONS), max_size=2)),
+        draw(observation),
+        draw(st.none() | st.integers(0, num_actions)),
+        draw(observation),
+    )
+
+
+@st.composite
+def starts(draw: st.DrawFn, num_observations: int) -> Any:
+    """Draw a start: an observation, a mapping or an array."""
+    first = st.integers(0, num_observations - 1)
+    chosen = draw(st.lists(first, min_size=1, max_size=3, unique=True))
+    mapping = dict(zip(chosen, draw(weights(len(chosen))), strict=True))
+    array = np.zeros(num_observations)
+    array[chosen] = list(mapping.values())
+    return draw(st.one_of(first, st.just(mapping), st.just(array)))
+
+
+@st.composite
+def mdps(draw: st.DrawFn) -> LabeledMDP:
+    """Draw a labelled MDP of up to four observations and three actions."""
+    num_observations, num_actions = draw(st.integers(1, 4)), draw(st.integers(1, 3))
+    observation = st.integers(0, num_observations - 1)
+    rows = {}
+    for pair in np.ndindex(num_observations, num_actions):
+        successors = draw(st.lists(observation, min_size=1, max_size=3, unique=True))
+        rows[pair] = dict(zip(successors, draw(weights(len(successors))), strict=True))
+    labels = draw(st.lists(label_rules(num_observations, num_actions), max_size=6))
+    return LabeledMDP.from_rows(num_observations, num_actions, rows, labels, draw(starts(num_observations)))
+
+
+@st.composite
+def tasks(draw: st.DrawFn) -> Task:
+    """Draw a task with a horizon of up to five steps."""
+    return Task(draw(mdps()), draw(machines()), draw(st.integers(1, 5)))
+
+
+@st.composite
+def deterministic_policies(draw: st.DrawFn, task: Task) -> np.ndarray:
+    """Draw an int array [H, M, O]."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = (task.horizon, task.num_machine_states, task.num_observations)
+    return generator.integers(task.num_actions, size=shape)
+
+
+@st.composite
+def randomised_policies(draw: st.DrawFn, task: Task) -> np.ndarray:
+    """Draw a float array [H, M, O, A]; some actions have probability 0."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
+    weight = generator.random(shape) * (generator.random(shape) < 0.7)
+    weight[..., 0] += 1e-3
+    return weight / weight.sum(axis=-1, keepdims=True)
