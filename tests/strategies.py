@@ -99,12 +99,12 @@ def machines(draw: st.DrawFn) -> RewardMachine:
 
 @st.composite
 def label_rules(draw: st.DrawFn, num_observations: int, num_actions: int) -> LabelRule:
-    """Draw a label rule of any of the eight patterns; some match nothing."""
-    observation = st.none() | st.integers(0, num_observations)
+    """Draw a label rule of any of the eight patterns."""
+    observation = st.none() | st.integers(0, num_observations - 1)
     return LabelRule(
         draw(st.frozensets(st.sampled_from(PROPOSITIONS), max_size=2)),
         draw(observation),
-        draw(st.none() | st.integers(0, num_actions)),
+        draw(st.none() | st.integers(0, num_actions - 1)),
         draw(observation),
     )
 

@@ -92,6 +92,13 @@ def test_a_json_file_is_read_like_a_yaml_file(tmp_path: Path) -> None:
     np.testing.assert_array_equal(task.mdp.start_probs, [0.5, 0.5])
 
 
+def test_episodes_start_in_the_first_observation_unless_said_otherwise(tmp_path: Path) -> None:
+    text = TASK.replace("observations: 2", "observations: ['0', '1']").replace("  start: 0\n", "")
+    np.testing.assert_array_equal(load_task(_file(tmp_path, text)).mdp.start_probs, [1.0, 0.0])
+    text = TASK.replace("start: 0", "start: 1")
+    np.testing.assert_array_equal(load_task(_file(tmp_path, text)).mdp.start_probs, [0.0, 1.0])
+
+
 def test_a_machine_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     _file(tmp_path, MACHINE, "machine.yaml")
     text = TASK[: TASK.index("machine:")] + "machine: machine.yaml\nhorizon: 2\n"

@@ -163,6 +163,19 @@ def test_bad_sparse_matrices_are_refused(matrices):
         LabeledMDP.from_sparse(matrices)
 
 
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"source": 2}, "names the observation 2; expected 0 … 1"),
+        ({"action": -1}, "names the action -1; expected 0 … 1"),
+        ({"target": 2**62}, "expected 0 … 1"),
+    ],
+)
+def test_a_label_rule_that_can_match_nothing_is_refused(place, message):
+    with pytest.raises(ModelError, match=message):
+        LabeledMDP.from_dense(GOOD, [LabelRule(frozenset({"a"}), **place)])
+
+
 def test_a_pair_without_a_row_is_named():
     with pytest.raises(ModelError, match="observation 0, action 1 has no successors"):
         LabeledMDP.from_rows(1, 2, {(0, 0): {0: 1.0}})

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.models.labels import FunctionLabelling, Indices, Label, Labelling, RuleLabelling
-from praemia.models.mdp import LabeledMDP, Labels
+from praemia.models.labels import Indices, Label, Labelling
+from praemia.models.mdp import LabeledMDP, Labels, as_labelling
 
 if TYPE_CHECKING:
     import gymnasium
@@ -123,7 +123,7 @@ def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
         np.concatenate([a[kept], np.tile(np.arange(num_actions), int(ended.sum()))]),
         np.concatenate([np.where(flags, waiting_place[z], z)[kept], waiting]),
         np.concatenate([probs[kept], np.ones(len(waiting))]),
-        labels=EndingLabelling(_as_labelling(labels), originals, ended),
+        labels=EndingLabelling(as_labelling(labels), originals, ended),
         start=np.concatenate([start, np.zeros(len(twins))]),
     )
 
@@ -186,9 +186,3 @@ def _start(env: gymnasium.Env[Any, Any], num_observations: int) -> NDArray[np.fl
 
 def _name(env: gymnasium.Env[Any, Any]) -> str:
     return env.spec.id if env.spec is not None else type(env.unwrapped).__name__
-
-
-def _as_labelling(labels: Labels) -> Labelling:
-    if isinstance(labels, Labelling):
-        return labels
-    return FunctionLabelling(labels) if callable(labels) else RuleLabelling(tuple(labels))

@@ -1,6 +1,6 @@
 """Task files: reading them with every mistake in its place, writing them, and looking for what seems odd."""
 
-from praemia.files.loading import load, load_machine, load_task, looks_like_file, resolve_task
+from praemia.files.loading import load, load_machine, load_task, looks_like_file, parse_task, resolve_task
 from praemia.files.writing import dump_machine, dump_task, save_machine, save_task
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "load_machine",
     "load_task",
     "looks_like_file",
+    "parse_task",
     "resolve_task",
     "save_machine",
     "save_task",

@@ -15,7 +15,7 @@ from praemia.files.complaints import validated
 from praemia.files.machines import build_machine
 from praemia.files.mdps import build_gymnasium, build_mdp
 from praemia.files.schema import EnvironmentPart, MachinePart, MdpPart, TaskPart
-from praemia.files.source import Source, read_source
+from praemia.files.source import Source, parse_source, read_source
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 
@@ -43,6 +43,12 @@ def load_task(path: str | Path) -> Task:
     if isinstance(loaded, RewardMachine):
         raise FileError(f"{path}: this file holds just a machine; expected a task, with an mdp and a horizon too")
     return loaded
+
+
+def parse_task(text: str, name: str) -> Task:
+    """Make a task from the text of a task file, under a name; the text cannot refer to other files."""
+    source = parse_source(text, name)
+    return _build_task(source, validated(source, TaskPart), Path(name))
 
 
 def load_machine(path: str | Path) -> RewardMachine:

@@ -89,7 +89,8 @@ def build_mdp(source: Source, part: MdpPart, path: DataPath = ("mdp",)) -> Label
     with source.at(*path, "transitions"):
         _require_all_rows(space, rows)
     with source.at(*path, "start"):
-        start = observations.distribution(part.start if isinstance(part.start, dict) else {part.start: 1.0})
+        first = observations.name(0) if part.start is None else part.start
+        start = observations.distribution(first if isinstance(first, dict) else {first: 1.0})
     labels = space.label_rules(part.labels)
     with source.at(*path):
         return LabeledMDP.from_rows(

@@ -150,14 +150,17 @@ Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
 
 
 class MdpPart(_Part):
-    """A labelled MDP, written out."""
+    """A labelled MDP, written out; without a start, episodes start in the first observation."""
 
     observations: Names
     actions: Names
-    start: Annotated[
-        Annotated[Name, Tag("<single>")] | Annotated[Distribution, Tag("<mapping>")],
-        _either("an observation or {observation: probability}"),
-    ] = "0"
+    start: (
+        Annotated[
+            Annotated[Name, Tag("<single>")] | Annotated[Distribution, Tag("<mapping>")],
+            _either("an observation or {observation: probability}"),
+        ]
+        | None
+    ) = None
     transitions: list[Row]
     labels: list[LabelPart] = []
 

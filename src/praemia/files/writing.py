@@ -66,19 +66,13 @@ def _mdp_lines(mdp: LabeledMDP, indent: str) -> Iterator[str]:
 
 def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
     if isinstance(mdp.labelling, RuleLabelling):
-        yield from (rule for rule in mdp.labelling.rules if _can_match(mdp, rule))
+        yield from mdp.labelling.rules
         return
     rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr))
     for row, target, number in zip(rows.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
         label: Label = mdp.label_sets[number]
         if label:
             yield LabelRule(label, *divmod(row, mdp.num_actions), target)
-
-
-def _can_match(mdp: LabeledMDP, rule: LabelRule) -> bool:
-    """Tell whether a rule names only observations and actions that there are."""
-    ends = (rule.source or 0, rule.target or 0)
-    return max(ends) < mdp.num_observations and (rule.action or 0) < mdp.num_actions
 
 
 def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:

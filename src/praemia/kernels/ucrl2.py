@@ -33,7 +33,7 @@ def best_in_l1_ball(
 
     Half the radius is added to the best o' (at most to 1) and taken from the worst ones.
     """
-    total, first, surplus = 0.0, True, 0.0
+    total, surplus = 0.0, 0.0
     for z in range(p_hat.shape[0]):
         total += p_hat[z] * worth[own_rows[z]]
     for k in range(order.shape[0]):

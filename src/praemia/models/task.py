@@ -97,9 +97,12 @@ def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
 
 def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
     """Sum probabilities up within each row."""
-    sums = np.cumsum(probs)
-    before = np.concatenate(([0.0], sums))[indptr[:-1]]
-    return sums - np.repeat(before, np.diff(indptr))
+    sums = probs.copy()
+    lengths = np.diff(indptr)
+    for place in range(1, int(lengths.max(initial=0))):
+        at = indptr[:-1][lengths > place] + place
+        sums[at] += sums[at - 1]
+    return sums
 
 
 @dataclass(frozen=True, eq=False)

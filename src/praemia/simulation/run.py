@@ -57,18 +57,12 @@ class Run:
     @property
     def policy_values(self) -> NDArray[np.float64]:
         """float64[K], the exact value of the policy played in each episode."""
-        return np.repeat(self.plan_values, self._plan_lengths())
+        return np.repeat(self.plan_values, plan_lengths(self.plan_episodes, self.num_episodes))
 
     @property
     def regret(self) -> NDArray[np.float64]:
         """float64[K], the exact cumulative regret after each episode."""
-        lengths = self._plan_lengths()
-        before = np.concatenate(([0.0], np.cumsum(self.plan_gaps * lengths)[:-1]))
-        within = np.arange(1, self.num_episodes + 1) - np.repeat(self.plan_episodes, lengths)
-        return np.repeat(before, lengths) + np.repeat(self.plan_gaps, lengths) * within
-
-    def _plan_lengths(self) -> NDArray[np.int64]:
-        return np.diff(np.append(self.plan_episodes, self.num_episodes))
+        return cumulative_regret(self.plan_episodes, self.plan_gaps, self.num_episodes)
 
     def __repr__(self) -> str:
         known = self.optimal_value is not None
@@ -77,6 +71,21 @@ class Run:
             f"Run({self.learner} on {self.task}: {self.num_episodes:,} episodes, {self.num_plans:,} plans, "
             f"{result}, {self.seconds:.2f} s)"
         )
+
+
+def plan_lengths(plan_episodes: NDArray[np.int64], num_episodes: int) -> NDArray[np.int64]:
+    """Return for how many episodes each plan was played."""
+    return np.diff(np.append(plan_episodes, num_episodes))
+
+
+def cumulative_regret(
+    plan_episodes: NDArray[np.int64], plan_gaps: NDArray[np.float64], num_episodes: int
+) -> NDArray[np.float64]:
+    """Return the regret after each episode, float64[K], from the loss per episode of each plan."""
+    lengths = plan_lengths(plan_episodes, num_episodes)
+    before = np.concatenate(([0.0], np.cumsum(plan_gaps * lengths)[:-1]))
+    within = np.arange(1, num_episodes + 1) - np.repeat(plan_episodes, lengths)
+    return np.repeat(before, lengths) + np.repeat(plan_gaps, lengths) * within
 
 
 def versions() -> dict[str, str]:

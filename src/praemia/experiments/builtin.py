@@ -1,0 +1,87 @@
+"""The built-in experiments: the paper's, and what it claims but does not show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from praemia.errors import unknown_name
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+
+RIVERSWIMS = ("riverswim-5", "riverswim-10", "riverswim-15")
+WAREHOUSES = ("warehouse-3", "warehouse-4", "warehouse-5")
+FLOWER_LOOPS = (5, 20, 80)
+
+# The exploration coefficients that the paper ends with (its appendix on the exploration coefficient).
+UCBVI_PRM = LearnerChoice.of("ucbvi-prm", "UCBVI-PRM", bonus_scale=0.001)
+UCBVI = LearnerChoice.of("ucbvi", "UCBVI", bonus_scale=0.001)
+UCRL2_L = LearnerChoice.of("ucrl2-rm-l", "UCRL2-RM-L", bonus_scale=0.5)
+UCRL2_B = LearnerChoice.of("ucrl2-rm-b", "UCRL2-RM-B", bonus_scale=0.1)
+UCRL2_B_PUBLISHED = LearnerChoice.of("ucrl2-rm-b", "UCRL2-RM-B as published", bonus_scale=0.1, as_published=True)
+PAPER_LEARNERS = (UCBVI_PRM, UCBVI, UCRL2_L, UCRL2_B_PUBLISHED, UCRL2_B)
+
+# The candidates of the paper's table of exploration coefficients: six for each learner.
+CANDIDATES = {
+    "ucbvi-prm": (0.001, 0.01, 0.1, 0.5, 1.0, 2.0),
+    "ucbvi": (0.001, 0.01, 0.1, 0.5, 1.0, 2.0),
+    "ucrl2-rm-l": (0.1, 0.25, 0.5, 0.75, 1.0, 2.0),
+    "ucrl2-rm-b": (0.01, 0.1, 0.5, 0.75, 1.0, 2.0),
+}
+
+
+def experiments(num_runs: int = 16, num_episodes: int = 10_000, seed: int = 0) -> list[Experiment]:
+    """Return what ``praemia reproduce`` runs."""
+
+    def settings(tasks: Iterable[TaskText], choices: tuple[LearnerChoice, ...]) -> tuple[Setting, ...]:
+        return tuple(Setting(task, choices, num_runs, num_episodes, seed) for task in tasks)
+
+    paper = [TaskText.builtin(name) for name in (*RIVERSWIMS, *WAREHOUSES)]
+    variants = [TaskText.builtin(name.replace("riverswim", "riverswim-prm")) for name in RIVERSWIMS]
+    flowers = [TaskText.builtin(f"flower-{loop}") for loop in FLOWER_LOOPS]
+    horizons = [TaskText.builtin("riverswim-10", horizon=horizon) for horizon in (20, 40, 80)]
+    rivers = [TaskText.builtin(f"riverswim-{size}", horizon=40) for size in (5, 10, 20)]
+    return [
+        Experiment("paper", "the six settings of the paper", settings(paper, PAPER_LEARNERS)),
+        Experiment("riverswim-prm", "RiverSwim with a probabilistic patrol", settings(variants, PAPER_LEARNERS)),
+        Experiment(
+            "machine-size", "regret against the number of machine states", settings(flowers, (UCBVI_PRM, UCBVI))
+        ),
+        Experiment("horizon", "regret against the horizon", settings(horizons, (UCBVI_PRM, UCRL2_L, UCRL2_B))),
+        Experiment(
+            "river-length", "regret against the number of observations", settings(rivers, (UCBVI_PRM, UCRL2_L, UCRL2_B))
+        ),
+    ]
+
+
+def tuning(num_runs: int = 4, num_episodes: int = 10_000, seed: int = 0) -> Experiment:
+    """Return the search for the exploration coefficients: every candidate, on the paper's tasks, by equal budgets.
+
+    Its seeds are none of those that are reported.
+    """
+    choices = tuple(
+        LearnerChoice.of(name, f"{name} {scale:g}", bonus_scale=scale)
+        for name, candidates in CANDIDATES.items()
+        for scale in candidates
+    )
+    tasks = [TaskText.builtin(name) for name in (*RIVERSWIMS, *WAREHOUSES)]
+    return Experiment(
+        "tuning",
+        "the search for the exploration coefficients",
+        tuple(Setting(task, choices, num_runs, num_episodes, seed, stream=1) for task in tasks),
+    )
+
+
+def select(catalogue: list[Experiment], only: Iterable[str]) -> list[Experiment]:
+    """Keep the experiments or single settings that are named; all of them when none is."""
+    wanted = list(only)
+    known = [name for exp in catalogue for name in (exp.name, *(setting.name for setting in exp.settings))]
+    for name in wanted:
+        if name not in known:
+            raise unknown_name("experiment or setting", name, known)
+    if not wanted:
+        return catalogue
+    chosen = []
+    for experiment in catalogue:
+        kept = tuple(s for s in experiment.settings if experiment.name in wanted or s.name in wanted)
+        if kept:
+            chosen.append(Experiment(experiment.name, experiment.purpose, kept))
+    return chosen

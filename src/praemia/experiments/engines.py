@@ -1,0 +1,83 @@
+"""Where work is done: in this process, in processes of this machine, or on a Dask cluster.
+
+Each is an ``Executor`` of the standard library, so the runner has one code path.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from praemia.errors import MissingExtraError, ParameterError, PraemiaError
+
+CONNECT_SECONDS = 10
+
+
+class EngineError(PraemiaError):
+    """Report an engine that cannot be reached or was lost."""
+
+
+def default_jobs() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Executor]:
+    """Give an executor: on a cluster if there is an address, else ``jobs`` processes (all cores by default)."""
+    if address is not None:
+        with _dask(address) as executor:
+            yield executor
+        return
+    count = default_jobs() if jobs is None else jobs
+    if count < 1:
+        raise ParameterError(f"jobs={count}; expected at least 1")
+    if count == 1:
+        yield _InThisProcess()
+        return
+    # Workers are started afresh, not forked: a fork would copy the threads' locks of this process.
+    executor = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+    try:
+        yield executor
+    finally:
+        executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _InThisProcess(Executor):
+    """Do the work at once, where it is asked for; hand out one job at a time, so that its result is kept at once."""
+
+    ahead = 1
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    try:
+        import distributed
+    except ImportError:
+        raise MissingExtraError("an engine needs Dask: pip install 'praemia[dask]'") from None
+    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    try:
+        client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise EngineError(
+            f"no engine at {address!r} ({reason}). Start one with: dask scheduler --host 127.0.0.1 "
+            "--scheduler-file engine.json, then dask worker --scheduler-file engine.json, and pass --engine engine.json"
+        ) from None
+    try:
+        yield client.get_executor(retries=3, pure=False)
+    finally:
+        client.close(timeout=CONNECT_SECONDS)

@@ -1,0 +1,79 @@
+"""The paper's bounds as functions, each term under its name.
+
+T = K·H, ι = ln(6·Q·O·A·T/ρ). All are functions of sizes alone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from praemia.errors import ParameterError
+
+
+@dataclass(frozen=True)
+class RegretBound:
+    """Theorem 1: with probability 1 − ρ, UCBVI-PRM's regret is at most the sum of three terms.
+
+    Attributes
+    ----------
+    leading : 72·ι·√(H·O·A·T), the term that matters for large T; it does not depend on the machine but through ι.
+    model_error : 2500·H²·O²·A^{3/2}·ι², the price of learning p, paid once.
+    martingale : 4·H·√(T·ι), the noise of the episodes.
+    trivial : H·K, what the regret cannot exceed whatever is played.
+    """
+
+    leading: float
+    model_error: float
+    martingale: float
+    trivial: float
+
+    @property
+    def total(self) -> float:
+        return self.leading + self.model_error + self.martingale
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether the bound says no more than that every episode loses at most H."""
+        return self.total >= self.trivial
+
+
+def log_term(
+    num_observations: int, num_actions: int, num_machine_states: int, num_steps: int, failure_prob: float
+) -> float:
+    """Return ι = ln(6·Q·O·A·T/ρ)."""
+    return math.log(6.0 * num_machine_states * num_observations * num_actions * num_steps / failure_prob)
+
+
+def regret_bound(
+    num_observations: int,
+    num_actions: int,
+    num_machine_states: int,
+    horizon: int,
+    num_episodes: int,
+    failure_prob: float = 0.05,
+) -> RegretBound:
+    """Return Theorem 1's bound on the regret of UCBVI-PRM."""
+    _require_sizes(num_observations, num_actions, num_machine_states, horizon, num_episodes)
+    if not 0.0 < failure_prob < 1.0:
+        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
+    num_steps = num_episodes * horizon
+    iota = log_term(num_observations, num_actions, num_machine_states, num_steps, failure_prob)
+    return RegretBound(
+        leading=72.0 * iota * math.sqrt(horizon * num_observations * num_actions * num_steps),
+        model_error=2500.0 * horizon**2 * num_observations**2 * num_actions**1.5 * iota**2,
+        martingale=4.0 * horizon * math.sqrt(num_steps * iota),
+        trivial=float(horizon * num_episodes),
+    )
+
+
+def regret_lower_bound(num_observations: int, num_actions: int, horizon: int, num_episodes: int) -> float:
+    """Return √(H·O·A·T): no learner's worst case is better than a constant times this (the constant is not known)."""
+    _require_sizes(num_observations, num_actions, 1, horizon, num_episodes)
+    return math.sqrt(horizon * num_observations * num_actions * num_episodes * horizon)
+
+
+def _require_sizes(*sizes: int) -> None:
+    for size in sizes:
+        if size < 1:
+            raise ParameterError(f"a size of {size}; sizes must be at least 1")
