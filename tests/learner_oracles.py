@@ -10,15 +10,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, product
 from math import e, log, sqrt
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from oracles import label_of
 
-from praemia.learners.base import Experience, LearnerPlan
+from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.models.task import Task
 
 Values = dict[tuple[int, ...], float]
@@ -29,16 +30,36 @@ class Watched:
 
     def __init__(self, learner: Any) -> None:
         self.learner = learner
+        self.shown: list[Experience] = []
         self.plans: list[LearnerPlan] = []
-        self.seen: list[Any] = []
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.learner, name)
 
+    @property
+    def policies(self) -> list[Any]:
+        return [plan.policy for plan in self.plans]
+
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        self.seen.append(experience.seen)
+        self.shown.append(replace(experience, seen=deepcopy(experience.seen), steps=experience.steps.copy()))
         self.plans.append(self.learner.plan(experience, previous, rng))
         return self.plans[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanderer(Learner):
+    """Play a new random policy in every episode: some pairs are visited often, some never."""
+
+    name: ClassVar[str] = "wanderer"
+    uses_steps: ClassVar[bool] = True
+    on_product: bool = False
+    replan: str = "episode"
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        spec = experience.spec
+        shape = (spec.horizon, spec.num_observations, spec.num_machine_states)
+        few = rng.integers(spec.num_actions, size=spec.num_actions)
+        return LearnerPlan(rng.choice(few, size=shape).astype(np.int16))
 
 
 @dataclass
@@ -168,8 +189,8 @@ def ucbvi_prm(
 ) -> tuple[Values, Values]:
     """Return Q and V of Algorithms 1 and 2."""
     model = _Model(task)
-    O, A, Q, H = model.O, model.A, model.Q, model.H
-    iota = log(6 * Q * O * A * num_episodes * H / rho)
+    size, A, Q, H = model.O, model.A, model.Q, model.H
+    iota = log(6 * Q * size * A * num_episodes * H / rho)
 
     def action_value(values: Values, h: int, m: int, o: int, a: int) -> float:
         row = {z: count for (z,), count in _row(diary.transitions, (o, a)).items()}
@@ -179,7 +200,7 @@ def ucbvi_prm(
         p_hat = {z: count / n for z, count in row.items()}
         w = {z: model.w(values, h + 1, m, o, a, z) for z in row}
         later = {z: diary.steps[h + 1, z] for z in row}
-        terms = {z: H**2 if later[z] == 0 else min(100**2 * H**3 * O**2 * A * iota**2 / later[z], H**2) for z in row}
+        terms = {z: H**2 if later[z] == 0 else min(100**2 * H**3 * size**2 * A * iota**2 / later[z], H**2) for z in row}
         bonus = sqrt(8 * iota * _variance(p_hat, w) / n)
         bonus += 14 * H * iota / (3 * n)
         bonus += sqrt(2 * iota / n)

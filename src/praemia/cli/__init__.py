@@ -17,10 +17,16 @@ import click
 from praemia.errors import PraemiaError, did_you_mean
 
 COMMANDS = {
+    "bound": ("praemia.cli.bound", "Print what the theory promises on a task."),
     "check": ("praemia.cli.check", "Check a task file or a machine file, and point at what seems odd."),
     "draw": ("praemia.cli.draw", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
     "envs": ("praemia.cli.envs", "List the built-in environments, or show one."),
+    "experiment": ("praemia.cli.experiment", "Run your own experiment, from a file."),
+    "learners": ("praemia.cli.learners", "List the learners with their parameters."),
+    "reproduce": ("praemia.cli.reproduce", "Run the paper's experiments and report what held."),
+    "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
     "solve": ("praemia.cli.solve", "Find the optimal value of a task."),
+    "tune": ("praemia.cli.tune", "Search for the exploration coefficients."),
 }
 
 FAILURE = 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -26,3 +26,15 @@ def print_fields(fields: Mapping[str, object]) -> None:
     width = max(map(len, fields))
     for name, value in fields.items():
         click.echo(f"{name:<{width}}  {value}")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns: the first to the left, numbers to the right."""
+    table = [tuple(header), *(tuple(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        first, *rest = (
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo("  ".join([first, *rest]).rstrip())

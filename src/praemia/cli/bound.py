@@ -1,0 +1,43 @@
+"""``praemia bound``: what the theory promises on a task."""
+
+from __future__ import annotations
+
+import click
+
+from praemia.cli.options import episodes_option
+from praemia.cli.output import json_option, print_json, print_table
+
+
+@click.command("bound")
+@click.argument("task")
+@episodes_option(10_000)
+@click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the bound may fail this often.")
+@json_option
+def command(task: str, episodes: int, failure_prob: float, as_json: bool) -> None:
+    """Print Theorem 1's bound on UCBVI-PRM's regret on TASK, term by term, and the lower bound."""
+    from praemia.files import resolve_task
+    from praemia.theory import regret_bound, regret_lower_bound
+
+    problem = resolve_task(task)
+    sizes = (problem.num_observations, problem.num_actions)
+    bound = regret_bound(*sizes, problem.num_machine_states, problem.horizon, episodes, failure_prob)
+    lower = regret_lower_bound(*sizes, problem.horizon, episodes)
+    if as_json:
+        terms = {"leading": bound.leading, "model_error": bound.model_error, "martingale": bound.martingale}
+        more = {"total": bound.total, "trivial": bound.trivial, "lower": lower, "vacuous": bound.is_vacuous}
+        print_json({"task": problem.name, "episodes": episodes, "failure_prob": failure_prob, **terms, **more})
+        return
+    click.echo(f"{problem.name}, {episodes:,} episodes, ρ = {failure_prob:g}\n")
+    print_table(
+        ("term", "formula", "value"),
+        [
+            ("leading", "72 ι √(HOAT)", f"{bound.leading:,.0f}"),
+            ("model error", "2500 H² O² A^1.5 ι²", f"{bound.model_error:,.0f}"),
+            ("martingale", "4 H √(Tι)", f"{bound.martingale:,.0f}"),
+            ("Theorem 1", "their sum", f"{bound.total:,.0f}"),
+            ("trivial", "H K", f"{bound.trivial:,.0f}"),
+            ("lower bound", "√(HOAT), up to a constant", f"{lower:,.0f}"),
+        ],
+    )
+    if bound.is_vacuous:
+        click.echo("\nAt this length the theorem promises no more than the trivial bound.")

@@ -1,0 +1,39 @@
+"""``praemia learners``: what there is, with parameters, defaults and references."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any
+
+import click
+
+from praemia.cli.output import json_option, print_json
+
+
+@click.command("learners")
+@json_option
+def command(as_json: bool) -> None:
+    """List the learners with their parameters, defaults and references."""
+    from praemia import learners
+
+    entries = [_entry(name, learners.kind_of(name), learners.parameters_of(name)) for name in learners.names()]
+    if as_json:
+        print_json({"learners": entries})
+        return
+    for entry in entries:
+        click.echo(f"{entry['name']}: {entry['summary']}")
+        if entry["reference"] != "—":
+            click.echo(f"    {entry['reference']}")
+        for parameter in entry["parameters"]:
+            click.echo(f"    --set {parameter['name']}={parameter['default']}  {parameter['help']}")
+        click.echo()
+
+
+def _entry(name: str, kind: Any, defaults: dict[str, Any]) -> dict[str, Any]:
+    helps = {item.name: item.metadata.get("help", "") for item in fields(kind)}
+    return {
+        "name": name,
+        "summary": kind.summary,
+        "reference": kind.reference,
+        "parameters": [{"name": key, "default": value, "help": helps[key]} for key, value in defaults.items()],
+    }

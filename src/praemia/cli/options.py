@@ -1,0 +1,73 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from praemia.errors import ParameterError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def runs_option(default: int) -> Callable[[Function], Function]:
+    return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
+
+
+def episodes_option(default: int) -> Callable[[Function], Function]:
+    return click.option(
+        "--episodes", default=default, show_default=True, type=click.IntRange(1), help="Episodes of each run."
+    )
+
+
+def seed_option(function: Function) -> Function:
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Where chance starts.")(
+        function
+    )
+
+
+def jobs_option(function: Function) -> Function:
+    return click.option("--jobs", type=click.IntRange(1), help="Processes on this machine; all cores by default.")(
+        function
+    )
+
+
+def engine_options(function: Function) -> Function:
+    """Add where work is done: --jobs, --engine, --shard."""
+    function = click.option("--shard", metavar="I/N", help="Do only every N-th run from the I-th on (array jobs).")(
+        function
+    )
+    function = click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file.")(
+        function
+    )
+    return jobs_option(function)
+
+
+def out_option(default: str | None, help: str) -> Callable[[Function], Function]:
+    return click.option("--out", type=click.Path(path_type=Path), default=default, show_default=True, help=help)
+
+
+def parse_shard(text: str | None) -> tuple[int, int]:
+    """Read ``i/n``; no text is the whole."""
+    if text is None:
+        return 1, 1
+    first, slash, second = text.partition("/")
+    if not (slash and first.isdecimal() and second.isdecimal()):
+        raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
+    return int(first), int(second)
+
+
+def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
+    """Read ``name=value`` pairs: numbers, true and false are what they look like, anything else is text."""
+    from praemia.files.source import parse_scalar
+
+    parameters = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"--set {item}; expected NAME=VALUE, such as bonus_scale=0.001")
+        parameters[name.strip().replace("-", "_")] = parse_scalar(value.strip())
+    return parameters

@@ -1,0 +1,42 @@
+"""``praemia reproduce``: the paper's experiments, and the report that says what held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from praemia.cli.options import engine_options, episodes_option, out_option, runs_option, seed_option
+
+
+@click.command("reproduce")
+@click.option("--only", multiple=True, metavar="NAME", help="An experiment or a setting; may be repeated.")
+@runs_option(16)
+@episodes_option(10_000)
+@seed_option
+@engine_options
+@out_option("results", "Where runs, figures and report go; runs that are there are not done again.")
+def command(
+    only: tuple[str, ...],
+    runs: int,
+    episodes: int,
+    seed: int,
+    jobs: int | None,
+    engine: str | None,
+    shard: str | None,
+    out: Path,
+) -> None:
+    """Run the paper's experiments and write a report on what held.
+
+    Runs that are finished stay when this is stopped; running it again does what is missing.
+    """
+    from praemia.analysis.report import write_report
+    from praemia.cli.sweep import sweep
+    from praemia.experiments.builtin import experiments, select
+
+    chosen = select(experiments(runs, episodes, seed), only)
+    store = sweep(chosen, out, jobs, engine, shard)
+    if shard is None:
+        report = out / "report.html"
+        write_report(store, chosen, report)
+        click.echo(f"the report is {report}")

@@ -1,0 +1,91 @@
+"""Experiment files: the user's own experiments, as a short YAML file.
+
+tasks: [warehouse-4, my-task.yaml]       # built-in names, or task files beside this one
+learners:
+  - ucbvi-prm                            # a learner with its defaults
+  - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+runs: 16
+episodes: 10000
+seed: 0
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from praemia import envs, learners
+from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Setting, TaskText
+from praemia.files import dump_task, load_task, looks_like_file
+from praemia.files.complaints import validated
+from praemia.files.source import Source, read_source
+from praemia.simulation.simulate import MAX_EPISODES
+
+
+class LearnerPart(BaseModel):
+    """A learner; every key but these two is one of its parameters."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    learner: str
+    title: str | None = None
+
+
+class ExperimentPart(BaseModel):
+    """A whole experiment file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tasks: Annotated[list[str], Field(min_length=1)]
+    learners: Annotated[list[str | LearnerPart], Field(min_length=1)]
+    runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 16
+    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES)] = 10_000
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+def load_experiment(path: str | Path) -> Experiment:
+    """Load an experiment file; it is named after the file. Tasks and learners are checked before anything runs."""
+    source = read_source(path)
+    part = validated(source, ExperimentPart)
+    choices = tuple(_choice(source, i, item) for i, item in enumerate(part.learners))
+    tasks = [_task(source, i, name, Path(path).parent) for i, name in enumerate(part.tasks)]
+    with source.at("learners"):
+        settings = tuple(Setting(task, choices, part.runs, part.episodes, part.seed) for task in tasks)
+    return Experiment(Path(path).stem, f"as {Path(path).name} says", settings)
+
+
+def _choice(source: Source, index: int, item: str | LearnerPart) -> LearnerChoice:
+    with source.at("learners", index):
+        if isinstance(item, str):
+            return LearnerChoice.of(item)
+        parameters: dict[str, Any] = item.model_extra or {}
+        return LearnerChoice.of(item.learner, item.title, **parameters)
+
+
+def _task(source: Source, index: int, name: str, folder: Path) -> TaskText:
+    with source.at("tasks", index):
+        return task_text(str(folder / name) if looks_like_file(name) else name)
+
+
+def task_text(name_or_path: str) -> TaskText:
+    """Return the task that a user means, with everything a worker needs to make it."""
+    if looks_like_file(name_or_path):
+        task = load_task(name_or_path)
+        return TaskText(task.name, dump_task(task))
+    envs.make(name_or_path)
+    return TaskText.builtin(name_or_path)
+
+
+def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
+    """Choose learners by name, giving each those of the parameters that it has; one that none has is an error."""
+    choices = []
+    for name in names:
+        known = learners.parameters_of(name)
+        own = {key: value for key, value in parameters.items() if key in known or len(names) == 1}
+        choices.append(LearnerChoice.of(name, **own))
+    unused = [key for key in parameters if not any(key in learners.parameters_of(name) for name in names)]
+    for key in unused:
+        learners.make(names[0], **{key: parameters[key]})
+    return tuple(choices)

@@ -1,0 +1,51 @@
+"""At the theory's constants an optimistic learner never promises less than the optimum."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from praemia import envs, learners, simulate
+from praemia.models.task import Task
+
+OPTIMISTIC = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler"]
+NUM_TASKS = 60
+
+
+def small_task(seed: int) -> Task:
+    """Return a random task so small that a few thousand episodes bring the promises below the trivial ones."""
+    observations, actions, machine_states, horizon = 2 + seed % 2, 1 + seed % 3, 1 + seed % 4, 1 + seed % 3
+    return envs.make(f"random-{observations}x{actions}x{machine_states}-{seed}", horizon=horizon)
+
+
+def test_the_learners_tested_here_are_all_that_say_they_are_optimistic():
+    assert [name for name in learners.names() if learners.kind_of(name).optimistic] == OPTIMISTIC
+
+
+@pytest.mark.parametrize("name", OPTIMISTIC)
+def test_every_plan_of_a_long_run_promises_at_least_the_optimum(name: str) -> None:
+    """The confidence of a run may fail with probability 0.05; with the seeds fixed here it never does."""
+    learner = learners.make(name, bonus_scale=1.0)
+    telling = 0
+    for seed in range(NUM_TASKS):
+        task = small_task(seed)
+        run = simulate(task, learner, 4_000, seed)
+        assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task
+        telling += run.optimistic_values[-1] < 0.9 * task.horizon
+    assert telling >= NUM_TASKS // 3  # else the promises would be the trivial ones
+
+
+@pytest.mark.parametrize("name", OPTIMISTIC)
+def test_every_plan_of_a_short_run_promises_at_least_the_optimum(name: str) -> None:
+    learner = learners.make(name, bonus_scale=1.0)
+    for seed in range(40):
+        task = envs.make(f"random-5x2x3-{seed}", horizon=6)
+        run = simulate(task, learner, 40, seed)
+        assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
+def test_the_promises_of_ucbvi_never_rise(name: str) -> None:
+    for seed in range(20):
+        run = simulate(small_task(seed), learners.make(name, bonus_scale=0.05), 1_000, seed)
+        assert np.all(np.diff(run.optimistic_values) <= 0.0)
