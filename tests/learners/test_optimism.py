@@ -9,7 +9,7 @@ from praemia import envs, learners, simulate
 from praemia.models.task import Task
 
 OPTIMISTIC = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler"]
-NUM_TASKS = 60
+NUM_TASKS = 120
 
 
 def small_task(seed: int) -> Task:
@@ -38,7 +38,7 @@ def test_every_plan_of_a_long_run_promises_at_least_the_optimum(name: str) -> No
 @pytest.mark.parametrize("name", OPTIMISTIC)
 def test_every_plan_of_a_short_run_promises_at_least_the_optimum(name: str) -> None:
     learner = learners.make(name, bonus_scale=1.0)
-    for seed in range(40):
+    for seed in range(80):
         task = envs.make(f"random-5x2x3-{seed}", horizon=6)
         run = simulate(task, learner, 40, seed)
         assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task

@@ -1,23 +1,24 @@
-"""Stored runs, grouped by what they share, and the statistics that everything shown is made of.
+"""Stored runs, grouped by what they share.
 
-Intervals are bootstrap intervals over runs, with a fixed seed: the same runs give the same numbers.
+A ``Series`` is the runs of one learner in one setting; a ``Study`` is an experiment with the series of each of
+its settings. What is computed from them is in ``bootstrap``, ``tables`` and ``claims``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.errors import PraemiaError
 from praemia.experiments.records import Record
-from praemia.experiments.settings import Setting
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting
 from praemia.experiments.store import Store
-
-CONFIDENCE = 0.95
-RESAMPLES = 10_000
+from praemia.files import parse_task
+from praemia.models.task import Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +30,33 @@ class Series:
     records: tuple[Record, ...]
 
     @property
+    def num_runs(self) -> int:
+        return len(self.records)
+
+    @property
     def num_episodes(self) -> int:
         return self.records[0].job.num_episodes
+
+    @property
+    def choice(self) -> LearnerChoice:
+        """The learner with all its parameters."""
+        return self.records[0].job.learner
+
+    @cached_property
+    def model(self) -> Task:
+        """The task itself, made again from the text that is kept with the runs."""
+        text = self.records[0].job.task
+        return parse_task(text.text, text.name)
 
     @cached_property
     def final(self) -> NDArray[np.float64]:
         """float64[R], the exact regret of each run at its end."""
         return np.array([record.regret[-1] for record in self.records])
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the final regret over runs; 0 for a single one."""
+        return float(self.final.std(ddof=1)) if self.num_runs > 1 else 0.0
 
     def curves(self, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """float64[R, len(episodes)], the exact regret of each run after some numbers of episodes (1 … K)."""
@@ -55,64 +76,57 @@ class Series:
         return float(np.mean(known)) if known else float("nan")
 
 
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with its bootstrap interval."""
+@dataclass(frozen=True, eq=False)
+class Study:
+    """An experiment with its runs: the series of each setting, by the setting's name."""
 
-    estimate: float
-    low: float
-    high: float
+    name: str
+    purpose: str
+    settings: dict[str, list[Series]]
 
-    def __str__(self) -> str:
-        return f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
+    @property
+    def series(self) -> list[Series]:
+        """All series, setting by setting."""
+        return [series for members in self.settings.values() for series in members]
 
 
-def collect(store: Store, settings: Iterable[Setting]) -> dict[str, list[Series]]:
-    """Read the runs of some settings; settings and learners without a single run are left out."""
+def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:
+    """Read the runs of some experiments; return those that have any, and what was found damaged."""
+    damaged: list[str] = []
+    studies = [Study(e.name, e.purpose, collect(store, e.settings, damaged.append)) for e in experiments]
+    return [study for study in studies if study.settings], damaged
+
+
+def collect(
+    store: Store, settings: Iterable[Setting], on_damage: Callable[[str], None] | None = None
+) -> dict[str, list[Series]]:
+    """Read the runs of some settings; settings and learners without a single run are left out.
+
+    A damaged record is an error, or handed to ``on_damage`` and left out.
+    """
     found: dict[str, list[Series]] = {}
     for setting in settings:
-        stored = [store.read(job) for job in setting.jobs() if store.has(job)]
-        series = group(stored)
-        if series:
-            found[setting.name] = series
+        stored = []
+        for job in setting.jobs():
+            try:
+                if store.has(job):
+                    stored.append(store.read(job))
+            except PraemiaError as error:
+                if on_damage is None:
+                    raise
+                on_damage(str(error))
+        if stored:
+            found[setting.name] = group(stored)
     return found
 
 
 def group(records: Iterable[Record]) -> list[Series]:
-    """Group records by task and learner, in the order in which they first appear."""
-    groups: dict[tuple[str, str], list[Record]] = {}
+    """Group records by task, learner, parameters, length and seed, in the order in which they first appear."""
+    groups: dict[tuple[object, ...], list[Record]] = {}
     for record in records:
-        groups.setdefault((record.job.task.name, record.job.learner.title), []).append(record)
-    return [Series(task, title, tuple(members)) for (task, title), members in groups.items()]
-
-
-def bootstrap_mean(values: Sequence[float] | NDArray[np.float64]) -> Interval:
-    """Return the mean of runs with its bootstrap interval."""
-    sample = np.asarray(values, dtype=np.float64)
-    means = _resampled_means(sample, seed=0)
-    return Interval(float(sample.mean()), *_quantiles(means))
-
-
-def bootstrap_ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> Interval:
-    """Return the ratio of two means of independent runs with its bootstrap interval."""
-    ratios = _resampled_means(above, seed=0) / _resampled_means(below, seed=1)
-    return Interval(float(above.mean() / below.mean()), *_quantiles(ratios))
-
-
-def bootstrap_difference(first: NDArray[np.float64], second: NDArray[np.float64]) -> Interval:
-    """Return the difference of two means of independent runs with its bootstrap interval."""
-    differences = _resampled_means(first, seed=0) - _resampled_means(second, seed=1)
-    return Interval(float(first.mean() - second.mean()), *_quantiles(differences))
-
-
-def _resampled_means(values: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    rng = np.random.default_rng(seed)
-    picks = rng.integers(0, len(values), size=(RESAMPLES, len(values)))
-    means: NDArray[np.float64] = values[picks].mean(axis=1)
-    return means
-
-
-def _quantiles(values: NDArray[np.float64]) -> tuple[float, float]:
-    tail = (1.0 - CONFIDENCE) / 2.0
-    low, high = np.quantile(values, [tail, 1.0 - tail])
-    return float(low), float(high)
+        job = record.job
+        key = (job.task.name, job.learner.title, job.digest, job.seed[:1], job.seed[2:])
+        groups.setdefault(key, []).append(record)
+    return [
+        Series(members[0].job.task.name, members[0].job.learner.title, tuple(members)) for members in groups.values()
+    ]

@@ -108,7 +108,8 @@ def plan_ucrl2(
         fill_extra_rows(after, num_obs, rows.extra_labels, row_targets[num_obs:], machine)
         for m in range(num_states):
             worth[m] = after[:, m]
-            order[m] = np.argsort(-worth[m])
+            # A stable sort: ties must not depend on whether the kernel is compiled.
+            order[m] = np.argsort(-worth[m], kind="mergesort")
         for o in range(num_obs):
             for m in range(num_states):
                 best, equals = -1.0, 0

@@ -7,7 +7,6 @@ serves any number of runs.
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
@@ -113,11 +112,13 @@ class Learner(ABC):
 def _require_range(name: str, value: object, low: float, high: float) -> None:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not low <= value <= high:  # type: ignore[operator]
-        span = f"of at least {low:g}" if high == sys.float_info.max else f"from {low:g} to {high:g}"
-        raise ParameterError(f"{name}={value!r}; expected a number {span}")
+        raise ParameterError(f"{name}={value!r}; expected a number from {low:g} to {high:g}")
 
 
-def parameter(default: Any, help: str, low: float, high: float = sys.float_info.max) -> Any:
+LARGEST = 1e9  # far above any sensible parameter, far below where squares and products of them overflow
+
+
+def parameter(default: Any, help: str, low: float, high: float = LARGEST) -> Any:
     """Declare a numeric parameter of a learner with its range and a line of help."""
     return field(default=default, metadata={"help": help, "range": (low, high)})
 

@@ -17,7 +17,6 @@ only to reproduce them.
 from __future__ import annotations
 
 import math
-import sys
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -28,6 +27,7 @@ from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.arrays import MachineArrays
 from praemia.kernels.ucrl2 import DenseRows, plan_ucrl2
 from praemia.learners.base import (
+    LARGEST,
     Experience,
     Learner,
     LearnerPlan,
@@ -56,7 +56,7 @@ class UCRL2RM(Learner):
         default=None,
         metadata={
             "help": "γ, multiplies the set's width; None is the paper's: 0.5 for l1, 0.1 for bernstein",
-            "range": (0.0, sys.float_info.max),
+            "range": (0.0, LARGEST),
         },
     )
     failure_prob: float = failure_prob_parameter()

@@ -1,0 +1,94 @@
+"""Make the pictures of the documents: ``.venv/bin/python docs/make_pictures.py``.
+
+``overview.svg`` shows the 4 × 4 warehouse, its machine, and the exact regret of three learners on it (16 runs of
+10,000 episodes each, seeds 0 … 15). The same versions of the packages give the same file.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+
+import praemia
+from praemia.analysis.diagrams import machine_svg
+
+FOLDER = Path(__file__).parent / "pictures"
+NUM_RUNS, NUM_EPISODES = 16, 10_000
+LEARNERS = {  # title: learner, colour (Okabe and Ito's palette)
+    "UCBVI": (praemia.UCBVI(), "#D55E00"),
+    "UCRL2-RM-L": (praemia.UCRL2RM(interval="l1"), "#009E73"),
+    "UCBVI-PRM": (praemia.UCBVIPRM(), "#0072B2"),
+}
+WIDTH, TOP, BOTTOM = 960, 360, 130
+GRID_WIDTH = 370
+HEADING = 30
+
+
+def regret_svg(task: praemia.Task, width: float, height: float) -> str:
+    """Return the mean exact regret of each learner, with a band of one standard deviation."""
+    figure = Figure(figsize=(width / 72, height / 72), layout="constrained")
+    axes = figure.subplots()
+    episodes = np.unique(np.geomspace(1, NUM_EPISODES, 300).astype(int))
+    for title, (learner, colour) in LEARNERS.items():
+        runs = [praemia.simulate(task, learner, NUM_EPISODES, seed) for seed in range(NUM_RUNS)]
+        curves = np.stack([run.regret[episodes - 1] for run in runs])
+        mean, spread = curves.mean(axis=0), curves.std(axis=0, ddof=1)
+        axes.fill_between(episodes, mean - spread, mean + spread, color=colour, alpha=0.18, linewidth=0)
+        axes.plot(episodes, mean, color=colour, linewidth=2)
+        axes.text(NUM_EPISODES * 1.02, mean[-1], f"{title}\n{mean[-1]:.0f}", color=colour, va="center", fontsize=11)
+    axes.set(xlim=(0, NUM_EPISODES), ylim=(0, None), xlabel="episodes", ylabel="regret, exact")
+    axes.set_xticks(range(0, NUM_EPISODES + 1, 2500), [f"{k:,}" for k in range(0, NUM_EPISODES + 1, 2500)])
+    axes.set_title("What learning costs", fontsize=12, fontweight="bold")
+    note = f"{NUM_RUNS} runs: mean and one standard deviation"
+    axes.text(NUM_EPISODES * 0.98, 8, note, color="#57606a", ha="right", fontsize=10)
+    axes.spines[["top", "right"]].set_visible(False)
+    buffer = io.StringIO()
+    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "praemia", "font.family": "sans-serif"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    return buffer.getvalue()
+
+
+def placed(svg: str, x: float, y: float, width: float, height: float) -> str:
+    """Return an SVG document as an element of another, fitted into a box."""
+    element = svg[svg.index("<svg") :]
+    opening = element[: element.index(">") + 1]
+    view = re.search(r'viewBox="[^"]*"', opening)
+    font = re.search(r'font-family="[^"]*"', opening)
+    assert view is not None
+    kept = f"{view.group()} {font.group() if font else ''}"
+    box = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return f"<svg {box} {kept}>{element[len(opening) :]}"
+
+
+def heading(text: str, y: float) -> str:
+    """Return a line of bold text in the middle."""
+    font = 'font-family="Helvetica, Arial, sans-serif" font-size="15" font-weight="bold"'
+    return f'<text x="{WIDTH / 2:g}" y="{y:g}" {font} text-anchor="middle" fill="#22272e">{text}</text>'
+
+
+def overview() -> str:
+    """Return the picture of the README."""
+    task = praemia.envs.warehouse(size=4)
+    rest = WIDTH - GRID_WIDTH
+    parts = [
+        placed(praemia.envs.svg_picture(task), 0, 0, GRID_WIDTH, TOP),
+        placed(regret_svg(task, rest, TOP - 10), GRID_WIDTH, 5, rest, TOP - 10),
+        heading("Its machine: label | probability, reward", TOP + 0.6 * HEADING),
+        placed(machine_svg(task.machine), 0, TOP + HEADING, WIDTH, BOTTOM),
+    ]
+    height = TOP + HEADING + BOTTOM + 10
+    links = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
+    size = f'viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}"'
+    ground = '<rect width="100%" height="100%" fill="#ffffff"/>'
+    text = "\n".join([f'<svg {links} {size} role="img">', ground, *parts, "</svg>"])
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "overview.svg").write_text(overview(), encoding="utf-8")

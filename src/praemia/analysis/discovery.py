@@ -1,0 +1,92 @@
+"""What a store holds: its runs as the built-in experiments, and the rest.
+
+A folder may hold several goes at the same experiment (a short trial, another seed). Of these the one with the most
+runs is the experiment's; the others are listed after it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from praemia.analysis.results import Series, Study, group
+from praemia.errors import FileError, PraemiaError
+from praemia.experiments.builtin import experiments, tuning
+from praemia.experiments.records import Record, decode
+from praemia.experiments.settings import Experiment
+from praemia.experiments.store import Store
+
+
+def read_all(store: Store) -> tuple[list[Record], list[str]]:
+    """Read all runs of a store; return them and what was found damaged."""
+    records: list[Record] = []
+    damaged: list[str] = []
+    for path in store.files():
+        try:
+            records.append(_read(store, path))
+        except PraemiaError as error:
+            damaged.append(str(error))
+    return records, damaged
+
+
+def _read(store: Store, path: Path) -> Record:
+    job = decode(path.read_bytes(), str(path)).job
+    if store.path_of(job) != path:
+        raise FileError(f"{path}: the record of another run; it belongs to {store.path_of(job)}")
+    return store.read(job)
+
+
+def discover(store: Store) -> tuple[list[Study], list[str]]:
+    """Return the experiments that a store has runs of, and what was found damaged."""
+    records, damaged = read_all(store)
+    studies, used = [], set()
+    for experiment in [*experiments(), tuning()]:
+        members = _best_go(_members(experiment, records))
+        if members:
+            studies.append(_study(experiment, members))
+            used.update(map(id, members))
+    rest = [record for record in records if id(record) not in used]
+    if rest:
+        studies.append(Study("other", "other runs in this folder", _other_settings(rest)))
+    return studies, damaged
+
+
+def _members(experiment: Experiment, records: Iterable[Record]) -> list[Record]:
+    """Return the runs of an experiment, of whatever length and seed, in its order of settings and learners."""
+    by_task: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        by_task.setdefault((record.job.task.name, record.job.task.text), []).append(record)
+    found = []
+    for setting in experiment.settings:
+        stream = (setting.stream,) if setting.stream else ()
+        candidates = [r for r in by_task.get((setting.task.name, setting.task.text), []) if r.job.seed[2:] == stream]
+        for choice in setting.choices:
+            found += sorted((r for r in candidates if r.job.learner == choice), key=lambda r: r.job.seed)
+    return found
+
+
+def _best_go(records: Sequence[Record]) -> list[Record]:
+    """Keep the length and the seed with the most runs; of equals, the longest."""
+    goes = Counter((record.job.num_episodes, record.job.seed[0]) for record in records)
+    if not goes:
+        return []
+    best = max(goes, key=lambda go: (goes[go], go[0], -go[1]))
+    return [record for record in records if (record.job.num_episodes, record.job.seed[0]) == best]
+
+
+def _study(experiment: Experiment, records: Iterable[Record]) -> Study:
+    settings: dict[str, list[Series]] = {}
+    for series in group(records):
+        settings.setdefault(series.task, []).append(series)
+    return Study(experiment.name, experiment.purpose, settings)
+
+
+def _other_settings(records: Iterable[Record]) -> dict[str, list[Series]]:
+    """Make a setting of each task, length and seed."""
+    settings: dict[str, list[Series]] = {}
+    for series in group(sorted(records, key=lambda r: (r.job.task.name, r.job.seed))):
+        seed = series.records[0].job.seed
+        name = f"{series.task}, {series.num_episodes:,} episodes, seed {seed[0]}"
+        settings.setdefault(name, []).append(series)
+    return settings

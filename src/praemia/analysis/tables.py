@@ -1,0 +1,163 @@
+"""Tables of final regrets: one line per learner, one per pair of learners; as CSV and as aligned text."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from praemia.analysis.bootstrap import Interval, bootstrap_difference, bootstrap_mean, bootstrap_ratio
+from praemia.analysis.results import Series
+
+SUMMARY_HEADER = (
+    "setting",
+    "learner",
+    "runs",
+    "episodes",
+    "regret",
+    "std",
+    "95% low",
+    "95% high",
+    "per 1,000 episodes at the end",
+    "worst run",
+    "plans",
+    "seconds per run",
+)
+COMPARISON_HEADER = ("setting", "first", "second", "difference", "95% low", "95% high", "ratio", "who is lower")
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The final regret of a learner in a setting.
+
+    Attributes
+    ----------
+    regret : the mean over runs, with its bootstrap interval; spread : the standard deviation over runs.
+    late_slope : the mean regret per 1,000 episodes over the last tenth of the episodes.
+    worst : the regret of the worst run; plans, seconds : means over runs, seconds NaN where not known.
+    """
+
+    setting: str
+    learner: str
+    runs: int
+    episodes: int
+    regret: Interval
+    spread: float
+    late_slope: float
+    worst: float
+    plans: float
+    seconds: float
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line of a table, in the order of ``SUMMARY_HEADER``."""
+        numbers = (self.regret.estimate, self.spread, self.regret.low, self.regret.high, self.late_slope, self.worst)
+        return (
+            self.setting,
+            self.learner,
+            str(self.runs),
+            str(self.episodes),
+            *map(number, numbers),
+            f"{self.plans:.0f}",
+            number(self.seconds),
+        )
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two learners in one setting: the difference first − second of their mean regrets, and the ratio."""
+
+    setting: str
+    first: str
+    second: str
+    difference: Interval
+    ratio: Interval
+
+    @property
+    def lower(self) -> str | None:
+        """The learner with the lower regret; None when the interval of the difference contains 0."""
+        if self.difference.high < 0.0:
+            return self.first
+        return self.second if self.difference.low > 0.0 else None
+
+    def cells(self) -> tuple[str, ...]:
+        """Return the line of a table, in the order of ``COMPARISON_HEADER``."""
+        shown = (self.difference.estimate, self.difference.low, self.difference.high, self.ratio.estimate)
+        return (self.setting, self.first, self.second, *map(number, shown), self.lower or "level")
+
+
+def summarise(setting: str, series: Series) -> Summary:
+    """Sum up the runs of a learner in a setting."""
+    return Summary(
+        setting=setting,
+        learner=series.title,
+        runs=series.num_runs,
+        episodes=series.num_episodes,
+        regret=bootstrap_mean(series.final),
+        spread=series.spread,
+        late_slope=series.late_slope,
+        worst=float(series.final.max()),
+        plans=float(np.mean([record.num_plans for record in series.records])),
+        seconds=series.seconds,
+    )
+
+
+def compare(setting: str, members: Iterable[Series]) -> list[Comparison]:
+    """Compare every two learners of a setting."""
+    return [
+        Comparison(
+            setting,
+            first.title,
+            second.title,
+            bootstrap_difference(first.final, second.final),
+            bootstrap_ratio(first.final, second.final),
+        )
+        for first, second in combinations(members, 2)
+    ]
+
+
+def number(value: float) -> str:
+    """Write a number for people: three or four digits that count, a dash for what is not known."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value) or value == 0.0:
+        return "0" if value == 0.0 else "∞"
+    if abs(value) >= 1000.0:
+        return f"{value:.0f}"
+    digits = max(0, 2 - math.floor(math.log10(abs(value))))
+    return f"{value:.{min(digits, 4)}f}".replace("-", "−")
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write a table as CSV."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def plain_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table as aligned text: words to the left, numbers to the right."""
+    body = [tuple(row) for row in rows]
+    right = [bool(body) and all(is_numeric(cell) for cell in column) for column in zip(*body, strict=True)]
+    right = right or [False] * len(header)
+    table = [tuple(header), *body]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in table
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def is_numeric(cell: str) -> bool:
+    """Tell whether a cell is a number as ``number`` writes them."""
+    return cell in {"–", "∞"} or cell.replace("−", "").replace(".", "").replace(",", "").isdecimal()

@@ -1,0 +1,319 @@
+"""Simulation: exact regret, repeatable runs, plans when they are due, counts that add up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from math import log2
+from typing import Any
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learner_oracles import Diary, Wanderer, Watched, replay
+from scipy.stats import chi2
+from strategies import tasks
+
+from praemia import Run, envs, evaluate, learners, simulate, solve
+from praemia.kernels.observe import SeenArrays
+from praemia.kernels.rows import fill_extra_rows
+from praemia.learners.base import REPLAN_RULES
+from praemia.models.arrays import model_arrays, transition_arrays
+from praemia.models.machine import MachineBuilder
+from praemia.models.mdp import LabeledMDP
+from praemia.models.rewards import Reward
+from praemia.models.task import Task
+from praemia.theory import regret_bound
+
+SEEDS = st.integers(0, 2**32)
+FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
+
+
+def same(first: Run, second: Run) -> bool:
+    """Whether two runs went the same way, to the last bit."""
+    arrays = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy")
+    return all(getattr(first, name).tobytes() == getattr(second, name).tobytes() for name in arrays)
+
+
+def counts_of(seen: SeenArrays) -> dict[tuple[int, int], int]:
+    """Return how often each (pair, successor) was seen."""
+    found: Counter[tuple[int, int]] = Counter()
+    for pair, first, last in zip(seen.pairs, seen.indptr[:-1], seen.indptr[1:], strict=True):
+        for i in range(first, last):
+            found[int(pair), int(seen.successors[i])] += int(seen.counts[i])
+    return dict(found)
+
+
+def expected_counts(task: Task, diary: Diary, on_product: bool) -> dict[tuple[int, int], int]:
+    """Return the same from a diary."""
+    A, M = task.num_actions, task.num_machine_states
+    if on_product:
+        return {
+            ((o * M + m) * A + a, z * M + m_next): count
+            for (m, o, a, m_next, z), count in diary.product_transitions.items()
+        }
+    return {(o * A + a, z): count for (o, a, z), count in diary.transitions.items()}
+
+
+# Regret
+
+
+@pytest.mark.parametrize("name", learners.names())
+def test_regret_never_falls_and_is_the_sum_of_what_each_policy_lacks(name: str) -> None:
+    for seed in range(3):
+        task = envs.make(f"random-5x3x3-{seed}", horizon=6)
+        run = simulate(task, learners.make(name), 200, seed)
+        assert run.regret.shape == run.policy_values.shape == run.returns.shape == (200,)
+        assert run.regret[0] >= 0.0
+        assert np.all(np.diff(run.regret) >= 0.0)
+        np.testing.assert_allclose(run.regret, np.cumsum(run.optimal_value - run.policy_values), atol=1e-9)
+        assert run.optimal_value == pytest.approx(sum(p * oracles.solve(task)[0][s] for s, p in starts(task)))
+
+
+def starts(task: Task) -> Any:
+    return oracles.start(task).items()
+
+
+@pytest.mark.parametrize("name", learners.names())
+def test_the_value_of_every_plan_is_that_of_its_policy(name: str) -> None:
+    task = envs.make("random-4x2x3-5", horizon=4)
+    watched = Watched(learners.make(name))
+    run = simulate(task, watched, 30, 3)
+    for policy, value in zip(watched.policies, run.plan_values, strict=True):
+        shown = policy.reshape(4, 4, 3, *policy.shape[3:]).swapaxes(1, 2)
+        values = oracles.evaluate(task, shown)[0]
+        assert value == pytest.approx(sum(p * values[s] for s, p in starts(task)), abs=1e-12)
+    assert evaluate(task, run.final_policy).value == pytest.approx(run.plan_values[-1], abs=1e-12)
+
+
+@given(task=tasks())
+@settings(max_examples=20)
+def test_the_optimal_player_has_no_regret(task: Task) -> None:
+    run = simulate(task, learners.make("optimal"), 20)
+    assert np.all(run.regret <= 1e-12)
+    assert run.optimistic_values[0] == pytest.approx(run.optimal_value)
+
+
+@given(task=tasks())
+@settings(max_examples=20)
+def test_the_random_player_loses_the_same_in_every_episode(task: Task) -> None:
+    run = simulate(task, learners.make("random"), 20)
+    shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
+    value = evaluate(task, np.full(shape, 1 / task.num_actions)).value
+    gap = max(0.0, solve(task).value - value)
+    np.testing.assert_allclose(run.regret, gap * np.arange(1, 21), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "crm"])
+def test_exact_regret_is_the_mean_of_sampled_regret(name: str) -> None:
+    """E[Σ(V* − return)] = E[regret]: 200 runs; 4 standard errors are an error level of 10⁻⁴."""
+    task, learner = envs.make("riverswim-prm-4", horizon=8), learners.make(name)
+    runs = [simulate(task, learner, 25, (7, seed)) for seed in range(200)]
+    off = np.array([np.sum(run.optimal_value - run.returns) - run.regret[-1] for run in runs])
+    assert abs(off.mean()) <= 4 * off.std(ddof=1) / np.sqrt(len(off))
+
+
+def test_regret_stays_below_theorem_1() -> None:
+    for seed in range(10):
+        task = envs.make(f"random-3x2x3-{seed}", horizon=4)
+        run = simulate(task, learners.make("ucbvi-prm", bonus_scale=1.0), 3_000, seed)
+        for k in (1, 10, 100, 1_000, 3_000):
+            bound = regret_bound(3, 2, 3, 4, k)
+            assert run.regret[k - 1] <= min(bound.total, bound.trivial)
+
+
+# Repeatable runs
+
+
+@pytest.mark.parametrize("name", learners.names())
+def test_the_same_seed_gives_the_same_bytes_and_another_seed_another_run(name: str) -> None:
+    task, learner = envs.make("random-5x3x3-1", horizon=8), learners.make(name)
+    first, again, other = (simulate(task, learner, 60, seed) for seed in (4, 4, 5))
+    assert same(first, again)
+    assert not same(first, other)
+    assert not np.array_equal(first.returns, other.returns)
+
+
+def test_a_new_learner_object_plays_as_a_used_one() -> None:
+    task, used = envs.make("warehouse-3"), learners.make("ucbvi-prm")
+    simulate(envs.make("riverswim-5"), used, 50, 1)
+    assert same(simulate(task, used, 100, 2), simulate(task, learners.make("ucbvi-prm"), 100, 2))
+
+
+def test_seeds_may_be_several_numbers() -> None:
+    task, learner = envs.make("riverswim-prm-5"), learners.make("psrl")
+    runs = {seed: simulate(task, learner, 100, seed) for seed in [(0,), (0, 1), (1, 0), (0, 2)]}
+    assert same(runs[0,], simulate(task, learner, 100, 0))
+    assert same(runs[0, 1], simulate(task, learner, 100, [0, np.int64(1)]))
+    returns = {run.returns.tobytes() for run in runs.values()}
+    assert len(returns) == len(runs)
+    assert runs[0, 1].seed == (0, 1)
+
+
+def test_a_long_run_begins_as_a_short_one_does() -> None:
+    """Random numbers are drawn in large pieces; where a piece ends must not show. Q-learning does not look at K."""
+    task, learner = envs.make("riverswim-prm-5", horizon=50), learners.make("q-learning")
+    short, long = (simulate(task, learner, num_episodes, 1) for num_episodes in (300, 900))
+    assert np.array_equal(short.returns, long.returns[:300])
+
+
+# When plans are made, and what is counted, against a plain replay of the run
+
+
+@pytest.mark.parametrize("rule", REPLAN_RULES)
+@pytest.mark.parametrize("name", FROM_COUNTS)
+def test_a_run_is_its_plain_replay(name: str, rule: str) -> None:
+    """The same returns, the same plans in the same episodes, the same counts."""
+    task = envs.make("random-4x3x3-8", horizon=5)
+    learner = Watched(learners.make(name, replan=rule))
+    run = simulate(task, learner, 150, (3, 1))
+    diary = replay(task, learner.policies, rule, (3, 1), 150)
+    assert run.returns.tolist() == pytest.approx(diary.returns, abs=1e-12)
+    assert run.plan_episodes.tolist() == diary.plan_episodes
+    for k, shown in zip(diary.plan_episodes, learner.shown, strict=True):
+        if k in (0, diary.plan_episodes[-1]):
+            before = replay(task, learner.policies, rule, (3, 1), k)
+            assert counts_of(shown.seen) == expected_counts(task, before, learner.on_product)
+
+
+@pytest.mark.parametrize("on_product", [False, True])
+@settings(max_examples=25)
+@given(task=tasks(), seed=SEEDS)
+def test_what_a_learner_is_shown_adds_up(on_product: bool, task: Task, seed: int) -> None:
+    learner = Watched(Wanderer(on_product=on_product))
+    simulate(task, learner, 8, seed)
+    diary = replay(task, learner.policies, "episode", (seed,), 7)
+    shown = learner.shown[-1]
+    seen, M = shown.seen, task.num_machine_states
+    assert counts_of(seen) == expected_counts(task, diary, on_product)
+    assert seen.visits.sum() == seen.counts.sum() == 7 * task.horizon
+    assert seen.visits.tolist() == [seen.counts[i:j].sum() for i, j in zip(seen.indptr, seen.indptr[1:], strict=False)]
+    assert np.all(seen.counts > 0)
+    assert sorted(seen.active) == sorted({int(pair) // task.num_actions for pair in seen.pairs})
+    assert [int(seen.slots[pair]) for pair in seen.pairs] == list(range(len(seen.pairs)))
+    assert np.sum(seen.slots >= 0) == len(seen.pairs)
+    assert shown.steps.sum(axis=1).tolist() == [7] * (task.horizon + 1)
+    for h, state in np.ndindex(shown.steps.shape):
+        o, m = divmod(state, M)
+        assert shown.steps[h, state] == (diary.product_steps[h, m, o] if on_product else diary.steps[h, state])
+
+
+@settings(max_examples=25)
+@given(task=tasks(), seed=SEEDS)
+def test_counts_on_the_product_collapse_to_counts_on_observations(task: Task, seed: int) -> None:
+    random_player = learners.make("random", replan="episode")
+    player, on_product = Watched(random_player), Watched(OnProduct(random_player))
+    simulate(task, player, 9, seed)
+    simulate(task, on_product, 9, seed)
+    collapsed: Counter[tuple[int, int]] = Counter()
+    A, M = task.num_actions, task.num_machine_states
+    for (pair, successor), count in counts_of(on_product.shown[-1].seen).items():
+        collapsed[pair // A // M * A + pair % A, successor // M] += count
+    assert collapsed == counts_of(player.shown[-1].seen)
+
+
+class OnProduct:
+    """A player that ignores what it sees, counted on the product."""
+
+    on_product = True
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.learner, name)
+
+
+@pytest.mark.parametrize("name", FROM_COUNTS)
+def test_the_number_of_plans_grows_with_the_logarithm_of_time(name: str) -> None:
+    task = envs.make("random-4x2x2-3", horizon=5)
+    states = task.num_observations * (task.num_machine_states if name == "ucbvi" else 1)
+    most = states * task.num_actions * (log2(2_000 * task.horizon) + 2)
+    for rule in ("doubling", "epoch"):
+        run = simulate(task, learners.make(name, replan=rule), 2_000, 1)
+        assert 2 <= run.num_plans <= most
+    assert simulate(task, learners.make(name, replan="episode"), 200, 1).num_plans == 200
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
+def test_memory_grows_with_what_was_seen_and_not_with_what_can_happen(name: str) -> None:
+    task = envs.make("random-300x3x2-0", horizon=5, branching=300)
+    learner = Watched(learners.make(name))
+    simulate(task, learner, 40, 1)
+    seen = learner.shown[-1].seen
+    episodes = learner.shown[-1].seen.visits.sum() / task.horizon
+    assert len(seen.successors) == len(counts_of(seen)) <= episodes * task.horizon <= 200
+    assert len(seen.row_labels) <= len(seen.successors)
+    assert learner.plans[-1].memory.shape[1] == len(seen.pairs) <= 200
+
+
+# The law of what is sampled
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_transitions_are_drawn_from_the_product_kernel(seed: int) -> None:
+    """χ² over all product pairs of a random task with random starts; error level 0.001 for each seed."""
+    base = envs.make(f"random-4x2x3-{seed}", horizon=6)
+    rows = base.mdp.to_dense()
+    mdp = LabeledMDP.from_dense(rows, base.mdp.labelling, start=[0.1, 0.2, 0.3, 0.4])
+    task = Task(mdp, base.machine, 6)
+    player = Watched(OnProduct(learners.make("random", replan="episode")))
+    num_episodes = 3_000
+    simulate(task, player, num_episodes + 1, seed)
+    seen = counts_of(player.shown[-1].seen)
+    laws: dict[int, Counter[int]] = {}
+    for ((m, o), a), edges in oracles.product(task).items():
+        law = laws.setdefault((o * 3 + m) * 2 + a, Counter())
+        for p, _, (m_next, z) in edges:
+            law[z * 3 + m_next] += p
+    statistic, degrees = 0.0, 0
+    for pair, law in laws.items():
+        visits = sum(count for (source, _), count in seen.items() if source == pair)
+        assert all(z in law for source, z in seen if source == pair)
+        if visits * min(law.values()) >= 5:
+            statistic += sum((seen.get((pair, z), 0) - visits * p) ** 2 / (visits * p) for z, p in law.items())
+            degrees += len(law) - 1
+    assert degrees > 20
+    assert chi2.sf(statistic, degrees) > 0.001
+
+
+def test_starts_and_rewards_are_drawn_from_their_laws() -> None:
+    """One step: the return is the reward. χ², error level 0.001."""
+    law = Reward((0.0, 0.25, 0.5, 1.0), (0.1, 0.2, 0.3, 0.4))
+    machine = MachineBuilder("q").edge("q", "true", "q", reward=law).build()
+    start = np.array([0.5, 0.125, 0.375])
+    mdp = LabeledMDP.from_dense(np.eye(3)[:, None, :], start=start)
+    player = Watched(Wanderer())
+    run = simulate(Task(mdp, machine, 1), player, 4_001, 11)
+    rewards = [np.sum(run.returns[:4_000] == value) for value in law.values]
+    firsts = player.shown[-1].steps[0]
+    for found, expected in ((rewards, np.array(law.probabilities)), (firsts, start)):
+        statistic = np.sum((found - 4_000 * expected) ** 2 / (4_000 * expected))
+        assert chi2.sf(statistic, len(expected) - 1) > 0.001
+
+
+@settings(max_examples=40)
+@given(task=tasks())
+def test_averaging_over_the_machine_never_adds_variance(task: Task) -> None:
+    """Var over o' of W ≤ Var over (m', o') of V, for every (h, m, o, a): the lemma behind the paper's bonus."""
+    values, edges, model = solve(task).values, oracles.product(task), model_arrays(task)
+    size, M = task.num_observations, task.num_machine_states
+    for h in range(1, task.horizon + 1):
+        table = np.zeros((size + len(model.row_labels), M))
+        table[:size] = values[h].T
+        fill_extra_rows(table, size, model.row_labels, model.row_targets, transition_arrays(task.table))
+        for ((m, o), a), outcomes in edges.items():
+            row = slice(*model.indptr[o * task.num_actions + a : o * task.num_actions + a + 2])
+            w, p = table[model.rows[row], m], model.probs[row]
+            v, q = np.array([values[h, *s] for _, _, s in outcomes]), np.array([prob for prob, _, _ in outcomes])
+            assert p @ w == pytest.approx(q @ v, abs=1e-12)
+            assert p @ (w - p @ w) ** 2 <= q @ (v - q @ v) ** 2 + 1e-12
+
+
+def test_progress_is_told_after_every_stretch() -> None:
+    told: list[int] = []
+    run = simulate(envs.make("riverswim-5"), learners.make("ucbvi-prm"), 500, on_progress=told.append)
+    assert told[-1] == 500
+    assert told == sorted(set(told))
+    assert told[:-1] == run.plan_episodes[1:].tolist()
