@@ -8,6 +8,8 @@ BIN    := $(VENV)/bin
 PYVER  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # Versions are pinned for the Pythons we test on; another Python takes the newest that fits.
 PINS   := $(wildcard constraints/python$(PYVER).txt)
+# Numba's cache does not notice a change in a kernel that another file calls: a change anywhere starts a new cache.
+export NUMBA_CACHE_DIR := $(abspath $(VENV))/kernels-$(shell cat src/praemia/kernels/*.py | cksum | cut -d' ' -f1)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help

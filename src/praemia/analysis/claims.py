@@ -106,11 +106,13 @@ def _warehouse(runs: Runs) -> list[Claim]:
             "warehouse-margin",
             f"The margin of {OURS} over {PRODUCT} grows with the warehouse.",
             "the difference of the regrets is wider in each warehouse than in the next smaller one: every interval of "
-            "the change lies above 0 (the ratios above say how it looks in proportion)",
+            "the change lies above 0; the ratios beside it say how the margin looks in proportion",
             PAPER,
             [runs.margin_growth(small, large, PRODUCT, OURS) for small, large in pairwise(WAREHOUSES)],
             lambda interval: interval.low > 0.0,
-            context=[runs.difference(setting, PRODUCT, OURS) for setting in WAREHOUSES],
+            context=[
+                compare(setting, PRODUCT, OURS) for compare in (runs.difference, runs.ratio) for setting in WAREHOUSES
+            ],
         ),
         _claim(
             "warehouse-of-all",
@@ -187,8 +189,8 @@ def _machine_size(runs: Runs) -> list[Claim]:
         _claim(
             "machine-size",
             f"The regret of {OURS} does not grow with the number of machine states.",
-            f"the interval of the ratio reaches down to 1 (no growth is seen) and stays below √({states[1]}/{states[0]}) = "
-            f"{root:.2f} (growth with the square root of the machine is ruled out)",
+            "the interval of the ratio reaches down to 1 (no growth is seen) and stays below "
+            f"√({states[1]}/{states[0]}) = {root:.2f} (growth with the square root of the machine is ruled out)",
             PAPER,
             [ours],
             lambda interval: interval.low <= 1.0 and interval.high < root,

@@ -40,7 +40,8 @@ def _read(store: Store, path: Path) -> Record:
 def discover(store: Store) -> tuple[list[Study], list[str]]:
     """Return the experiments that a store has runs of, and what was found damaged."""
     records, damaged = read_all(store)
-    studies, used = [], set()
+    studies: list[Study] = []
+    used: set[int] = set()
     for experiment in [*experiments(), tuning()]:
         members = _best_go(_members(experiment, records))
         if members:

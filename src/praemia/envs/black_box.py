@@ -38,6 +38,8 @@ class BlackBox:
         for kind, space in (("observation", self.env.observation_space), ("action", self.env.action_space)):
             if type(space).__name__ != "Discrete":
                 raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n)")
+            if getattr(space, "start", 0) != 0:
+                raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n) that starts at 0")
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
         if isinstance(self.horizon, bool) or not isinstance(self.horizon, int) or not 1 <= self.horizon <= MAX_HORIZON:
@@ -66,9 +68,23 @@ class BlackBox:
         size = self.num_env_observations
 
         def label(o: int, a: int, z: int) -> Label:
-            return frozenset() if o >= size else self.label(o, a, z % size, {})
+            if o >= size:
+                return frozenset()
+            try:
+                return self.label(o, a, z % size, {})
+            except KeyError as missing:
+                raise ModelError(
+                    f"the label of ({o}, {a}, {z % size}) needs info[{missing}], and info is known only for steps "
+                    "taken; choose a learner that plans with what it saw, such as ucbvi-prm"
+                ) from missing
 
         return FunctionLabelling(label)
+
+    def observation(self, observed: Any) -> int:
+        """Return what the environment showed, checked against its space."""
+        if not 0 <= (o := int(observed)) < self.num_env_observations:
+            raise ModelError(f"the environment showed {observed!r}, outside its space {self.env.observation_space}")
+        return o
 
     def label(self, o: int, a: int, z: int, info: dict[str, Any]) -> Label:
         """Return the label of a step, checked against the machine's propositions."""

@@ -11,19 +11,28 @@ from typing import Any
 
 from praemia.errors import ParameterError, did_you_mean, unknown_name
 from praemia.learners.base import Experience, Learner, LearnerPlan
+from praemia.learners.eqo import EQO
 from praemia.learners.euler import EULER
+from praemia.learners.mvp import MVP
+from praemia.learners.opsrl import OPSRL
 from praemia.learners.players import Optimal, Random
 from praemia.learners.psrl import PSRL
 from praemia.learners.q_learning import CRM, QLearning
+from praemia.learners.qr_max import QRMax
 from praemia.learners.ucbvi import UCBVI
+from praemia.learners.ucbvi_bf import UCBVIBF
 from praemia.learners.ucbvi_prm import UCBVIPRM
 from praemia.learners.ucrl2_rm import UCRL2RM
 
 __all__ = [
     "CRM",
+    "EQO",
     "EULER",
+    "MVP",
+    "OPSRL",
     "PSRL",
     "UCBVI",
+    "UCBVIBF",
     "UCBVIPRM",
     "UCRL2RM",
     "Experience",
@@ -31,6 +40,7 @@ __all__ = [
     "LearnerPlan",
     "Optimal",
     "QLearning",
+    "QRMax",
     "Random",
     "kind_of",
     "make",
@@ -44,7 +54,12 @@ _MAKERS: dict[str, Callable[..., Learner]] = {
     "ucrl2-rm-l": partial(UCRL2RM, interval="l1"),
     "ucrl2-rm-b": partial(UCRL2RM, interval="bernstein"),
     "euler": EULER,
+    "eqo": EQO,
+    "ucbvi-bf": UCBVIBF,
+    "mvp": MVP,
     "psrl": PSRL,
+    "opsrl": OPSRL,
+    "qr-max": QRMax,
     "q-learning": QLearning,
     "crm": CRM,
     "random": Random,

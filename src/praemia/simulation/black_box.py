@@ -87,14 +87,14 @@ def _play_episode(
     steps: list[tuple[int, int, int, int, int, int]] = []
     rewards: list[float] = []
     due, truncated = rule == "episode", False
-    o, m = int(box.env.reset()[0]), tally.table.initial
+    o, m = box.observation(box.env.reset()[0]), tally.table.initial
     for h in range(box.horizon):
         a = _act(policy[h, o, m], rng)
         if o >= box.num_env_observations:
             z, label = o, tally.number(frozenset())
         else:
             observed, _, ended, truncated, info = box.env.step(a)
-            z = int(observed)
+            z = box.observation(observed)
             label = tally.number(box.label(o, a, z, info))
             z += box.num_env_observations if ended else 0
         m_next, reward = _move(tally.table, label, m, rng)

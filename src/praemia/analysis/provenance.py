@@ -1,0 +1,102 @@
+"""The report's last section: learners and their coefficients, versions, seeds, times, and how to repeat it all."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from praemia.analysis.html import table
+from praemia.analysis.results import Series, Study
+from praemia.analysis.tables import number
+
+
+def provenance_section(studies: Sequence[Study]) -> str:
+    """Say what was run, with what, for how long, and how to do it again."""
+    return "\n".join(
+        [
+            '<h2 id="made">How it was made</h2>',
+            "<h3>Learners and their coefficients</h3>",
+            _learners(studies),
+            "<h3>Runs, seeds and times</h3>",
+            _effort(studies),
+            "<h3>Versions</h3>",
+            _versions(studies),
+            "<h3>How to repeat it</h3>",
+            "<p>Each run depends on its task, learner, number of episodes and seed alone, whatever the number of "
+            "workers: the same versions give the same bytes.</p>",
+            f"<pre>{escape(commands(studies))}</pre>",
+        ]
+    )
+
+
+def commands(studies: Iterable[Study]) -> str:
+    """Return the commands that make these runs again."""
+    lines = []
+    version = next((r.versions["praemia"] for study in studies for s in study.series for r in s.records), None)
+    if version is not None:
+        lines.append(f"pip install 'praemia[all]=={version}'")
+    for study in studies:
+        if study.name == "other":
+            continue
+        command = "tune" if study.name == "tuning" else f"reproduce --only {study.name}"
+        runs = max(series.num_runs for series in study.series)
+        first = study.series[0]
+        seed = first.records[0].job.seed[0]
+        lines.append(f"praemia {command} --runs {runs} --episodes {first.num_episodes} --seed {seed}")
+    return "\n".join(lines)
+
+
+def _learners(studies: Iterable[Study]) -> str:
+    rows: dict[tuple[str, str], tuple[str, ...]] = {}
+    for study in studies:
+        if study.name == "tuning":
+            continue
+        for series in study.series:
+            given = json.dumps(dict(series.choice.parameters), sort_keys=True)
+            listed = ", ".join(f"{key} = {value}" for key, value in sorted(series.choice.parameters.items()))
+            rows[series.title, given] = (series.title, series.choice.name, listed)
+    return table(("learner", "name", "parameters"), rows.values())
+
+
+def _effort(studies: Iterable[Study]) -> str:
+    rows = []
+    for study in studies:
+        records = [record for series in study.series for record in series.records]
+        seconds = [record.seconds for record in records if record.seconds is not None]
+        rows.append(
+            (
+                study.name,
+                str(len(study.settings)),
+                str(len(records)),
+                _range(series.num_runs for series in study.series),
+                _range(series.num_episodes for series in study.series),
+                _seeds(study.series),
+                number(sum(seconds) / 60 if seconds else math.nan),
+            )
+        )
+    header = ("experiment", "settings", "runs", "runs each", "episodes", "seeds", "core minutes")
+    return table(header, rows)
+
+
+def _range(values: Iterable[int]) -> str:
+    found = sorted(set(values))
+    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+
+
+def _seeds(members: Iterable[Series]) -> str:
+    """Write seeds as ``0-0 … 0-15``, as in the names of the files."""
+    seeds = sorted({record.job.seed for series in members for record in series.records})
+    first, last = ("-".join(map(str, seed)) for seed in (seeds[0], seeds[-1]))
+    return first if first == last else f"{first} … {last}"
+
+
+def _versions(studies: Iterable[Study]) -> str:
+    found: dict[str, set[str]] = {}
+    for study in studies:
+        for series in study.series:
+            for record in series.records:
+                for package, version in record.versions.items():
+                    found.setdefault(package, set()).add(version)
+    return table(("package", "version"), [(package, ", ".join(sorted(found[package]))) for package in sorted(found)])

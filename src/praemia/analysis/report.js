@@ -1,0 +1,23 @@
+"use strict";
+// Draw the curves whose data stand beside them, and let the buttons change their scale.
+for (const place of document.querySelectorAll(".curves")) {
+  const figure = JSON.parse(document.getElementById(place.dataset.figure).textContent);
+  const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  Plotly.newPlot(place, figure.data, figure.layout, options);
+}
+for (const button of document.querySelectorAll(".scale button")) {
+  button.addEventListener("click", () => {
+    const place = document.getElementById(button.parentElement.dataset.target);
+    const change = {};
+    for (const key of Object.keys(place.layout)) {
+      if (/^[xy]axis[0-9]*$/.test(key)) {
+        change[key + ".type"] = button.dataset.scale;
+        change[key + ".autorange"] = true;
+      }
+    }
+    Plotly.relayout(place, change);
+    for (const other of button.parentElement.querySelectorAll("button")) {
+      other.setAttribute("aria-pressed", String(other === button));
+    }
+  });
+}

@@ -1,0 +1,116 @@
+"""The report: one HTML file that says what held, with curves, tables, tasks, and how it was made.
+
+It is made from a store alone, needs no network, and is the same for the same store.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+from praemia.analysis.claims import check_claims
+from praemia.analysis.discovery import discover
+from praemia.analysis.gallery import write_figures
+from praemia.analysis.html import bullets, page, resource
+from praemia.analysis.interactive import plotly_script
+from praemia.analysis.provenance import provenance_section
+from praemia.analysis.results import Study, gather
+from praemia.analysis.sections import claims_section, study_section, tasks_section
+from praemia.errors import FileError
+from praemia.experiments.settings import Experiment
+from praemia.experiments.store import Store
+
+TITLE = "Learning with probabilistic reward machines: what the runs say"
+CLAIMED = {"paper", "machine-size"}  # the experiments that claims are made of
+
+
+def write_report(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> Path:
+    """Write the report on some experiments, or on all that the store has runs of; return its path."""
+    return _write(*_studies(store, experiments), Path(path))
+
+
+def publish(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> list[Path]:
+    """Write the report, and the figures into a folder ``figures`` beside it; return all that was written."""
+    studies, damaged = _studies(store, experiments)
+    report = _write(studies, damaged, Path(path))
+    return [report, *write_figures(studies, report.parent / "figures")]
+
+
+def _studies(store: Store, experiments: Iterable[Experiment] | None) -> tuple[list[Study], list[str]]:
+    studies, damaged = discover(store) if experiments is None else gather(store, experiments)
+    if not studies:
+        found = f" ({len(damaged)} damaged files)" if damaged else ""
+        raise FileError(f"{store.folder}: there are no runs to report on{found}; praemia reproduce makes them")
+    return studies, damaged
+
+
+def _write(studies: Sequence[Study], damaged: Sequence[str], path: Path) -> Path:
+    text = page(TITLE, report_body(studies, damaged), [plotly_script(), resource("report.js")])
+    _write_whole(path, text.encode())
+    return path
+
+
+def report_body(studies: Sequence[Study], damaged: Sequence[str] = ()) -> str:
+    """Return the report without the page around it."""
+    claims = check_claims(studies) if any(study.name in CLAIMED for study in studies) else []
+    return "\n".join(
+        [
+            f"<h1>{escape(TITLE)}</h1>",
+            f'<p class="lead">{escape(_opening(studies))}</p>',
+            _contents(studies, with_claims=bool(claims)),
+            _damage(damaged),
+            claims_section(claims) if claims else "",
+            *map(study_section, studies),
+            tasks_section(studies),
+            provenance_section(studies),
+        ]
+    )
+
+
+def _opening(studies: Sequence[Study]) -> str:
+    # One run may serve two experiments; it is counted once.
+    runs = {
+        record.job.digest + str(record.job.seed) for s in studies for series in s.series for record in series.records
+    }
+    tasks = {setting for study in studies for setting in study.settings}
+    learners = {series.title for study in studies if study.name != "tuning" for series in study.series}
+    return (
+        f"{len(runs):,} runs of {len(learners)} learners on {len(tasks)} tasks. Regret is exact: the value of every "
+        "policy that was played is computed, not sampled."
+    )
+
+
+def _contents(studies: Iterable[Study], *, with_claims: bool) -> str:
+    links = [("claims", "What held")] if with_claims else []
+    links += [(f"study-{study.name}", study.name) for study in studies]
+    links += [("tasks", "Tasks and machines"), ("made", "How it was made")]
+    return "<nav>" + "".join(f'<a href="#{escape(to)}">{escape(text)}</a>' for to, text in links) + "</nav>"
+
+
+def _damage(damaged: Sequence[str]) -> str:
+    if not damaged:
+        return ""
+    return (
+        f'<div class="notice"><p>{len(damaged)} damaged files are left out; running the experiment again makes them '
+        f"anew.</p>{bullets(damaged)}</div>"
+    )
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+            os.chmod(part, 0o644)  # a temporary file is the owner's alone; a report is to be read
+            os.replace(part, path)
+        except BaseException:
+            os.unlink(part)
+            raise
+    except OSError as error:
+        raise FileError(f"cannot write {str(path)!r}: {error.strerror}") from None

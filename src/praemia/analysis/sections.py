@@ -1,0 +1,170 @@
+"""The sections of the report, each from the stored runs: claims, experiments, tasks, and how it was made."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from praemia.analysis.canvas import render
+from praemia.analysis.claims import BEYOND, PAPER, Claim
+from praemia.analysis.diagrams import machine_svg, mermaid
+from praemia.analysis.evidence import Line
+from praemia.analysis.gallery import machines, paper_tasks
+from praemia.analysis.html import details, figure, inline_svg, table
+from praemia.analysis.interactive import as_script_data, curves
+from praemia.analysis.maps import has_map, policy_map
+from praemia.analysis.results import Study
+from praemia.analysis.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, number, summarise
+from praemia.envs.registry import svg_picture
+from praemia.errors import MissingExtraError, PraemiaError
+from praemia.models.machine import RewardMachine
+from praemia.models.task import Task
+
+LONG = 6  # lines of evidence; more are folded
+MAP_CAPTION = (
+    "The darker, the more often a place is visited in an episode in that machine state; the arrow is the action taken "
+    "there most often, a dot is staying."
+)
+
+
+def claims_section(claims: Sequence[Claim]) -> str:
+    """Return the claims, each with its verdict and numbers."""
+    return "\n".join(
+        [
+            '<h2 id="claims">What held</h2>',
+            f'<p class="lead">{escape(verdict_line(claims))}</p>',
+            "<p>Each verdict is computed from the runs by the rule given with it. Numbers are means over runs with "
+            "their 95 % bootstrap intervals. <em>As published</em> is UCRL2-RM-B as released, with the ends of its "
+            "intervals used as distances; plain UCRL2-RM-B has correct intervals.</p>",
+            *(_claim(claim) for claim in claims),
+        ]
+    )
+
+
+def verdict_line(claims: Iterable[Claim]) -> str:
+    """Say in a sentence how many claims held."""
+    parts = []
+    for source, whose in ((PAPER, "the paper's claims"), (BEYOND, "the further questions")):
+        held = [claim.held for claim in claims if claim.source == source]
+        parts.append(
+            f"Of {whose}, {held.count(True)} held, {held.count(False)} did not"
+            + (f", and {held.count(None)} cannot be decided: runs are missing" if None in held else "")
+        )
+    return ". ".join(parts) + "."
+
+
+def _claim(claim: Claim) -> str:
+    kind = {True: "held", False: "failed", None: "open"}[claim.held]
+    body = _evidence(claim.evidence) if claim.evidence else ""
+    if len(claim.evidence) > LONG:
+        body = details(f"all {len(claim.evidence)} comparisons", body)
+    beside = details("for comparison", _evidence(claim.context)) if claim.context else ""
+    summary = f"<p>{escape(claim.summary[:1].upper() + claim.summary[1:])}.</p>" if claim.evidence else ""
+    return (
+        f'<section class="claim {kind}" id="claim-{escape(claim.key)}">'
+        f'<h3><span class="badge">{escape(claim.verdict)}</span>{escape(claim.statement)}</h3>'
+        f"{summary}{body}{beside}"
+        f'<p class="rule">Asked: {escape(claim.source)}. Held when {escape(claim.rule)}.</p></section>'
+    )
+
+
+def _evidence(lines: Iterable[Line]) -> str:
+    rows = [
+        (line.what, *map(number, (line.interval.estimate, line.interval.low, line.interval.high)), line.reading)
+        for line in lines
+    ]
+    return table(("comparison", "estimate", "95% low", "95% high", "reads"), rows)
+
+
+def study_section(study: Study) -> str:
+    """Return an experiment: its curves, its table and its pairwise comparisons."""
+    summaries = [[summarise(name, series) for series in members] for name, members in study.settings.items()]
+    flat = [summary for group in summaries for summary in group]
+    pairs = [pair.cells() for name, members in study.settings.items() for pair in compare(name, members)]
+    parts = [f'<h2 id="study-{escape(study.name)}">{escape(study.purpose[:1].upper() + study.purpose[1:])}</h2>']
+    if study.name != "tuning":
+        parts.append(_curves(study))
+    parts.append(table(SUMMARY_HEADER, [summary.cells() for summary in flat], strong=_best(summaries)))
+    parts.append(
+        '<p class="source">Final exact regret: mean over runs, standard deviation, 95 % interval of the mean. '
+        "In bold the lowest mean of each setting.</p>"
+    )
+    if pairs and study.name != "tuning":
+        parts.append(details(f"{len(pairs)} pairwise comparisons", table(COMPARISON_HEADER, pairs)))
+    return "\n".join(parts)
+
+
+def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
+    """Return the places of the lowest means, one per setting, in the whole list."""
+    places, start = [], 0
+    for group in groups:
+        places.append(start + min(range(len(group)), key=lambda i, g=group: g[i].regret.estimate))  # type: ignore[misc]
+        start += len(group)
+    return places
+
+
+def _curves(study: Study) -> str:
+    name = escape(study.name)
+    return (
+        f'<div class="scale" data-target="curves-{name}">Axes: '
+        '<button type="button" data-scale="linear" aria-pressed="true">linear</button> '
+        '<button type="button" data-scale="log" aria-pressed="false">log–log</button> '
+        "Click a name to hide or show its curves, twice to see it alone. Bands are one standard deviation.</div>"
+        f'<div class="curves" id="curves-{name}" data-figure="data-{name}"></div>'
+        f'<script type="application/json" id="data-{name}">{as_script_data(curves(study.settings))}</script>'
+    )
+
+
+def tasks_section(studies: Sequence[Study]) -> str:
+    """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
+    tasks = paper_tasks(studies)
+    return "\n".join(
+        [
+            '<h2 id="tasks">Tasks and machines</h2>',
+            _optima(studies),
+            f'<div class="gallery">{"".join(map(_picture, tasks))}</div>',
+            *_maps(tasks),
+            "<h3>Machines</h3>",
+            *(_machine(name, machine) for name, machine in machines(studies).items()),
+        ]
+    )
+
+
+def _optima(studies: Iterable[Study]) -> str:
+    rows: dict[str, tuple[str, ...]] = {}
+    for study in studies:
+        for members in study.settings.values():
+            task, record = members[0].model, members[0].records[0]
+            sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
+            rows[members[0].task] = (members[0].task, *map(str, sizes), f"{record.optimal_value:.6f}")
+    header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
+    return table(header, rows.values())
+
+
+def _picture(task: Task) -> str:
+    try:
+        return f"<figure>{inline_svg(svg_picture(task))}</figure>"
+    except PraemiaError:  # too large to draw
+        return ""
+
+
+def _maps(tasks: Iterable[Task]) -> list[str]:
+    """Return maps of the optimal policy; without matplotlib there are none."""
+    parts = ["<h3>The optimal policy, and where it goes</h3>"]
+    try:
+        for task in filter(has_map, tasks):
+            data = base64.b64encode(render(policy_map(task), "svg")).decode()
+            alt = f"{escape(task.name)}: map of the optimal policy"
+            parts.append(f'<figure><img alt="{alt}" src="data:image/svg+xml;base64,{data}"></figure>')
+    except MissingExtraError:
+        return []
+    return [*parts, f'<p class="source">{MAP_CAPTION}</p>'] if len(parts) > 1 else []
+
+
+def _machine(name: str, machine: RewardMachine) -> str:
+    caption = f"{name}: {machine.num_states} machine states; an edge reads: label | probability, reward"
+    try:
+        return figure(inline_svg(machine_svg(machine)), caption)
+    except MissingExtraError:
+        return figure(f"<pre>{escape(mermaid(machine))}</pre>", caption)

@@ -1,0 +1,324 @@
+"""Learning in environments whose kernel is hidden: the same counts, the same learners, returns and no regret."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learner_oracles import Wanderer, Watched
+from oracles import label_of
+from strategies import tasks
+
+from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
+from praemia.errors import ModelError, ParameterError
+from praemia.learners.base import Recent
+from praemia.models.machine import MachineBuilder
+from praemia.models.task import Task
+from praemia.simulation.black_box import BlackBoxTally
+
+LEARNERS = [name for name in learners.names() if name != "optimal"]
+FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
+
+
+class Hidden(gymnasium.Env):
+    """The labelled MDP of a task as a plain environment; it never ends."""
+
+    def __init__(self, task: Task) -> None:
+        self.probs, self.start = task.mdp.to_dense(), task.mdp.start_probs
+        self.observation_space = Discrete(task.num_observations)
+        self.action_space = Discrete(task.num_actions)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.here = int(self.np_random.choice(len(self.start), p=self.start))
+        return self.here, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.here = int(self.np_random.choice(len(self.start), p=self.probs[self.here, action]))
+        return self.here, 0.0, False, False, {}
+
+
+def hide(task: Task) -> BlackBox:
+    """Return a task as a black box."""
+    rules = task.mdp.labelling.rules
+    return BlackBox(Hidden(task), lambda o, a, z, info: label_of(rules, o, a, z), task.machine, task.horizon)
+
+
+class Corridor(gymnasium.Env):
+    """Walk from 0 to 3; whether 3 is the goal is told in ``info``, when a coin says so. It ends at 3, or is cut off."""
+
+    def __init__(self, cut: int = 10**6) -> None:
+        self.observation_space, self.action_space, self.cut = Discrete(4), Discrete(2), cut
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.here, self.time = 0, 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.here, self.time = max(0, self.here + (1 if action == 1 else -1)), self.time + 1
+        over = self.here == 3
+        return self.here, 0.0, over, self.time >= self.cut, {"open": over and bool(self.np_random.random() < 0.5)}
+
+
+def reach(proposition: str, reward: float = 1.0) -> Any:
+    return MachineBuilder("away").edge("away", proposition, "there", reward=reward).build()
+
+
+# Learning
+
+
+@pytest.mark.parametrize("name", FROM_COUNTS)
+def test_learners_find_a_good_policy_in_a_hidden_task(name: str) -> None:
+    task = envs.make("warehouse-2", horizon=6)
+    run = simulate(hide(task), learners.make(name), 400, 1)
+    assert evaluate(task, run.final_policy).value >= 0.9 * solve(task).value
+
+
+@pytest.mark.parametrize("name", ["q-learning", "crm"])
+def test_learners_from_steps_beat_random_in_a_hidden_task(name: str) -> None:
+    task = envs.make("warehouse-2", horizon=6)
+    run = simulate(hide(task), learners.make(name), 400, 1)
+    random = simulate(task, learners.make("random"), 1).plan_values[0]
+    assert evaluate(task, run.final_policy).value > random
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_returns_have_the_mean_of_the_policies_that_were_played(name: str) -> None:
+    """The exact values of all policies played are known here: within 4 standard errors, error level 10⁻⁴."""
+    task = envs.make("riverswim-prm-4", horizon=8)
+    watched = Watched(learners.make(name))
+    run = simulate(hide(task), watched, 300, 2)
+    shown = [p.reshape(8, 8, 2, *p.shape[3:])[:, :4].swapaxes(1, 2) for p in watched.policies]
+    values = np.repeat([evaluate(task, p).value for p in shown], np.diff([*run.plan_episodes, 300]))
+    off = run.returns - values
+    assert abs(off.mean()) <= 4 * off.std(ddof=1) / np.sqrt(300)
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-b"])
+def test_a_hidden_task_is_learned_as_fast_as_an_open_one(name: str) -> None:
+    """Mean return of the later half over 8 runs each: within 4 standard errors (error level 10⁻⁴)."""
+    task, learner = envs.make("riverswim-4", horizon=8), learners.make(name)
+    late = [
+        np.array([simulate(world, learner, 200, (6, seed)).returns[100:].mean() for seed in range(8)])
+        for world in (hide(task), task)
+    ]
+    error = np.sqrt(sum(means.var(ddof=1) / 8 for means in late))
+    assert abs(late[0].mean() - late[1].mean()) <= 4 * error
+
+
+@pytest.mark.parametrize("name", FROM_COUNTS)
+def test_frozen_lake_is_learned_though_its_episodes_end_early(name: str) -> None:
+    env = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    box = BlackBox(env, lambda o, a, z, info: {"goal"} if z == 15 else set(), reach("goal"), 12)
+    run = simulate(box, learners.make(name), 400, 1)
+    assert run.returns[-50:].mean() > 0.5
+    assert run.returns.max() == 1.0
+    assert run.final_policy.shape[:3] == (12, 2, 16)
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "q-learning", "crm"])
+def test_labels_may_depend_on_info(name: str) -> None:
+    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
+    run = simulate(box, learners.make(name), 300, 3)
+    # The goal is open half the time: 0.5 is the best mean, 4 standard errors of 200 coins are 0.14.
+    assert 0.2 < run.returns[100:].mean() < 0.5 + 0.15
+
+
+def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
+    box = BlackBox(Corridor(cut=2), lambda o, a, z, info: (), reach("open"), 5)
+    watched = Watched(Wanderer())
+    simulate(box, watched, 11, 1)
+    assert watched.shown[-1].seen.visits.sum() == 10 * 2
+    assert watched.shown[-1].steps.sum(axis=1).tolist() == [10, 10, 10, 0, 0, 0]
+
+
+def test_an_ended_episode_goes_on_where_nothing_happens() -> None:
+    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
+    watched = Watched(Wanderer())
+    simulate(box, watched, 41, 1)
+    shown = watched.shown[-1]
+    assert shown.steps.sum(axis=1).tolist() == [40] * 6
+    assert shown.steps[:, 3].sum() == 0  # the end is another observation than the place
+    assert shown.steps[3, 7] > 0
+    assert np.all(np.diff(shown.steps[:, 7]) >= 0)
+
+
+# Counting
+
+
+@pytest.mark.parametrize("on_product", [False, True])
+@settings(max_examples=25)
+@given(task=tasks(), seed=st.integers(0, 2**32))
+def test_the_same_transitions_are_counted_as_in_an_open_task(on_product: bool, task: Task, seed: int) -> None:
+    player = Watched(Recorded(Wanderer(on_product=on_product)))
+    simulate(task, player, 8, seed)
+    hidden = BlackBoxTally(hide(task), on_product, uses_steps=True)
+    for recent in player.learner.episodes:
+        for h, (o, a, z, label, m, m_next) in enumerate(recent.steps.tolist()):
+            number = hidden.number(task.mdp.label_sets[label])
+            hidden.count(h, (o, a, z, number, m, m_next), "episode")
+        hidden.count_last(task.horizon, z, m_next)
+    seen, shown = hidden.seen(), player.shown[-1]
+    assert meaning(seen, hidden.spec) == meaning(shown.seen, shown.spec)
+    size = shown.spec.num_observations
+    assert np.array_equal(hidden.steps[:, :size], shown.steps)
+    assert not hidden.steps[:, size:].any()
+
+
+class Recorded:
+    """A learner that keeps the steps of every episode but the last."""
+
+    uses_recent = True
+
+    def __init__(self, learner: Any) -> None:
+        self.learner = learner
+        self.episodes: list[Recent] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.learner, name)
+
+    def plan(self, experience: Any, previous: Any, rng: Any) -> Any:
+        if experience.recent is not None:
+            self.episodes.append(Recent(experience.recent.steps.copy(), experience.recent.rewards.copy()))
+        return self.learner.plan(experience, previous, rng)
+
+
+def meaning(seen: Any, spec: Any) -> Counter[Any]:
+    """Return how often each pair was followed by each successor under each label: what it pays and where it leads."""
+    found: Counter[Any] = Counter()
+    table = spec.table
+
+    def law(label: int) -> Any:
+        rows = range(label * table.num_states, (label + 1) * table.num_states)
+        edges = [range(table.indptr[row], table.indptr[row + 1]) for row in rows]
+        return tuple(tuple((int(table.targets[j]), table.probs[j], table.rewards[j]) for j in row) for row in edges)
+
+    for pair, first, last in zip(seen.pairs, seen.indptr[:-1], seen.indptr[1:], strict=True):
+        for i in range(first, last):
+            z, row, label = int(seen.successors[i]), int(seen.rows[i]), int(seen.labels[i])
+            if row >= spec.num_observations:
+                extra = row - spec.num_observations
+                assert (seen.row_targets[extra], seen.row_labels[extra]) == (z, label)
+            else:
+                assert row == z
+                assert table.still[label]
+            found[int(pair), z, law(label)] += int(seen.counts[i])
+    return found
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-l"])
+def test_plans_are_made_when_they_are_due(name: str) -> None:
+    for rule in ("doubling", "epoch", "episode"):
+        watched = Watched(learners.make(name, replan=rule))
+        run = simulate(hide(envs.make("riverswim-3", horizon=4)), watched, 60, 1)
+        assert run.num_plans == 60 if rule == "episode" else 2 <= run.num_plans <= 6 * (np.log2(240) + 2)
+        for before, after in zip(watched.shown, watched.shown[1:], strict=False):
+            if rule != "episode":
+                old, new = (dict(zip(e.seen.pairs.tolist(), e.seen.visits, strict=True)) for e in (before, after))
+                assert any(reached(old.get(pair, 0), new[pair], rule) for pair in new)
+
+
+def reached(old: float, new: float, rule: str) -> bool:
+    return (
+        new - old >= max(1, old)
+        if rule == "epoch"
+        else np.floor(np.log2(new)) > (np.floor(np.log2(old)) if old else -1)
+    )
+
+
+# Records and errors
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_the_same_seed_gives_the_same_run(name: str) -> None:
+    task, learner = envs.make("riverswim-prm-3", horizon=6), learners.make(name)
+    first, again, other = (simulate(hide(task), learner, 50, seed) for seed in (1, 1, 2))
+    assert first.returns.tobytes() == again.returns.tobytes()
+    assert first.final_policy.tobytes() == again.final_policy.tobytes()
+    assert first.plan_episodes.tobytes() == again.plan_episodes.tobytes()
+    assert first.returns.tobytes() != other.returns.tobytes()
+
+
+def test_an_environment_used_before_gives_the_same_run_as_a_new_one() -> None:
+    task, learner = envs.make("riverswim-prm-3", horizon=6), learners.make("ucbvi-prm")
+    box = hide(task)
+    simulate(box, learner, 20, 9)
+    assert np.array_equal(simulate(box, learner, 50, 1).returns, simulate(hide(task), learner, 50, 1).returns)
+
+
+def test_regret_is_refused_and_returns_are_shown() -> None:
+    run = simulate(hide(envs.make("riverswim-3")), learners.make("random"), 20)
+    assert run.optimal_value is None
+    with pytest.raises(PraemiaError, match=r"not known.*black box.*returns"):
+        _ = run.regret
+    assert "mean return" in repr(run)
+    assert np.isnan(run.plan_values).all()
+
+
+def test_progress_is_told_after_every_episode() -> None:
+    told: list[int] = []
+    simulate(hide(envs.make("riverswim-3")), learners.make("random"), 7, on_progress=told.append)
+    assert told == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_the_optimal_player_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"'optimal' must be told the kernel"):
+        simulate(hide(envs.make("riverswim-3")), learners.make("optimal"), 5)
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        ("open", r"the label of \(0, .* is 'open'; expected a set"),
+        (None, r"the label of \(0, .* is None; expected a set"),
+        ({1}, r"the label of \(0, .* is \{1\}; expected a set"),
+        ({"opne"}, r"proposition 'opne', which is not one of the machine's \(did you mean 'open'\?\)"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-l"])
+def test_a_label_that_makes_no_sense_is_refused(name: str, label: Any, message: str) -> None:
+    box = BlackBox(Corridor(), lambda o, a, z, info: label, reach("open"), 5)
+    with pytest.raises(ModelError, match=message):
+        simulate(box, learners.make(name), 5)
+
+
+@pytest.mark.parametrize("kind", ["observation", "action"])
+@pytest.mark.parametrize("space", [Box(0.0, 1.0, (2,)), Discrete(4, start=1)])
+def test_other_spaces_are_refused(kind: str, space: Any) -> None:
+    env = Corridor()
+    setattr(env, f"{kind}_space", space)
+    with pytest.raises(ModelError, match=rf"{kind} space is .*expected Discrete"):
+        BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
+
+
+def test_an_observation_outside_the_space_is_refused() -> None:
+    env = Corridor()
+    env.observation_space = Discrete(2)
+    box = BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
+    with pytest.raises(ModelError, match=r"showed 2, outside its space Discrete\(2\)"):
+        simulate(box, learners.make("random"), 50)
+
+
+@pytest.mark.parametrize("name", ["ucrl2-rm-l", "ucrl2-rm-b", "psrl"])
+def test_a_learner_that_asks_for_labels_of_steps_not_taken_says_that_info_is_missing(name: str) -> None:
+    box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
+    with pytest.raises(ModelError, match=r"needs info\['open'\].*ucbvi-prm"):
+        simulate(box, learners.make(name), 5)
+
+
+@pytest.mark.parametrize("horizon", [0, -1, 1.5, True, 10**9, None])
+def test_a_horizon_that_makes_no_sense_is_refused(horizon: Any) -> None:
+    with pytest.raises(ModelError, match=r"^horizon"):
+        BlackBox(Corridor(), lambda o, a, z, info: (), reach("open"), horizon)
+
+
+def test_labels_must_be_a_function() -> None:
+    with pytest.raises(ModelError, match=r"labels=.*expected a function"):
+        BlackBox(Corridor(), {"open"}, reach("open"), 5)  # type: ignore[arg-type]

@@ -1,0 +1,75 @@
+"""The paper's bounds: each term by hand, and what follows from their form."""
+
+from __future__ import annotations
+
+from math import exp, sqrt
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from praemia.errors import ParameterError
+from praemia.theory import RegretBound, log_term, regret_bound, regret_lower_bound
+
+sizes = st.tuples(st.integers(1, 50), st.integers(1, 10), st.integers(1, 30), st.integers(1, 40), st.integers(1, 10**6))
+
+
+def test_every_term_by_hand() -> None:
+    """O = 2, A = 4, Q = 3, H = 5, K = 20: T = 100, and ρ = 6·3·2·4·100/e¹² makes ι = 12."""
+    rho = 14_400 * exp(-12)
+    bound = regret_bound(2, 4, 3, 5, 20, rho)
+    assert log_term(2, 4, 3, 100, rho) == pytest.approx(12.0)
+    assert bound.leading == pytest.approx(72 * 12 * sqrt(4_000))  # H·O·A·T = 5·2·4·100
+    assert bound.model_error == pytest.approx(2500 * 25 * 4 * 8 * 144)  # A^{3/2} = 8, ι² = 144
+    assert bound.martingale == pytest.approx(4 * 5 * sqrt(1_200))  # T·ι = 1,200
+    assert bound.trivial == 100.0
+    assert bound.total == bound.leading + bound.model_error + bound.martingale
+    assert bound.is_vacuous
+    assert regret_lower_bound(2, 4, 5, 20) == pytest.approx(sqrt(4_000))
+
+
+def test_a_bound_says_something_when_it_is_below_what_can_be_lost() -> None:
+    assert not RegretBound(leading=1.0, model_error=2.0, martingale=3.0, trivial=6.5).is_vacuous
+    assert RegretBound(leading=1.0, model_error=2.0, martingale=3.0, trivial=6.0).is_vacuous
+    assert not regret_bound(1, 2, 1, 1, 10**9).is_vacuous
+
+
+@given(sizes=sizes, grown=st.integers(0, 4), rho=st.floats(1e-6, 0.99))
+def test_the_bound_grows_with_every_size_and_as_failure_gets_rarer(
+    sizes: tuple[int, ...], grown: int, rho: float
+) -> None:
+    larger = [size + (i == grown) for i, size in enumerate(sizes)]
+    bound = regret_bound(*sizes, rho)
+    assert regret_bound(*larger, rho).total > bound.total
+    assert regret_bound(*sizes, rho / 2).total > bound.total
+
+
+@given(sizes=sizes, rho=st.floats(1e-6, 0.99))
+def test_the_lower_bound_is_below_the_upper_bound(sizes: tuple[int, ...], rho: float) -> None:
+    observations, actions, _, horizon, num_episodes = sizes
+    assert regret_lower_bound(observations, actions, horizon, num_episodes) <= regret_bound(*sizes, rho).leading
+
+
+@given(sizes=sizes)
+def test_the_machine_enters_through_the_logarithm_alone(sizes: tuple[int, ...]) -> None:
+    observations, actions, states, horizon, num_episodes = sizes
+    small = regret_bound(*sizes)
+    large = regret_bound(observations, actions, 1000 * states, horizon, num_episodes)
+    ratio = log_term(observations, actions, 1000 * states, num_episodes * horizon, 0.05) / log_term(
+        observations, actions, states, num_episodes * horizon, 0.05
+    )
+    assert large.leading == pytest.approx(ratio * small.leading)
+    assert large.model_error == pytest.approx(ratio**2 * small.model_error)
+
+
+@pytest.mark.parametrize("sizes", [(0, 2, 2, 5, 10), (2, 2, 2, 5, 0), (2, 2, -1, 5, 10)])
+def test_sizes_below_1_are_refused(sizes: Any) -> None:
+    with pytest.raises(ParameterError, match="sizes must be at least 1"):
+        regret_bound(*sizes)
+
+
+@pytest.mark.parametrize("rho", [0.0, 1.0, -0.5, float("nan")])
+def test_a_failure_probability_outside_0_and_1_is_refused(rho: float) -> None:
+    with pytest.raises(ParameterError, match=r"^failure_prob="):
+        regret_bound(2, 2, 2, 5, 10, rho)
