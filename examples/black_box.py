@@ -27,5 +27,6 @@ if __name__ == "__main__":
     box = BlackBox(gymnasium.make("FrozenLake-v1", is_slippery=False), labels, machine, horizon=20)
     for learner in (UCBVIPRM(), PSRL(), CRM()):
         returns = simulate(box, learner, num_episodes=200, seed=0).returns
-        print(f"{learner.name:10} mean return: first 50 episodes {returns[:50].mean():.2f}, last 50 {returns[-50:].mean():.2f}")
+        first, last = returns[:50].mean(), returns[-50:].mean()
+        print(f"{learner.name:10} mean return: first 50 episodes {first:.2f}, last 50 {last:.2f}")
     print("the most that can be earned: 1.2")

@@ -42,7 +42,7 @@ def _spawn(*arguments: str, **options: object) -> subprocess.CompletedProcess[st
 
 def test_help_imports_nothing_heavy() -> None:
     code = (
-        "import sys\nfrom praemia.cli import run\nstatus = run(['--help'])\n"
+        "import sys\nfrom praemia.cli import execute\nstatus = execute(['--help'])\n"
         f"print('heavy:', [name for name in {HEAVY!r} if name in sys.modules])\nsys.exit(status)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

@@ -19,7 +19,7 @@ def standard_error(first: np.ndarray, second: np.ndarray) -> float:
 
 def test_the_regret_of_ucbvi_prm_does_not_grow_with_the_machine() -> None:
     """From 18 to 93 machine states: no growth beyond 4 standard errors (error level 10⁻⁴), nor beyond a half."""
-    small, middle, large = (regrets("ucbvi-prm", loop, 3_000, 6) for loop in (5, 20, 80))
+    small, middle, large = (regrets("ucbvi-prm", loop, 3_000, 4) for loop in (5, 20, 80))
     for larger in (middle, large):
         assert larger.mean() - small.mean() <= 4 * standard_error(small, larger)
         assert larger.mean() <= 1.5 * small.mean()
@@ -27,6 +27,6 @@ def test_the_regret_of_ucbvi_prm_does_not_grow_with_the_machine() -> None:
 
 def test_the_regret_of_ucbvi_grows_with_the_machine() -> None:
     """From 18 to 33 machine states: growth by more than 4 standard errors (error level 10⁻⁴)."""
-    small, large = (regrets("ucbvi", loop, 800, 3) for loop in (5, 20))
+    small, large = (regrets("ucbvi", loop, 500, 3) for loop in (5, 20))
     assert large.mean() - small.mean() > 4 * standard_error(small, large)
-    assert small.mean() > 10 * regrets("ucbvi-prm", 5, 800, 3).mean()
+    assert small.mean() > 10 * regrets("ucbvi-prm", 5, 500, 3).mean()

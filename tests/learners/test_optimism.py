@@ -8,18 +8,15 @@ import pytest
 from praemia import envs, learners, simulate
 from praemia.models.task import Task
 
-OPTIMISTIC = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler"]
-NUM_TASKS = 120
+OPTIMISTIC = [name for name in learners.names() if learners.kind_of(name).optimistic]
+NUM_TASKS = 40
+LONG = {"mvp": 100_000}  # its constants are fifty times the others': its promises come down late
 
 
 def small_task(seed: int) -> Task:
     """Return a random task so small that a few thousand episodes bring the promises below the trivial ones."""
     observations, actions, machine_states, horizon = 2 + seed % 2, 1 + seed % 3, 1 + seed % 4, 1 + seed % 3
     return envs.make(f"random-{observations}x{actions}x{machine_states}-{seed}", horizon=horizon)
-
-
-def test_the_learners_tested_here_are_all_that_say_they_are_optimistic():
-    assert [name for name in learners.names() if learners.kind_of(name).optimistic] == OPTIMISTIC
 
 
 @pytest.mark.parametrize("name", OPTIMISTIC)
@@ -29,7 +26,7 @@ def test_every_plan_of_a_long_run_promises_at_least_the_optimum(name: str) -> No
     telling = 0
     for seed in range(NUM_TASKS):
         task = small_task(seed)
-        run = simulate(task, learner, 4_000, seed)
+        run = simulate(task, learner, LONG.get(name, 3_000), seed)
         assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task
         telling += run.optimistic_values[-1] < 0.9 * task.horizon
     assert telling >= NUM_TASKS // 3  # else the promises would be the trivial ones
@@ -38,7 +35,7 @@ def test_every_plan_of_a_long_run_promises_at_least_the_optimum(name: str) -> No
 @pytest.mark.parametrize("name", OPTIMISTIC)
 def test_every_plan_of_a_short_run_promises_at_least_the_optimum(name: str) -> None:
     learner = learners.make(name, bonus_scale=1.0)
-    for seed in range(80):
+    for seed in range(25):
         task = envs.make(f"random-5x2x3-{seed}", horizon=6)
         run = simulate(task, learner, 40, seed)
         assert np.all(run.optimistic_values >= run.optimal_value - 1e-9), task
@@ -46,6 +43,6 @@ def test_every_plan_of_a_short_run_promises_at_least_the_optimum(name: str) -> N
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
 def test_the_promises_of_ucbvi_never_rise(name: str) -> None:
-    for seed in range(20):
+    for seed in range(10):
         run = simulate(small_task(seed), learners.make(name, bonus_scale=0.05), 1_000, seed)
         assert np.all(np.diff(run.optimistic_values) <= 0.0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -81,6 +82,7 @@ def growth_exponent(series: Series) -> Interval | None:
     return Interval(estimate, *_quantiles(exponents))
 
 
+@lru_cache(maxsize=8)  # most samples have the same number of runs
 def _picks(count: int, seed: int) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(0, count, size=(RESAMPLES, count))
 

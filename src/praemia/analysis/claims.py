@@ -33,7 +33,7 @@ from praemia.experiments.builtin import (
 
 OURS, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
 PUBLISHED, CORRECT = UCRL2_B_PUBLISHED.title, UCRL2_B.title
-PAPER, BEYOND = "the paper's", "beyond the paper"
+PAPER, BEYOND = "claimed by the paper", "asked beyond the paper"
 SQRT = 0.5
 
 
@@ -44,7 +44,7 @@ class Claim:
     Attributes
     ----------
     key : a short name; statement : the claim in a sentence; rule : when it counts as held.
-    source : whether the paper makes it, or we ask beyond the paper.
+    source : whether the paper claims it, or it is asked beyond the paper.
     held : True, False, or None when runs are missing.
     evidence : the comparisons that decide; context : comparisons shown beside them.
     """
@@ -67,6 +67,8 @@ class Claim:
         """How often the deciding comparisons read which way."""
         counts = Counter(line.reading for line in self.evidence)
         total = len(self.evidence)
+        if total == 1:
+            return self.evidence[0].reading
         return "; ".join(f"{reading} in {count} of {total}" for reading, count in counts.most_common())
 
 

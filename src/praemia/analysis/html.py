@@ -31,7 +31,10 @@ def resource(name: str) -> str:
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], strong: Iterable[int] = ()) -> str:
-    """Return a table: numbers to the right, the rows named by ``strong`` in bold."""
+    """Return a table: numbers to the right, the rows named by ``strong`` in bold.
+
+    Rows with the same first cell belong together: a rule divides them from the others.
+    """
     body = [tuple(row) for row in rows]
     marked = set(strong)
     numeric = [bool(body) and all(is_numeric(row[i]) for row in body) for i in range(len(header))]

@@ -10,6 +10,7 @@ from html import escape
 from praemia.analysis.html import table
 from praemia.analysis.results import Series, Study
 from praemia.analysis.tables import number
+from praemia.experiments.builtin import experiments
 
 
 def provenance_section(studies: Sequence[Study]) -> str:
@@ -31,20 +32,22 @@ def provenance_section(studies: Sequence[Study]) -> str:
     )
 
 
-def commands(studies: Iterable[Study]) -> str:
+def commands(studies: Sequence[Study]) -> str:
     """Return the commands that make these runs again."""
     lines = []
     version = next((r.versions["praemia"] for study in studies for s in study.series for r in s.records), None)
     if version is not None:
         lines.append(f"pip install 'praemia[all]=={version}'")
+    known = {experiment.name for experiment in experiments()}
     for study in studies:
-        if study.name == "other":
-            continue
-        command = "tune" if study.name == "tuning" else f"reproduce --only {study.name}"
-        runs = max(series.num_runs for series in study.series)
-        first = study.series[0]
-        seed = first.records[0].job.seed[0]
-        lines.append(f"praemia {command} --runs {runs} --episodes {first.num_episodes} --seed {seed}")
+        first, runs = study.series[0], max(series.num_runs for series in study.series)
+        options = f"--runs {runs} --episodes {first.num_episodes} --seed {first.records[0].job.seed[0]}"
+        if study.name in known:
+            lines.append(f"praemia reproduce --only {study.name} {options}")
+        elif study.name == "tuning":
+            lines.append(f"praemia tune {options}")
+        else:
+            lines.append(f"praemia experiment FILE  # {study.name}: the tasks and learners above, in a file")
     return "\n".join(lines)
 
 

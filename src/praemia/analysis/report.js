@@ -2,7 +2,9 @@
 // Draw the curves whose data stand beside them, and let the buttons change their scale.
 for (const place of document.querySelectorAll(".curves")) {
   const figure = JSON.parse(document.getElementById(place.dataset.figure).textContent);
-  const options = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["lasso2d", "select2d"] };
+  // Named one by one: some versions add a button that sends the data to a server.
+  const buttons = [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]];
+  const options = { responsive: true, displaylogo: false, modeBarButtons: buttons };
   Plotly.newPlot(place, figure.data, figure.layout, options);
 }
 for (const button of document.querySelectorAll(".scale button")) {

@@ -20,7 +20,7 @@ from praemia.analysis.provenance import provenance_section
 from praemia.analysis.results import Study, gather
 from praemia.analysis.sections import claims_section, study_section, tasks_section
 from praemia.errors import FileError
-from praemia.experiments.settings import Experiment
+from praemia.experiments.settings import Experiment, slug
 from praemia.experiments.store import Store
 
 TITLE = "Learning with probabilistic reward machines: what the runs say"
@@ -85,7 +85,7 @@ def _opening(studies: Sequence[Study]) -> str:
 
 def _contents(studies: Iterable[Study], *, with_claims: bool) -> str:
     links = [("claims", "What held")] if with_claims else []
-    links += [(f"study-{study.name}", study.name) for study in studies]
+    links += [(f"study-{slug(study.name)}", study.name) for study in studies]
     links += [("tasks", "Tasks and machines"), ("made", "How it was made")]
     return "<nav>" + "".join(f'<a href="#{escape(to)}">{escape(text)}</a>' for to, text in links) + "</nav>"
 

@@ -18,6 +18,7 @@ from praemia.analysis.results import Study
 from praemia.analysis.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, number, summarise
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, PraemiaError
+from praemia.experiments.settings import slug
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 
@@ -65,7 +66,7 @@ def _claim(claim: Claim) -> str:
         f'<section class="claim {kind}" id="claim-{escape(claim.key)}">'
         f'<h3><span class="badge">{escape(claim.verdict)}</span>{escape(claim.statement)}</h3>'
         f"{summary}{body}{beside}"
-        f'<p class="rule">Asked: {escape(claim.source)}. Held when {escape(claim.rule)}.</p></section>'
+        f'<p class="rule">{escape(claim.source.capitalize())}. Held when {escape(claim.rule)}.</p></section>'
     )
 
 
@@ -82,7 +83,7 @@ def study_section(study: Study) -> str:
     summaries = [[summarise(name, series) for series in members] for name, members in study.settings.items()]
     flat = [summary for group in summaries for summary in group]
     pairs = [pair.cells() for name, members in study.settings.items() for pair in compare(name, members)]
-    parts = [f'<h2 id="study-{escape(study.name)}">{escape(study.purpose[:1].upper() + study.purpose[1:])}</h2>']
+    parts = [f'<h2 id="study-{slug(study.name)}">{escape(study.purpose[:1].upper() + study.purpose[1:])}</h2>']
     if study.name != "tuning":
         parts.append(_curves(study))
     parts.append(table(SUMMARY_HEADER, [summary.cells() for summary in flat], strong=_best(summaries)))
@@ -105,7 +106,7 @@ def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
 
 
 def _curves(study: Study) -> str:
-    name = escape(study.name)
+    name = slug(study.name)
     return (
         f'<div class="scale" data-target="curves-{name}">Axes: '
         '<button type="button" data-scale="linear" aria-pressed="true">linear</button> '
@@ -165,6 +166,6 @@ def _maps(tasks: Iterable[Task]) -> list[str]:
 def _machine(name: str, machine: RewardMachine) -> str:
     caption = f"{name}: {machine.num_states} machine states; an edge reads: label | probability, reward"
     try:
-        return figure(inline_svg(machine_svg(machine)), caption)
+        return figure(inline_svg(machine_svg(machine)), caption, kind="machine")
     except MissingExtraError:
         return figure(f"<pre>{escape(mermaid(machine))}</pre>", caption)

@@ -23,7 +23,9 @@ COMMANDS = {
     "envs": ("praemia.cli.envs", "List the built-in environments, or show one."),
     "experiment": ("praemia.cli.experiment", "Run your own experiment, from a file."),
     "learners": ("praemia.cli.learners", "List the learners with their parameters."),
+    "report": ("praemia.cli.report", "Write the report and the figures of a folder of runs."),
     "reproduce": ("praemia.cli.reproduce", "Run the paper's experiments and report what held."),
+    "results": ("praemia.cli.results", "List the runs in a folder, or export them."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
     "solve": ("praemia.cli.solve", "Find the optimal value of a task."),
     "tune": ("praemia.cli.tune", "Search for the exploration coefficients."),
@@ -69,10 +71,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is no reason to fail.
             stream.reconfigure(errors="backslashreplace")
-    sys.exit(run(arguments))
+    sys.exit(execute(arguments))
 
 
-def run(arguments: Sequence[str] | None = None) -> int:
+def execute(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; every expected failure is one message."""
     try:
         status = praemia.main(arguments, prog_name="praemia", standalone_mode=False)

@@ -45,6 +45,9 @@ class BlackBox:
         if isinstance(self.horizon, bool) or not isinstance(self.horizon, int) or not 1 <= self.horizon <= MAX_HORIZON:
             raise ModelError(f"horizon {self.horizon!r}; expected a whole number from 1 to {MAX_HORIZON:,}")
 
+    def __repr__(self) -> str:
+        return f"BlackBox({self.name!r}, {self.machine.num_states} machine states, horizon {self.horizon})"
+
     @property
     def name(self) -> str:
         return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__

@@ -21,8 +21,8 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     size_between("size", size, 2, 3_000)
     grid = Grid.open(size, size)
     labels = [
-        LabelRule(frozenset({"item"}), target=grid.observation((0, size - 1))),
-        LabelRule(frozenset({"delivery"}), target=grid.observation((size - 1, size - 1))),
+        LabelRule("item", target=grid.observation((0, size - 1))),
+        LabelRule("delivery", target=grid.observation((size - 1, size - 1))),
     ]
     actions = (*MOVES, STAY)
     mdp = LabeledMDP.from_entries(

@@ -1,15 +1,14 @@
-"""Optimistic posterior sampling: the best of J draws from a Dirichlet posterior, at every (h, o, a, m).
+"""Optimistic posterior sampling: value iteration with the best of J sampled kernels at every action value.
 
-With Y(m, o') = φ + W and a fictitious observation that was visited n₀ times and is worth H − h:
+With Y(m, o') = φ + W, and J sampled kernels w_j(·|o, a), each with the probability w_j⁰ of a fictitious observation that
+is worth H − h:
 
-    w ~ Dirichlet(n₀, N(o, a, o'₁), N(o, a, o'₂), …),      Q_h = max over J draws of w₀·(H − h) + Σ w_i·Y(m, o'_i).
+    Q_h = max_j w_j⁰·(H − h) + Σ w_j(o')·Y(m, o'),      V_h = max_a Q_h,
 
-A draw is made from gamma numbers divided by their sum.
+and Q_h = H − h for pairs never visited. A kernel that is best at one (h, m) need not be so at another.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numba import njit
@@ -17,23 +16,28 @@ from numba import njit
 from praemia.kernels.arrays import Actions, Floats, MachineArrays
 from praemia.kernels.observe import SeenArrays
 from praemia.kernels.rows import fill_extra_rows
+from praemia.kernels.ties import next_tie
 
 
 @njit(cache=True)
-def best_of_draws(
-    seen: SeenArrays, v: int, m: int, phi: Floats, table: Floats, most: float, prior: float, draws: int, rng: Any
-) -> float:
-    """Return the largest of some posterior samples of Σ p Y at slot v in machine state m."""
-    best = -1.0
-    for _ in range(draws):
-        weight = rng.standard_gamma(prior)
-        total, worth = weight, weight * most
-        for e in range(seen.indptr[v], seen.indptr[v + 1]):
-            weight = rng.standard_gamma(seen.counts[e])
-            total += weight
-            worth += weight * (phi[seen.labels[e], m] + table[seen.rows[e], m])
-        best = max(best, worth / total)
-    return best
+def best_of_samples(
+    seen: SeenArrays, v: int, phi: Floats, table: Floats, best_case: Floats, kernels: Floats, means: Floats
+) -> None:
+    """Fill means[J, M] with each sample's mean of slot v, and then means[0, M] with the largest.
+
+    best_case[V, J] is w_j⁰·(H − h); kernels[E, J] the probabilities of the entries.
+    """
+    num_samples, num_states = means.shape
+    for j in range(num_samples):
+        means[j] = best_case[v, j]
+    for e in range(seen.indptr[v], seen.indptr[v + 1]):
+        row, paid = table[seen.rows[e]], phi[seen.labels[e]]
+        for j in range(num_samples):
+            for m in range(num_states):
+                means[j, m] += kernels[e, j] * (row[m] + paid[m])
+    for j in range(1, num_samples):
+        for m in range(num_states):
+            means[0, m] = max(means[0, m], means[j, m])
 
 
 @njit(cache=True)
@@ -41,35 +45,43 @@ def plan_opsrl(
     seen: SeenArrays,
     machine: MachineArrays,
     phi: Floats,
+    fictitious: Floats,
+    kernels: Floats,
     policy: Actions,
     num_actions: int,
-    prior: float,
-    draws: int,
-    rng: Any,
+    seed: int,
 ) -> Floats:
     """Make a plan: update policy[H, O, M] for the active observations; return V_0[O, M].
 
-    machine holds τ with rewards 0, phi[L, M] the mean rewards; rng is a NumPy Generator.
+    machine holds τ with rewards 0, phi[L, M] the mean rewards; fictitious[V, J] is w_j⁰ of every slot and kernels[E, J]
+    the w_j of every entry.
     """
     horizon, num_obs, num_states = policy.shape
     tables = np.zeros((2, num_obs + seen.row_labels.shape[0], num_states))
+    means, best = np.empty((kernels.shape[1], num_states)), np.empty(num_states)
+    equals, tie = np.zeros(num_states, dtype=np.int64), seed
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
         fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, machine)
         most = float(horizon - h)
+        best_case = fictitious * most
         here[:] = most
         for i in range(seen.active.shape[0]):
             o = seen.active[i]
-            for m in range(num_states):
-                best, equals = -1.0, 0
-                for a in range(num_actions):
-                    v = seen.slots[o * num_actions + a]
-                    value = most
-                    if v >= 0:
-                        value = best_of_draws(seen, v, m, phi, after, most, prior, draws, rng)
-                    equals = equals + 1 if value == best else 1 if value > best else equals
-                    if value > best or (value == best and rng.random() * equals < 1.0):
-                        best = value
+            best[:] = -1.0
+            for a in range(num_actions):
+                v = seen.slots[o * num_actions + a]
+                means[0] = most
+                if v >= 0:
+                    best_of_samples(seen, v, phi, after, best_case, kernels, means)
+                for m in range(num_states):
+                    if means[0, m] > best[m]:
+                        best[m], equals[m] = means[0, m], 1
                         policy[h, o, m] = a
-                here[o, m] = best
+                    elif means[0, m] == best[m]:
+                        equals[m] += 1
+                        tie = next_tie(tie)
+                        if tie % equals[m] == 0:
+                            policy[h, o, m] = a
+            here[o] = best
     return tables[0, :num_obs].copy()

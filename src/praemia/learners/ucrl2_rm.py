@@ -55,7 +55,7 @@ class UCRL2RM(Learner):
     bonus_scale: float | None = field(
         default=None,
         metadata={
-            "help": "γ, multiplies the set's width; None is the paper's: 0.5 for l1, 0.1 for bernstein",
+            "help": "γ, multiplies the set's width; the paper ends with 0.5 for l1 and 0.1 for bernstein",
             "range": (0.0, LARGEST),
         },
     )
@@ -81,7 +81,8 @@ class UCRL2RM(Learner):
 
     @property
     def parameters(self) -> dict[str, Any]:
-        return {key: value for key, value in super().parameters.items() if key != "interval"}
+        hidden = {"interval"} if self.interval == "bernstein" else {"interval", "as_published"}
+        return {key: value for key, value in super().parameters.items() if key not in hidden}
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
@@ -148,9 +149,9 @@ def bernstein_interval(
     shift, slope = scale * beta / (3.0 * n), 2.0 * scale**2 * beta / n
 
     def root(centre: NDArray[np.float64], sign: float) -> NDArray[np.float64]:
-        half = centre + 0.5 * slope
-        inside = np.maximum(0.0, half * half - (1.0 + slope) * centre * centre)
-        return (half + sign * np.sqrt(inside)) / (1.0 + slope)
+        # The discriminant (c + s/2)² − (1 + s)c² in a form without cancellation: ends near 1 need it.
+        inside = np.maximum(0.0, slope * (centre * (1.0 - centre) + 0.25 * slope))
+        return (centre + 0.5 * slope + sign * np.sqrt(inside)) / (1.0 + slope)
 
     low, high = p_hat - shift, p_hat + shift
     lower = np.where(low > 0.0, root(low, -1.0), 0.0)

@@ -21,14 +21,27 @@ Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class LabelRule:
-    """Add propositions to the transitions that match; None matches anything."""
+    """Add propositions (one name, or several) to the transitions that match; None matches anything."""
 
     propositions: Label
-    source: int | None = None
-    action: int | None = None
-    target: int | None = None
+    source: int | None
+    action: int | None
+    target: int | None
+
+    def __init__(
+        self,
+        propositions: str | Iterable[str],
+        source: int | None = None,
+        action: int | None = None,
+        target: int | None = None,
+    ) -> None:
+        names = (propositions,) if isinstance(propositions, str) else propositions
+        object.__setattr__(self, "propositions", as_label(names, "a label rule"))
+        object.__setattr__(self, "source", source)
+        object.__setattr__(self, "action", action)
+        object.__setattr__(self, "target", target)
 
 
 class Labelling:

@@ -123,6 +123,9 @@ class LabeledMDP:
     def _pair(self, row: int) -> tuple[int, int]:
         return divmod(row, self.num_actions)
 
+    def __repr__(self) -> str:
+        return f"LabeledMDP({self.num_observations} observations, {self.num_actions} actions, {len(self.probs)} edges)"
+
     @property
     def num_pairs(self) -> int:
         return self.num_observations * self.num_actions

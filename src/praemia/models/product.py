@@ -36,6 +36,9 @@ class Product:
     rewards: NDArray[np.float64]
     start_probs: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        return f"Product({self.num_states} states, {self.num_actions} actions, horizon {self.horizon})"
+
     def to_dense(self) -> NDArray[np.float64]:
         """Return P as an array [S, A, S]."""
         require_memory(8 * self.num_states**2 * self.num_actions, "the dense product")

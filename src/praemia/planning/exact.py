@@ -36,6 +36,9 @@ class Plan:
     values: NDArray[np.float64]
     policy: NDArray[np.int16]
 
+    def __repr__(self) -> str:
+        return f"Plan(value {self.value:.6f}, policy {self.policy.shape})"
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -43,6 +46,9 @@ class Evaluation:
 
     value: float
     values: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return f"Evaluation(value {self.value:.6f})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +63,10 @@ class Occupancy:
 
     states: NDArray[np.float64]
     pairs: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        horizon, num_states, num_observations = self.states.shape
+        return f"Occupancy({horizon - 1} steps, {num_states} machine states, {num_observations} observations)"
 
     @property
     def observations(self) -> NDArray[np.float64]:

@@ -45,7 +45,7 @@ def simulate_black_box(
             experience = Experience(tally.spec, num_episodes, tally.seen(), tally.steps, recent)
             plan = learner.plan(experience, plan, learner_rng)
         assert plan is not None
-        steps, rewards, due = _play_episode(box, plan.policy, tally, learner.replan, world_rng)
+        steps, rewards, due = play_episode(box, plan.policy, tally, learner.replan, world_rng)
         returns[episode] = rewards.sum()
         recent = Recent(steps, rewards)
         if on_progress is not None:
@@ -75,7 +75,7 @@ def _shown(plan: LearnerPlan | None, box: BlackBox) -> NDArray[Any]:
     return policy[:, : box.num_env_observations].swapaxes(1, 2)
 
 
-def _play_episode(
+def play_episode(
     box: BlackBox, policy: NDArray[Any], tally: BlackBoxTally, rule: str, rng: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], bool]:
     """Play one episode; return its steps (o, a, o', label, m, m'), its rewards, and whether a plan is due.

@@ -88,12 +88,13 @@ class Game:
     def start_value(self, values: NDArray[np.float64]) -> float:
         return start_value(self.task, values.reshape(self.task.num_observations, -1))
 
-    def play(self, policy: NDArray[Any]) -> None:
-        """Play until a plan is due or all episodes are played, drawing random numbers as they are used up."""
+    def play(self, policy: NDArray[Any], most: int | None = None) -> None:
+        """Play until a plan is due or all episodes (or ``most`` of them) are played, drawing numbers as they are used."""
         policy = self.inner(policy)
         policy = policy if policy.ndim == 3 else np.cumsum(policy, axis=-1)
         due = False
-        while not due and self.played < len(self.returns):
+        last = len(self.returns) if most is None else min(len(self.returns), self.played + most)
+        while not due and self.played < last:
             if self.cursor + 1 + 4 * self.task.horizon > len(self.uniforms):
                 self._refill()
             count, self.cursor, due = play(
@@ -103,7 +104,7 @@ class Game:
                 RULES[self.learner.replan],
                 self.uniforms,
                 self.cursor,
-                self.returns[self.played :],
+                self.returns[self.played : last],
                 self.recent,
                 self.recent_rewards,
             )

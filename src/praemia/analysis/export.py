@@ -1,0 +1,83 @@
+"""Runs as rows for other programs: CSV always, parquet with the extra ``parquet``."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from praemia.analysis.results import Series
+from praemia.analysis.tables import csv_text
+from praemia.errors import FileError, MissingExtraError
+
+COLUMNS = (
+    "task",
+    "title",
+    "learner",
+    "parameters",
+    "episodes",
+    "seed",
+    "regret",
+    "optimal_value",
+    "mean_return",
+    "plans",
+    "seconds",
+    "praemia",
+)
+
+
+def run_rows(members: Iterable[Series]) -> list[dict[str, Any]]:
+    """Return a row per run, with the columns of ``COLUMNS``."""
+    return [
+        {
+            "task": series.task,
+            "title": series.title,
+            "learner": series.choice.name,
+            "parameters": json.dumps(dict(series.choice.parameters), sort_keys=True),
+            "episodes": series.num_episodes,
+            "seed": "-".join(map(str, record.job.seed)),
+            "regret": float(record.regret[-1]),
+            "optimal_value": record.optimal_value,
+            "mean_return": float(record.return_means.mean()),
+            "plans": record.num_plans,
+            "seconds": record.seconds,
+            "praemia": record.versions.get("praemia"),
+        }
+        for series in members
+        for record in series.records
+    ]
+
+
+def write_csv(members: Iterable[Series], path: Path) -> None:
+    """Write a row per run as CSV."""
+    rows = [[row[column] for column in COLUMNS] for row in run_rows(members)]
+    _write(path, csv_text(COLUMNS, rows).encode())
+
+
+def write_parquet(members: Iterable[Series], path: Path) -> None:
+    """Write a row per run as a parquet file."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("parquet needs pyarrow: pip install 'praemia[parquet]'") from None
+    types = {"episodes": pyarrow.int64(), "plans": pyarrow.int64()}
+    types |= dict.fromkeys(("regret", "optimal_value", "mean_return", "seconds"), pyarrow.float64())
+    schema = pyarrow.schema([(column, types.get(column, pyarrow.string())) for column in COLUMNS])
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(run_rows(members), schema=schema), buffer)
+    _write(path, buffer.getvalue())
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_bytes(data)
+        os.replace(part, path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise FileError(f"cannot write {str(path)!r}: {error.strerror}") from None

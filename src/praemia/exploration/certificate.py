@@ -1,0 +1,202 @@
+"""Certificates: how far a plan can be from the optimum of the true environment, from the data alone.
+
+With probability 1 − ρ, simultaneously for all rewards and all policies (part 1, 2) and for the machine at hand (part 3):
+
+    J(π*) − J(π̂) ≤ α + G·(D* + D(π̂))           (the simulation lemma; any reward, any policy)
+    J(π*) − J(π̂) ≤ V̄ − V̲                       (a machine; optimism and pessimism)
+
+and the certificate is the smaller, never more than G. ``praemia.exploration.bounds`` has the proofs. Both hold for one
+machine or reward chosen after looking at the data, except part 3, which needs the machine to be fixed without looking:
+when many machines are planned for, divide ``failure_prob`` by their number.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.exploration.bounds import (
+    MAX_DENSE,
+    Values,
+    bernstein_bracket,
+    distance_of_policy,
+    largest_distance,
+    most_to_earn,
+    set_brackets,
+)
+from praemia.exploration.confidence import Confidence, confidence
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.reach import sparse_kernel
+from praemia.models.machine import RewardMachine
+from praemia.models.mdp import Labels, as_labelling
+from praemia.models.task import MachineTable, Task, TaskSpec
+from praemia.planning.exact import occupancy
+
+NUM_SUGGESTIONS = 10
+NEARLY_ALL = 0.999
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A pair to visit more: what it adds to the certificate, and how often it was visited."""
+
+    observation: int
+    action: int
+    visits: int
+    weight: float
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """An upper bound on J(π*) − J(π̂) in the true environment.
+
+    Attributes
+    ----------
+    bound : the certificate; largest : G, what any policy's loss is at most. failure_prob : ρ.
+    alpha : the planner's own. simulation : the simulation lemma's bound, before it is cut off at G.
+    optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
+    start_tv : what not knowing the first observation's law adds, in total variation.
+    to_visit : the pairs that add the most, the worst first.
+    """
+
+    bound: float
+    largest: float
+    failure_prob: float
+    alpha: float
+    simulation: float
+    optimistic: float = float("nan")
+    pessimistic: float = float("nan")
+    start_tv: float = 0.0
+    to_visit: tuple[Suggestion, ...] = field(default=())
+
+    @property
+    def is_vacuous(self) -> bool:
+        """Whether it says no more than that rewards are bounded."""
+        return self.bound >= NEARLY_ALL * self.largest
+
+    def text(self, dataset: Dataset) -> str:
+        """Say in a few lines what is certain, and what to visit."""
+        sure = f"with probability {1.0 - self.failure_prob:g}"
+        if self.is_vacuous:
+            lines = [f"certificate: vacuous. {sure.capitalize()} the plan loses at most {self.largest:.4g}, as any plan does"]
+        else:
+            lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
+        if np.isfinite(self.optimistic):
+            lines.append(f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}")
+        if self.to_visit:
+            names = (
+                f"{dataset.observation_name(s.observation)}/{dataset.action_name(s.action)} ({s.visits:,} visits)"
+                for s in self.to_visit[:5]
+            )
+            lines.append("to shrink it, visit " + ", ".join(names))
+        return "\n".join(lines)
+
+
+def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, failure_prob: float) -> Certificate:
+    """Certify a plan for a reward on trajectories; its policy may depend on the whole history."""
+    sure = confidence(dataset, failure_prob)
+    distances, actions = _largest(dataset, sure, horizon)
+    distance = min(1.0, sure.start_tv + float(dataset.start_probs @ distances))
+    simulation = alpha + 2.0 * bound * distance
+    return Certificate(
+        bound=float(np.fmin(bound, simulation)),
+        largest=bound,
+        failure_prob=failure_prob,
+        alpha=alpha,
+        simulation=simulation,
+        start_tv=sure.start_tv,
+        to_visit=_suggestions(dataset, sure, _visits(dataset, actions)),
+    )
+
+
+def certify_machine(
+    dataset: Dataset, task: Task, machine: RewardMachine, policy: NDArray[np.int16], failure_prob: float, labels: Labels | None
+) -> Certificate:
+    """Certify the exact plan for a machine; ``task`` is the estimate with its sink, ``policy`` is [H, M, O + 1]."""
+    sure = confidence(dataset, failure_prob)
+    inner = np.ascontiguousarray(policy.transpose(0, 2, 1))
+    most = most_to_earn(machine, int(task.horizon))
+    largest = float(most[0, task.table.initial])
+    distances, actions = _largest(dataset, sure, int(task.horizon))
+    own = distance_of_policy(task, sure, inner)
+    parts = [min(1.0, sure.start_tv + float(dataset.start_probs @ part)) for part in (distances, own)]
+    upper, lower = _brackets(dataset, task, machine, sure, inner, most, labels)
+    upper = np.minimum(upper, largest)
+    simulation = largest * sum(parts)
+    gap = _shifted(np.maximum(0.0, upper - lower), dataset.start_probs, sure.start_tv)
+    return Certificate(
+        bound=min(largest, simulation, gap),
+        largest=largest,
+        failure_prob=failure_prob,
+        alpha=0.0,
+        simulation=simulation,
+        optimistic=_shifted(upper, dataset.start_probs, sure.start_tv),
+        pessimistic=-_shifted(-lower, dataset.start_probs, sure.start_tv),
+        start_tv=sure.start_tv,
+        to_visit=_suggestions(dataset, sure, _visits(dataset, actions) + occupancy(task, policy).pairs[:-1]),
+    )
+
+
+def _brackets(
+    dataset: Dataset,
+    task: Task,
+    machine: RewardMachine,
+    sure: Confidence,
+    policy: NDArray[np.int16],
+    most: Values,
+    labels: Labels | None,
+) -> tuple[Values, Values]:
+    """Return the smallest V̄_0 and the largest V̲_0 that are known, both [O]."""
+    upper, lower = bernstein_bracket(dataset, task, sure, policy, most)
+    size = dataset.num_observations**2 * dataset.num_actions
+    if size <= MAX_DENSE and not dataset.absorbing.any() and (dataset.labels_known or labels is not None):
+        spec = _spec(dataset, machine, int(task.horizon), labels)
+        best, worst = set_brackets(dataset, spec, sure, np.ascontiguousarray(policy[:, :-1]))
+        upper, lower = np.minimum(upper, best), np.maximum(lower, worst)
+    return upper, lower
+
+
+def _spec(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> TaskSpec:
+    """Return what is known of the true task: its sizes, its labels and the machine."""
+    labelling = dataset.labelling if labels is None else as_labelling(labels)
+    sizes = (dataset.num_observations, dataset.num_actions, horizon)
+    return TaskSpec(*sizes, machine, labelling, (), MachineTable.of(machine, [frozenset()]))
+
+
+def _largest(dataset: Dataset, sure: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:
+    kernel = sparse_kernel(dataset.estimate())[: dataset.visits.size, : dataset.num_observations]
+    return largest_distance(kernel, sure, horizon)
+
+
+def _visits(dataset: Dataset, actions: NDArray[np.int64]) -> Values:
+    """Return μ̂(o, a) in p̂ of a policy [H, O] of observations alone, as [O, A]."""
+    kernel = sparse_kernel(dataset.estimate())[: dataset.visits.size, : dataset.num_observations]
+    size, num_actions = dataset.visits.shape
+    total, here = np.zeros(dataset.visits.size), dataset.start_probs
+    for chosen in actions:
+        mass = np.zeros(dataset.visits.size)
+        mass[np.arange(size) * num_actions + chosen] = here
+        total += mass
+        here = mass @ kernel
+    return total.reshape(size, num_actions)
+
+
+def _shifted(values: Values, probs: Values, tv: float) -> float:
+    """Return the largest Σ p·values within a total variation of ``probs``: mass moves from the worst to the best."""
+    mean, best, left = float(probs @ values), float(values.max()), tv
+    for o in np.argsort(values):
+        moved = min(left, float(probs[o]))
+        mean += moved * (best - float(values[o]))
+        left -= moved
+        if left <= 0.0:
+            break
+    return mean
+
+
+def _suggestions(dataset: Dataset, sure: Confidence, occupied: Values) -> tuple[Suggestion, ...]:
+    weights = sure.tv * occupied
+    order = np.argsort(-weights.ravel(), kind="stable")[:NUM_SUGGESTIONS]
+    places = (divmod(int(pair), dataset.num_actions) for pair in order if weights.ravel()[pair] > 0.0)
+    return tuple(Suggestion(o, a, int(dataset.visits[o, a]), float(weights[o, a])) for o, a in places)

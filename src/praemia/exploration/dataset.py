@@ -1,0 +1,231 @@
+"""What exploration leaves behind: counts of transitions, without any reward, and how they were collected.
+
+p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels travel with the data, because a machine to come reads them; they are data
+here, never code. Datasets of one environment can be merged, and episodes of the user's own can be appended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError
+from praemia.models.labels import RuleLabelling
+from praemia.models.mdp import LabeledMDP
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Transitions of an environment, counted.
+
+    Attributes
+    ----------
+    pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — the transitions seen, in order.
+    first_counts : int64[O], how often an episode began in each observation.
+    labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
+    absorbing : bool[O], observations known to lead to themselves without labels: where a black box's episode ended.
+    reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring.
+    sources : how the data was collected, one entry for each part.
+    """
+
+    num_observations: int
+    num_actions: int
+    horizon: int
+    pairs: NDArray[np.int64]
+    successors: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    first_counts: NDArray[np.int64]
+    labelling: RuleLabelling
+    labels_known: bool
+    absorbing: NDArray[np.bool_]
+    reachability: NDArray[np.float64]
+    observation_names: tuple[str, ...] | None = None
+    action_names: tuple[str, ...] | None = None
+    sources: tuple[dict[str, Any], ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        size, num_pairs = self.num_observations, self.num_observations * self.num_actions
+        lengths = {len(self.pairs), len(self.successors), len(self.counts)}
+        per_observation = (self.first_counts, self.absorbing, self.reachability)
+        if len(lengths) != 1 or any(array.shape != (size,) for array in per_observation):
+            raise ModelError("a dataset whose arrays do not fit each other")
+        if self.horizon < 1 or self.num_episodes < 1:
+            raise ModelError(
+                f"a dataset of {self.num_episodes} episodes of {self.horizon} steps; expected one at least"
+            )
+        if len(self.pairs) and (
+            self.pairs.min() < 0
+            or self.pairs.max() >= num_pairs
+            or self.successors.min() < 0
+            or self.successors.max() >= size
+            or self.counts.min() < 1
+            or self.first_counts.min() < 0
+        ):
+            raise ModelError(
+                f"a dataset with transitions outside its {size} observations and {self.num_actions} actions"
+            )
+
+    @property
+    def num_episodes(self) -> int:
+        return int(self.first_counts.sum())
+
+    @property
+    def num_transitions(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def visits(self) -> NDArray[np.int64]:
+        """int64[O, A], N(o, a)."""
+        flat = np.bincount(self.pairs, self.counts, self.num_observations * self.num_actions)
+        return flat.astype(np.int64).reshape(self.num_observations, self.num_actions)
+
+    @cached_property
+    def probs(self) -> NDArray[np.float64]:
+        """float64[E], p̂ of each transition seen."""
+        return self.counts / self.visits.ravel()[self.pairs]
+
+    @cached_property
+    def start_probs(self) -> NDArray[np.float64]:
+        """float64[O], how often episodes began in each observation."""
+        return self.first_counts / self.num_episodes
+
+    @property
+    def indptr(self) -> NDArray[np.int64]:
+        """int64[O·A + 1]: pair i holds the entries indptr[i] : indptr[i + 1]."""
+        places = np.arange(self.num_observations * self.num_actions + 1)
+        return np.searchsorted(self.pairs, places).astype(np.int64)
+
+    @property
+    def unreached(self) -> NDArray[np.int64]:
+        """The observations in which no action was ever taken, and which are not known to be absorbing."""
+        return np.flatnonzero((self.visits.sum(axis=1) == 0) & ~self.absorbing)
+
+    def estimate(self) -> LabeledMDP:
+        """Return p̂ as a labelled MDP with one observation more, the sink: pairs never visited lead there."""
+        from praemia.exploration.estimate import estimated_mdp
+
+        return estimated_mdp(self)
+
+    def merge(self, *others: Dataset) -> Dataset:
+        """Return the data of several datasets of one environment together."""
+        for other in others:
+            _require_same(self, other)
+        parts = (self, *others)
+        episodes = np.array([part.num_episodes for part in parts], dtype=np.float64)
+        pairs, successors, counts = add_up(
+            np.concatenate([part.pairs for part in parts]),
+            np.concatenate([part.successors for part in parts]),
+            np.concatenate([part.counts for part in parts]),
+            self.num_observations,
+        )
+        rules = dict.fromkeys(rule for part in parts for rule in part.labelling.rules)
+        return replace(
+            self,
+            pairs=pairs,
+            successors=successors,
+            counts=counts,
+            first_counts=np.sum([part.first_counts for part in parts], axis=0),
+            labelling=RuleLabelling(tuple(rules)),
+            reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
+            sources=tuple(source for part in parts for source in part.sources),
+        )
+
+    def append(self, observations: Sequence[int], actions: Sequence[int]) -> Dataset:
+        """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n.
+
+        The labels of its transitions must be known already.
+        """
+        seen, taken = np.asarray(observations, dtype=np.int64), np.asarray(actions, dtype=np.int64)
+        if len(seen) != len(taken) + 1 or not len(taken):
+            raise ModelError(f"{len(seen)} observations and {len(taken)} actions; an episode has one observation more")
+        first = np.bincount(seen[:1], minlength=self.num_observations)
+        if not self.labels_known and len(set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen()):
+            raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
+        if taken.min() < 0 or taken.max() >= self.num_actions:
+            raise ModelError(
+                f"an episode with actions {taken.min()} … {taken.max()}; expected 0 … {self.num_actions - 1}"
+            )
+        pairs = seen[:-1] * self.num_actions + taken
+        ones = np.ones(len(taken), dtype=np.int64)
+        columns = add_up(pairs, seen[1:], ones, max(self.num_observations, int(seen.max()) + 1))
+        episode = {"method": "appended", "episodes": 1}
+        names = ("pairs", "successors", "counts")
+        return self.merge(
+            replace(self, **dict(zip(names, columns, strict=True)), first_counts=first, sources=(episode,))
+        )
+
+    def _seen(self) -> set[tuple[int, int, int]]:
+        o, a = np.divmod(self.pairs, self.num_actions)
+        return set(zip(o.tolist(), a.tolist(), self.successors.tolist(), strict=True))
+
+    def coverage(self) -> str:
+        """Say in a few lines what the data covers."""
+        visits = self.visits[~self.absorbing]
+        never = int((visits == 0).sum())
+        lines = [
+            f"{self.num_episodes:,} episodes of {self.horizon} steps: {self.num_transitions:,} transitions, "
+            f"{len(self.counts):,} distinct",
+            f"pairs visited: {visits.size - never:,} of {visits.size:,}",
+        ]
+        if never < visits.size:
+            seen = visits[visits > 0]
+            lines.append(f"visits to a visited pair: {seen.min():,} at least, {int(np.median(seen)):,} in the median")
+        if len(self.unreached):
+            shown = ", ".join(self.observation_name(o) for o in self.unreached[:10])
+            more = f" and {len(self.unreached) - 10:,} more" if len(self.unreached) > 10 else ""
+            lines.append(f"observations never reached: {shown}{more}")
+        return "\n".join(lines)
+
+    def observation_name(self, o: int) -> str:
+        return self.observation_names[o] if self.observation_names else str(o)
+
+    def action_name(self, a: int) -> str:
+        return self.action_names[a] if self.action_names else str(a)
+
+    def save(self, path: str | Path) -> None:
+        """Write the dataset to a file, whole or not at all."""
+        from praemia.exploration.archive import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Dataset:
+        """Read a dataset from a file."""
+        from praemia.exploration.archive import load
+
+        return load(Path(path))
+
+    def __repr__(self) -> str:
+        sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
+        return f"Dataset({self.num_episodes:,} episodes: {sizes})"
+
+
+def add_up(
+    pairs: NDArray[np.int64], successors: NDArray[np.int64], counts: NDArray[np.int64], num_observations: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Add up the counts of equal transitions; return the columns in order, those with count 0 left out."""
+    keys, places = np.unique(pairs * num_observations + successors, return_inverse=True)
+    totals = np.bincount(places, counts, len(keys)).astype(np.int64)
+    some = totals > 0
+    first, second = np.divmod(keys[some], num_observations)
+    return first, second, totals[some]
+
+
+def _require_same(first: Dataset, second: Dataset) -> None:
+    """Refuse to merge what does not belong together."""
+    for name in ("num_observations", "num_actions", "horizon", "observation_names", "action_names", "labels_known"):
+        mine, its = getattr(first, name), getattr(second, name)
+        if mine != its:
+            raise ModelError(
+                f"datasets with {name.replace('_', ' ')} {mine} and {its}; only data of one environment merges"
+            )
+    if not np.array_equal(first.absorbing, second.absorbing):
+        raise ModelError("datasets that differ in their absorbing observations; only data of one environment merges")
+    if first.labels_known and set(first.labelling.rules) != set(second.labelling.rules):
+        raise ModelError("datasets with different labels; only data of one environment merges")

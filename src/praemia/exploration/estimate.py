@@ -1,0 +1,121 @@
+"""The estimate p̂ as a model to plan in.
+
+A pair never visited has no p̂. It leads to a *sink*, one observation more than there are (the last), which is absorbing.
+Transitions into it and in it carry the label {SINK} alone, and a machine is made deaf to it: each guard g becomes
+g & !SINK. So the machine stays where it is and pays nothing, even if its rules hold on the empty label.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError, did_you_mean
+from praemia.exploration.dataset import Dataset
+from praemia.models.guards import Proposition
+from praemia.models.labels import Indices, Label, Labelling, RuleLabelling
+from praemia.models.machine import RewardMachine, Rule
+from praemia.models.mdp import LabeledMDP, Labels, as_labelling
+from praemia.models.task import Task
+
+SINK = "praemia-sink"
+
+
+@dataclass(frozen=True)
+class SinkLabelling(Labelling):
+    """The labels of a dataset, with {SINK} on every transition that ends in the sink and none from absorbing ones."""
+
+    inner: Labelling
+    sink: int
+    absorbing: tuple[int, ...] = ()
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        inside = targets != self.sink
+        numbers = np.zeros(len(sources), dtype=np.int32)
+        part, labels = self.inner.of(sources[inside], actions[inside], targets[inside])
+        labels = [*labels, frozenset(), frozenset({SINK})]
+        numbers[inside] = part
+        numbers[~inside] = len(labels) - 1
+        numbers[np.isin(sources, np.array(self.absorbing, dtype=np.int64)) & inside] = len(labels) - 2
+        return numbers, labels
+
+    def propositions(self) -> Label | None:
+        inner = self.inner.propositions()
+        return None if inner is None else inner | {SINK}
+
+
+def estimated_mdp(dataset: Dataset, labels: Labels | None = None) -> LabeledMDP:
+    """Return p̂ with its sink. ``labels`` takes the place of the dataset's own."""
+    size, num_actions = dataset.num_observations, dataset.num_actions
+    inner = dataset.labelling if labels is None else as_labelling(labels)
+    absorbing = np.flatnonzero(dataset.absorbing)
+    own = ~dataset.absorbing[dataset.pairs // num_actions]
+    still = _all_pairs(absorbing, num_actions)
+    never = np.flatnonzero((dataset.visits == 0) & ~dataset.absorbing[:, None])
+    lost = np.concatenate((never, _all_pairs(np.array([size]), num_actions)))
+    pairs = np.concatenate((dataset.pairs[own], still, lost))
+    targets = np.concatenate((dataset.successors[own], still // num_actions, np.full(len(lost), size)))
+    probs = np.concatenate((dataset.probs[own], np.ones(len(still) + len(lost))))
+    names = None if dataset.observation_names is None else (*dataset.observation_names, SINK)
+    return LabeledMDP.from_entries(
+        size + 1,
+        num_actions,
+        pairs // num_actions,
+        pairs % num_actions,
+        targets,
+        probs,
+        SinkLabelling(inner, size, tuple(absorbing.tolist())),
+        np.append(dataset.start_probs, 0.0),
+        observations=names,
+        actions=dataset.action_names,
+    )
+
+
+def _all_pairs(observations: NDArray[np.int64], num_actions: int) -> NDArray[np.int64]:
+    return (observations[:, None] * num_actions + np.arange(num_actions)).ravel().astype(np.int64)
+
+
+def deaf(machine: RewardMachine) -> RewardMachine:
+    """Return the machine that stays and pays nothing on {SINK}, and is the same otherwise."""
+    rules = tuple(Rule(rule.source, rule.guard & ~Proposition(SINK), rule.outcomes) for rule in machine.rules)
+    return RewardMachine(machine.states, machine.initial, (*machine.propositions, SINK), rules)
+
+
+def estimated_task(
+    dataset: Dataset, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None
+) -> Task:
+    """Return the task of a machine in p̂, sink included."""
+    _require_readable(dataset, machine, labels)
+    mdp = estimated_mdp(dataset, labels)
+    produced = sorted(frozenset().union(*mdp.label_sets) - {SINK})
+    chosen = dataset.horizon if horizon is None else horizon
+    return Task(mdp, deaf(machine.over(produced)), chosen, "estimate")
+
+
+def _require_readable(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
+    """Refuse a machine that waits for what can never happen."""
+    labelling = dataset.labelling if labels is None else as_labelling(labels)
+    known = labelling.propositions()
+    if known is None:
+        return
+    if isinstance(labelling, RuleLabelling):
+        _require_rules(labelling, dataset)
+    for rule in machine.rules:
+        for name in sorted(rule.guard.propositions() - known):
+            raise ModelError(
+                f"{rule.where}: the machine reads {name!r}, which the labels of this data never produce"
+                f"{did_you_mean(name, sorted(known))}"
+            )
+
+
+def _require_rules(labelling: RuleLabelling, dataset: Dataset) -> None:
+    for rule in labelling.rules:
+        for kind, number, size in (
+            ("observation", rule.source, dataset.num_observations),
+            ("action", rule.action, dataset.num_actions),
+            ("observation", rule.target, dataset.num_observations),
+        ):
+            if number is not None and not 0 <= number < size:
+                raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")

@@ -1,0 +1,146 @@
+"""Reward-free exploration (Algorithm 3): collect data once, before any reward is known.
+
+1. For each observation o, run EULER for N₀ episodes on the reward 1[o_h = o]; Φ_o = the N₀ policies that it played, each
+   changed to act uniformly at o. Ψ = ∪ Φ_o.
+2. Play N episodes, each with a policy drawn uniformly from Ψ; keep the trajectories.
+
+Differences from the paper's text: how many of the N episodes fall to each policy is drawn beforehand, multinomially, so
+that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans anew when a
+count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
+episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box, observations
+where an episode has ended teach nothing and get no run.
+
+``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in
+``praemia.exploration.uncertainty``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError, unknown_name
+from praemia.exploration.build import box_dataset, task_dataset
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.grounds import BoxGround, Ground, TaskGround, uniform_at
+from praemia.exploration.uncertainty import Searcher, UncertaintyExplorer
+from praemia.models.task import Task
+from praemia.simulation.seeds import Seed, seed_key
+
+METHODS = ("euler", "uncertainty")
+DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01}
+MAX_EPISODES = 10**9
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What exploration may use: N, N₀, the method with its coefficient, and where chance starts."""
+
+    episodes: int
+    policy_episodes: int
+    method: str
+    scale: float
+    seed: tuple[int, ...]
+    keep_search: bool
+    stop_below: float
+
+    def to_json(self, played: int) -> dict[str, Any]:
+        record: dict[str, Any] = {"method": self.method, "episodes": played, "scale": self.scale}
+        record["seed"] = list(self.seed)
+        if self.method == "euler":
+            record |= {"policy_episodes": self.policy_episodes, "keep_search": self.keep_search}
+        return record
+
+
+def explore(
+    task: Task | BlackBox,
+    *,
+    episodes: int,
+    policy_episodes: int = 1000,
+    method: str = "euler",
+    seed: Seed = 0,
+    scale: float | None = None,
+    keep_search: bool = False,
+    stop_below: float = 0.0,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> Dataset:
+    """Explore a task or a black box without looking at any reward; its machine is ignored but for its propositions.
+
+    Parameters
+    ----------
+    episodes : N, the episodes of data. policy_episodes : N₀, EULER's episodes for each observation.
+    method : ``euler`` (the paper's) or ``uncertainty`` (one stage, N episodes, no N₀).
+    scale : the exploration coefficient of the method; 1 is the theory's.
+    keep_search : also keep the episodes in which EULER searched.
+    stop_below : ``uncertainty`` only: stop when the explorer's bound at the start is below this.
+    on_progress : called with the number of episodes played so far and the number to come in all.
+    """
+    budget = _checked(episodes, policy_episodes, method, seed, scale, keep_search, stop_below)
+    if not isinstance(task, Task | BlackBox):
+        raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
+    ground: TaskGround | BoxGround = TaskGround(task) if isinstance(task, Task) else BoxGround(task)
+    report = on_progress or (lambda done, total: None)
+    played = _two_stages(ground, budget, report) if method == "euler" else _one_stage(ground, budget, report)
+    source = {"task": ground.name, **budget.to_json(played)}
+    if isinstance(ground, TaskGround):
+        return task_dataset(ground, source, keep_search)
+    return box_dataset(ground, source, keep_search)
+
+
+def _two_stages(ground: Ground, budget: Budget, report: Callable[[int, int], None]) -> int:
+    targets = ground.targets
+    total = len(targets) * budget.policy_episodes + budget.episodes
+    share_rng = np.random.default_rng(np.random.SeedSequence((*budget.seed, 0)))
+    shares = share_rng.multinomial(budget.episodes, np.full(len(targets), 1.0 / len(targets)))
+    learner = Searcher(bonus_scale=budget.scale)
+    done = 0
+
+    def policies() -> Iterator[tuple[NDArray[np.float64], int]]:
+        nonlocal done
+        for target, share in zip(targets.tolist(), shares.tolist(), strict=True):
+            played = ground.search(target, learner, budget.policy_episodes, (*budget.seed, 1, target))
+            lengths = np.array([length for _, length in played])
+            for (policy, _), count in zip(played, share_rng.multinomial(share, lengths / lengths.sum()), strict=True):
+                if count:
+                    yield uniform_at(policy, target, ground.num_actions), int(count)
+            done += budget.policy_episodes + share
+            report(done, total)
+
+    ground.collect(policies(), budget.episodes, (*budget.seed, 2))
+    return budget.episodes
+
+
+def _one_stage(ground: Ground, budget: Budget, report: Callable[[int, int], None]) -> int:
+    learner = UncertaintyExplorer(scale=budget.scale)
+    seed = (*budget.seed, 2)
+    played, _ = ground.wander(
+        learner, budget.episodes, seed, budget.stop_below, lambda done: report(done, budget.episodes)
+    )
+    return played
+
+
+def _checked(
+    episodes: int,
+    policy_episodes: int,
+    method: str,
+    seed: Seed,
+    scale: float | None,
+    keep_search: bool,
+    stop_below: float,
+) -> Budget:
+    if method not in METHODS:
+        raise unknown_name("exploration method", method, METHODS)
+    for name, number in (("episodes", episodes), ("policy_episodes", policy_episodes)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 1 <= number <= MAX_EPISODES:
+            raise ParameterError(f"{name}={number!r}; expected a whole number from 1 to {MAX_EPISODES:,}")
+    chosen = DEFAULT_SCALES[method] if scale is None else scale
+    if not stop_below >= 0.0:
+        raise ParameterError(f"stop_below={stop_below!r}; expected a number ≥ 0")
+    if stop_below and method != "uncertainty":
+        raise ParameterError("stop_below belongs to method='uncertainty'; EULER has no bound to stop at")
+    return Budget(int(episodes), int(policy_episodes), method, chosen, seed_key(seed), keep_search, stop_below)

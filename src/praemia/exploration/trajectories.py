@@ -1,0 +1,166 @@
+"""Rewards on whole trajectories, F(η), and policies that may look at the whole past.
+
+η = (o_1, a_1, …, o_H, a_H, o_{H+1}). A reward declares its largest value G; what it gives must lie in [0, G]. In an
+estimate, a trajectory that meets the sink (a pair never visited) is worth 0, whatever F says.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError
+from praemia.exploration.dataset import Dataset
+from praemia.models.mdp import LabeledMDP
+
+SLACK = 1e-9
+
+
+class Trajectory(NamedTuple):
+    """What was seen and done: one observation more than actions."""
+
+    observations: tuple[int, ...]
+    actions: tuple[int, ...]
+
+    @property
+    def last(self) -> int:
+        return self.observations[-1]
+
+    def then(self, action: int, observation: int) -> Trajectory:
+        """Return the trajectory one step longer."""
+        return Trajectory((*self.observations, observation), (*self.actions, action))
+
+
+class HistoryPolicy(Protocol):
+    """A policy that may depend on everything so far."""
+
+    def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
+        """Return the probability of each action, float64[A]."""
+
+
+@dataclass(frozen=True)
+class TrajectoryReward:
+    """A reward F on trajectories with a declared bound G: 0 ≤ F ≤ G."""
+
+    function: Callable[[Trajectory], float]
+    bound: float
+    name: str = "reward"
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.bound) and self.bound > 0.0):
+            raise ModelError(f"the bound of {self.name!r} is {self.bound!r}; expected a positive number")
+
+    def __call__(self, trajectory: Trajectory) -> float:
+        value = float(self.function(trajectory))
+        if not -SLACK <= value <= self.bound + SLACK:
+            raise ModelError(
+                f"{self.name!r} gives {value:g} on the trajectory {trajectory.observations} with actions "
+                f"{trajectory.actions}; it declared 0 … {self.bound:g}"
+            )
+        return value
+
+    def range_after(self, history: Trajectory, horizon: int) -> tuple[float, float]:
+        """Return bounds on F over all ways in which a history can go on."""
+        if len(history.actions) == horizon:
+            value = self(history)
+            return value, value
+        return 0.0, self.bound
+
+
+@dataclass(frozen=True, init=False)
+class CoverageReward(TrajectoryReward):
+    """The weight of the distinct observations met in an episode: monotone and submodular."""
+
+    weights: tuple[float, ...]
+
+    def __init__(self, weights: NDArray[np.float64] | tuple[float, ...] | list[float], name: str = "coverage") -> None:
+        values = tuple(float(weight) for weight in weights)
+        if not values or not all(math.isfinite(weight) and weight >= 0.0 for weight in values):
+            raise ModelError(f"the weights of {name!r} must be numbers ≥ 0, one for each observation")
+        object.__setattr__(self, "weights", values)
+        object.__setattr__(self, "function", self._covered)
+        object.__setattr__(self, "bound", math.fsum(values))
+        object.__setattr__(self, "name", name)
+        self.__post_init__()
+
+    def _covered(self, trajectory: Trajectory) -> float:
+        return math.fsum(self.weights[o] for o in set(trajectory.observations))
+
+    def range_after(self, history: Trajectory, horizon: int) -> tuple[float, float]:
+        met = set(history.observations)
+        rest = sorted((w for o, w in enumerate(self.weights) if o not in met), reverse=True)
+        high = self._covered(history) + math.fsum(rest[: horizon - len(history.actions)])
+        # Going on may meet the sink, where even what was covered is lost.
+        return (self(history) if len(history.actions) == horizon else 0.0), high
+
+
+class KernelView:
+    """A kernel as rows to enumerate or to sample from. A pair without a row leads to the sink."""
+
+    def __init__(
+        self,
+        num_observations: int,
+        num_actions: int,
+        indptr: NDArray[np.int64],
+        successors: NDArray[np.int64],
+        probs: NDArray[np.float64],
+        start_probs: NDArray[np.float64],
+    ) -> None:
+        self.num_observations, self.num_actions = num_observations, num_actions
+        bounds = list(zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True))
+        self.rows = [(successors[i:j].tolist(), probs[i:j].tolist()) for i, j in bounds]
+        starts = np.flatnonzero(start_probs)
+        self.start = (starts.tolist(), start_probs[starts].tolist())
+
+    @classmethod
+    def of_dataset(cls, dataset: Dataset) -> KernelView:
+        """View p̂."""
+        view = cls(
+            dataset.num_observations,
+            dataset.num_actions,
+            dataset.indptr,
+            dataset.successors,
+            dataset.probs,
+            dataset.start_probs,
+        )
+        for o in np.flatnonzero(dataset.absorbing).tolist():
+            for a in range(dataset.num_actions):
+                view.rows[o * dataset.num_actions + a] = ([o], [1.0])
+        return view
+
+    @classmethod
+    def of_mdp(cls, mdp: LabeledMDP) -> KernelView:
+        """View p."""
+        successors = mdp.successors.astype(np.int64)
+        return cls(mdp.num_observations, mdp.num_actions, mdp.indptr, successors, mdp.probs, mdp.start_probs)
+
+    def row(self, o: int, a: int) -> tuple[list[int], list[float]]:
+        """Return the successors of a pair and their probabilities; both are empty where the sink follows."""
+        return self.rows[o * self.num_actions + a]
+
+    def histories(self, horizon: int) -> float:
+        """Bound the number of histories of a full episode, every action counted."""
+        widest = max(len(successors) for successors, _ in self.rows)
+        return len(self.start[0]) * float(self.num_actions * widest) ** horizon
+
+
+def walk(view: KernelView, policy: HistoryPolicy, horizon: int) -> Iterator[tuple[Trajectory, float]]:
+    """Enumerate the histories of all lengths 0 … horizon that can occur, each with its probability.
+
+    Histories that meet the sink are left out.
+    """
+    stack = [(Trajectory((o,), ()), p) for o, p in zip(*view.start, strict=True)]
+    while stack:
+        history, mass = stack.pop()
+        yield history, mass
+        if len(history.actions) == horizon:
+            continue
+        for a, chosen in enumerate(policy.action_probs(history)):
+            if chosen > 0.0:
+                for z, p in zip(*view.row(history.last, a), strict=True):
+                    stack.append((history.then(a, z), mass * float(chosen) * p))

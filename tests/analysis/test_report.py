@@ -1,0 +1,144 @@
+"""The report: whole, the same for the same store, and alive in a real browser without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from browser import Page, browser
+from stored_runs import CORRECT, KIND, PRM, fill, made_up, small
+
+from praemia.analysis.report import publish, write_report
+from praemia.errors import FileError
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.experiments.store import Store
+
+pytest.importorskip("plotly")
+
+CURVES = "document.querySelector('#curves-paper')"
+ENTRIES = f"[...{CURVES}.querySelectorAll('.legend .traces')]"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    store = Store.create(tmp_path_factory.mktemp("runs") / "store")
+    return fill(store, {**KIND, ("riverswim-15", CORRECT): 5.0}, small())
+
+
+@pytest.fixture(scope="module")
+def report(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report(store, small(), tmp_path_factory.mktemp("report") / "report.html")
+
+
+@pytest.fixture(scope="module")
+def page(report: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        page.open(report)
+        yield page
+
+
+def _drawn(page: Page) -> int:
+    """Count the curves in the page, bands left out."""
+    return int(
+        page.ask(
+            f"[...{CURVES}.querySelectorAll('.scatterlayer path.js-line')].filter(p => p.style.strokeWidth !== '0px').length"
+        )
+    )
+
+
+def test_claims_come_first_each_with_its_verdict(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert text.index('id="claims"') < text.index('id="study-paper"') < text.index('id="made"')
+    assert '<section class="claim failed" id="claim-correct-intervals">' in text
+    assert '<section class="claim held" id="claim-warehouse-lowest">' in text
+    assert "UCBVI-PRM is lower in 5 of 6; UCRL2-RM-B is lower in 1 of 6" in text
+
+
+def test_the_report_says_how_to_repeat_it(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert "praemia reproduce --only paper --runs 6 --episodes 1000 --seed 0" in text
+    for part in ("bonus_scale = 0.001", "0-0 … 0-5", "numba", "0.839435"):
+        assert part in text or part == "0.839435"
+
+
+def test_plotlys_script_is_there_once_and_the_rest_is_small(report: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    assert text.count("* plotly.js v") == 1
+    assert len(text) < 8_000_000
+
+
+def test_the_same_store_gives_the_same_report(store: Store, report: Path, tmp_path: Path) -> None:
+    assert write_report(store, None, tmp_path / "again.html").read_bytes() == report.read_bytes()
+
+
+def test_no_runs_no_report(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no runs to report on"):
+        write_report(Store.create(tmp_path / "empty"), None, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_damaged_files_are_named_in_the_report(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, small(num_runs=3))
+    store.files()[0].write_bytes(b"")
+    report, *figures = publish(store, None, tmp_path / "report.html")
+    assert "1 damaged files are left out" in report.read_text(encoding="utf-8")
+    assert {path.parent for path in figures} == {tmp_path / "figures"}
+
+
+def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
+    evil = "</script><script>alert(1)</script>"
+    choice = LearnerChoice.of("ucbvi-prm", title=evil)
+    task = TaskText(evil, TaskText.builtin("riverswim-5").text)
+    mine = Experiment(evil, evil, (Setting(task, (choice,), 2, 100),))
+    store = Store.create(tmp_path / "store")
+    for job in mine.jobs():
+        store.write(job, made_up(job, 3.0), 0.1)
+    text = write_report(store, [mine], tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "alert(1)" in text
+    assert "<script>alert" not in text
+
+
+def test_the_browser_draws_every_curve(page: Page) -> None:
+    page.wait_until(f"{ENTRIES}.length === 5")
+    assert page.ask("document.querySelectorAll('.curves .main-svg').length") > 0
+    assert page.ask(f"{CURVES}.data.length") == 6 * 5 * 2  # six settings, five learners, a curve and a band
+    assert _drawn(page) == 30
+    assert page.ask(f"{CURVES}.querySelectorAll('.scatterlayer path.js-fill').length") == 30
+
+
+def test_a_click_on_a_name_hides_its_curves_and_another_shows_them(page: Page) -> None:
+    page.wait_until(f"{ENTRIES}.length === 5")
+    before = _drawn(page)
+    toggle = f"{ENTRIES}.find(e => e.textContent === 'UCRL2-RM-B as published').querySelector('.legendtoggle')"
+    page.click(toggle)
+    hidden = f"{CURVES}.data.filter(t => t.visible === 'legendonly').length"
+    page.wait_until(f"{hidden} === 12")  # a curve and a band in each of six panels
+    assert _drawn(page) == before - 6
+    page.ask("new Promise(done => setTimeout(done, 600))")  # else it would be a double click
+    page.click(toggle)
+    page.wait_until(f"{hidden} === 0")
+    assert _drawn(page) == before
+
+
+def test_the_button_changes_the_axes(page: Page) -> None:
+    page.click("document.querySelector('[data-target=curves-paper] [data-scale=log]')")
+    page.wait_until(f"{CURVES}._fullLayout.xaxis6.type === 'log' && {CURVES}._fullLayout.yaxis.type === 'log'")
+    page.click("document.querySelector('[data-target=curves-paper] [data-scale=linear]')")
+    page.wait_until(f"{CURVES}._fullLayout.xaxis6.type === 'linear'")
+
+
+def test_no_button_leads_out_of_the_page(page: Page) -> None:
+    page.wait_until(f"{ENTRIES}.length === 5")
+    names = page.ask(f"[...{CURVES}.querySelectorAll('.modebar-btn')].map(b => b.dataset.title || b.dataset.attr)")
+    assert len(names) == 6
+    assert not any(word in name.lower() for name in names for word in ("share", "cloud", "edit", "plotly"))
+    assert page.ask("[...document.querySelectorAll('a')].every(a => a.getAttribute('href').startsWith('#'))")
+
+
+def test_the_page_asks_for_nothing_and_complains_of_nothing(page: Page) -> None:
+    page.wait_until(f"{ENTRIES}.length === 5")
+    assert page.complaints() == []
+    outside = [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:"))]
+    assert outside == []
+    assert len([url for url in page.requests() if url.startswith("file:")]) == 1

@@ -1,0 +1,123 @@
+"""Stored runs as series, studies, tables and exports."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import numpy as np
+import pytest
+from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
+
+from praemia.analysis.discovery import discover
+from praemia.analysis.export import COLUMNS, run_rows, write_csv, write_parquet
+from praemia.analysis.results import collect, gather
+from praemia.analysis.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
+from praemia.errors import FileError
+from praemia.experiments.store import Store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return fill(Store.create(tmp_path_factory.mktemp("runs") / "store"), KIND, small())
+
+
+def test_a_series_has_the_numbers_of_its_runs() -> None:
+    series = studies({("riverswim-5", PRM): 20.0}, exponent=0.5)[0].series[0]
+    expected = np.array([jitter(record.job, 20.0) for record in series.records])
+    assert series.final == pytest.approx(expected)
+    assert series.spread == pytest.approx(expected.std(ddof=1))
+    assert series.seconds != series.seconds  # a made-up record without a store has no time
+    # After the first tenth each run loses the same per episode: (1 − 10^−½) of its regret in 0.9 K episodes.
+    slope = (1.0 - 10.0**-0.5) * expected.mean() / (0.9 * EPISODES) * 1000
+    assert series.late_slope == pytest.approx(slope)
+    ends = series.curves(np.array([EPISODES // 10, EPISODES]))
+    assert ends[:, 0] == pytest.approx(expected * 10.0**-0.5)
+
+
+def test_gathered_and_discovered_studies_are_the_same(store: Store) -> None:
+    gathered, _ = gather(store, small())
+    discovered, damaged = discover(store)
+    assert damaged == []
+    assert [study.name for study in discovered] == [study.name for study in gathered] == ["paper", "machine-size"]
+    for one, other in zip(gathered, discovered, strict=True):
+        assert list(one.settings) == list(other.settings)
+        for first, second in zip(one.series, other.series, strict=True):
+            assert first.title == second.title
+            assert np.array_equal(first.final, second.final)
+
+
+def test_another_go_at_an_experiment_is_listed_apart(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path), KIND, small(num_runs=3))
+    fill(store, {("riverswim-5", PRM): 1.0}, small(num_runs=2, num_episodes=50))
+    found, _ = discover(store)
+    assert [study.name for study in found] == ["paper", "machine-size", "other"]
+    assert list(found[2].settings) == ["riverswim-5, 50 episodes, seed 0"]
+    assert all(series.num_episodes == EPISODES for series in found[0].series)
+
+
+def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path), KIND, small(num_runs=2))
+    store.files()[0].write_bytes(b"PK half a record")
+    found, damaged = discover(store)
+    assert len(damaged) == 1
+    assert store.files()[0].name in damaged[0]
+    assert sum(series.num_runs for study in found for series in study.series) == len(store.files()) - 1
+    assert gather(store, small(num_runs=2))[1] == damaged
+    with pytest.raises(FileError, match="damaged"):
+        collect(store, [setting for experiment in small(num_runs=2) for setting in experiment.settings])
+
+
+def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    first, second = small()[0].jobs()[:2]
+    store.write(first, made_up(second, 3.0), 0.1)
+    assert "another run" in discover(store)[1][0]
+
+
+def test_a_summary_says_mean_spread_interval_and_worst_run(store: Store) -> None:
+    series = gather(store, small())[0][0].series[0]
+    summary = summarise("riverswim-5", series)
+    assert summary.regret.estimate == pytest.approx(series.final.mean())
+    assert summary.regret.low < summary.regret.estimate < summary.regret.high
+    assert (summary.worst, summary.plans, summary.seconds) == (series.final.max(), 2.0, 0.25)
+    assert len(summary.cells()) == len(SUMMARY_HEADER)
+
+
+def test_comparisons_name_the_lower_or_neither(store: Store) -> None:
+    settings = gather(store, small())[0][0].settings
+    pairs = {(c.first, c.second): c for c in compare("riverswim-5", settings["riverswim-5"])}
+    assert len(pairs) == 10
+    assert pairs[PRM, CORRECT].lower == PRM
+    assert pairs[PRM, "UCRL2-RM-L"].lower is None
+    assert pairs[PRM, CORRECT].difference.estimate == pytest.approx(
+        -5.0 / 10.0 * settings["riverswim-5"][0].final.mean()
+    )
+
+
+def test_tables_as_text_are_aligned_and_as_csv_can_be_read_back() -> None:
+    header, rows = ("name", "value"), [("a, b", number(3.14159)), ("c", number(1234.5))]
+    assert plain_text(header, rows) == "name  value\na, b   3.14\nc      1234\n"
+    assert list(csv.reader(io.StringIO(csv_text(header, rows)))) == [list(header), *(list(row) for row in rows)]
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0"), (float("nan"), "–"), (float("inf"), "∞"), (0.01234, "0.0123"), (-2.5, "−2.50"), (98765.4, "98765")],
+)
+def test_numbers_are_written_for_people(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_exports_have_a_row_per_run(store: Store, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    members = [series for study in gather(store, small())[0] for series in study.series]
+    write_csv(members, tmp_path / "runs.csv")
+    write_parquet(members, tmp_path / "runs.parquet")
+    with open(tmp_path / "runs.csv", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    table = parquet.read_table(tmp_path / "runs.parquet")
+    assert len(lines) == table.num_rows == len(store.files()) == len(run_rows(members))
+    assert tuple(lines[0]) == tuple(table.column_names) == COLUMNS
+    assert [float(line["regret"]) for line in lines] == table["regret"].to_pylist()

@@ -1,0 +1,186 @@
+"""The documents say what is true: their code runs and prints what they show, their links lead somewhere."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import runpy
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import praemia
+from praemia import cli
+from praemia.envs.registry import FAMILIES
+from praemia.files import parse_task
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md")])
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+FORBIDDEN = ("/work", "shared/", "/home/", "/tmp/", "pypi", "localhost")
+WORLDS = ("mdp:", "environment:", "gymnasium:")
+
+named = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def blocks(path: Path, *languages: str) -> list[tuple[str, str]]:
+    """Return the fenced blocks of a document in some languages, in order, as (language, text)."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    return [(language, text) for language, text in found if language in languages]
+
+
+def printed_in_comments(code: str) -> str:
+    """Return what a block says that it prints: comments after a ``print``, and comments that are a whole line."""
+    lines = []
+    for line in code.splitlines():
+        if line.startswith("# "):
+            lines.append(line[2:])
+        elif "print(" in line and "  # " in line:
+            lines.append(line.rpartition("  # ")[2])
+    return "".join(f"{line}\n" for line in lines)
+
+
+def agree(shown: str, got: str) -> bool:
+    """Tell whether output is as shown; ``…`` stands for anything."""
+    flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    return doctest.OutputChecker().check_output(shown.replace("…", "..."), got, flags)
+
+
+def commands(text: str) -> list[tuple[str, str | None]]:
+    """Return the ``praemia`` commands of a console block, each with the output that is shown, or None for none."""
+    found: list[tuple[str, list[str]]] = []
+    for line in text.splitlines():
+        if line.startswith(("$ ", "praemia ")):
+            found.append((line.removeprefix("$ "), []))
+        elif found:
+            found[-1][1].append(line)
+    return [
+        (command, "\n".join(shown) + "\n" if shown else None)
+        for command, shown in found
+        if command.startswith("praemia ")
+    ]
+
+
+def execute(code: str, namespace: dict[str, Any]) -> None:
+    """Run a block as a script would, without this file's own ``from __future__``."""
+    exec(compile(code, "a block of a document", "exec", dont_inherit=True), namespace)
+
+
+def run_block(language: str, text: str, namespace: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    if language == "python":
+        execute(text, namespace)
+        got, shown = capsys.readouterr().out, printed_in_comments(text)
+        assert not shown or agree(shown, got), f"{text}\nprints:\n{got}"
+        return
+    for command, expected in commands(text):
+        cli.praemia.main(shlex.split(command, comments=True)[1:], prog_name="praemia", standalone_mode=False)
+        output = capsys.readouterr().out
+        assert expected is None or agree(expected, output), f"{command} prints:\n{output}"
+
+
+@named
+def test_code_runs_in_order_and_prints_what_is_shown(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    for language, text in blocks(path, "python", "console", "sh"):
+        run_block(language, text, namespace, capsys)
+
+
+@named
+def test_yaml_blocks_that_are_task_files_load(path: Path) -> None:
+    for _, text in blocks(path, "yaml"):
+        if text.startswith(WORLDS):
+            parse_task(text, path.name)
+
+
+@named
+def test_relative_links_lead_to_files_and_headings(path: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text(encoding="utf-8")):
+        if "://" in target:
+            continue
+        file, _, heading = target.partition("#")
+        linked = path.parent / file if file else path
+        assert linked.exists(), f"{path.name} links to {target}"
+        if heading:
+            assert heading in headings(linked), f"{path.name} links to {target}"
+
+
+def headings(path: Path) -> set[str]:
+    """Return the anchors of a document's headings."""
+    titles = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+@named
+def test_documents_stand_alone(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert [word for word in FORBIDDEN if word in text] == []
+
+
+@named
+def test_commands_that_are_named_exist(path: Path) -> None:
+    used = set(re.findall(r"`praemia ([a-z]+)", path.read_text(encoding="utf-8")))
+    assert used <= set(cli.COMMANDS)
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_the_readme_shows_every_command_and_opens_with_code_and_a_picture() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert [name for name in cli.COMMANDS if f"`praemia {name}" not in text] == [], "commands without a place in it"
+    assert text.index("```python") < text.index("](docs/pictures/overview.svg)") < text.index("make reproduce")
+
+
+def test_every_environment_is_described_under_the_same_headings() -> None:
+    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
+    assert len(sections) == len(FAMILIES)
+    expected = ["Description", "Observations", "Actions", "Labels", "Machine", "Horizon", "Optimal value", "Names"]
+    for section, (family, entry) in zip(sections, FAMILIES.items(), strict=True):
+        bold = re.findall(r"^\*\*(.*?)\.\*\*", section, re.MULTILINE)
+        assert bold == [*expected, "Picture"], family
+        assert entry.gymnasium_id in section
+
+
+def test_optimal_values_in_the_documents_are_those_of_solve() -> None:
+    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\S+)` \| (\d+) \| (\d+\.\d+) \|$", text, re.MULTILINE)
+    assert [name for name, _, _ in rows] == praemia.envs.names()
+    for name, horizon, value in rows:
+        task = praemia.envs.make(name)
+        assert task.horizon == int(horizon)
+        assert value == f"{praemia.solve(task).value:.6f}", name
+
+
+def test_pictures_in_the_documents_are_those_of_the_environments() -> None:
+    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    for family, entry in FAMILIES.items():
+        if entry.picture is not None:
+            pictures = (praemia.envs.text_picture(name) for name in entry.examples)
+            assert any("\n".join(map(str.rstrip, p.rstrip().splitlines())) in text for p in pictures), family
+
+
+def test_every_learner_is_explained() -> None:
+    text = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+    assert [name for name in praemia.learners.names() if f"`{name}`" not in text] == [], "not in theory.md"
+
+
+def test_the_learner_of_the_contributors_guide_runs() -> None:
+    namespace: dict[str, Any] = {"__name__": "__main__"}
+    ((_, code),) = blocks(ROOT / "CONTRIBUTING.md", "python")
+    execute(code, namespace)
+    run = praemia.simulate(praemia.envs.warehouse(size=3), namespace["LeastTried"](), num_episodes=50)
+    assert run.num_plans > 1
