@@ -10,12 +10,13 @@ import os
 import queue
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
 
@@ -33,6 +34,15 @@ FLAGS = (
     "--remote-debugging-pipe",
 )
 
+# The browser reads from descriptor 3 and writes to 4; copies above both keep one from overwriting the other.
+LAUNCH = """
+import fcntl, os, sys
+ends = [fcntl.fcntl(int(end), fcntl.F_DUPFD, 10) for end in sys.argv[1:3]]
+os.dup2(ends[0], 3)
+os.dup2(ends[1], 4)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
 
 def find_browser() -> str:
     """Return the browser; where there is none, skip the test and say so, or fail where one is required."""
@@ -48,14 +58,14 @@ def find_browser() -> str:
 class Page:
     """One page of the browser: call its protocol, and see what it reported."""
 
-    def __init__(self, to_browser: int, from_browser: int) -> None:
-        self._out = os.fdopen(to_browser, "wb", buffering=0)
-        self._in = os.fdopen(from_browser, "rb", buffering=0)
+    def __init__(self, to_browser: IO[bytes], from_browser: IO[bytes]) -> None:
+        self._out, self._in = to_browser, from_browser
         self._answers: queue.Queue[dict[str, Any]] = queue.Queue()
         self._number = 0
         self._session: str | None = None
         self.events: list[dict[str, Any]] = []
-        threading.Thread(target=self._listen, daemon=True).start()
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Network", "Log"):
@@ -82,6 +92,12 @@ class Page:
         assert "error" not in answer, answer
         result: dict[str, Any] = answer["result"]
         return result
+
+    def close(self) -> None:
+        """Ask the browser to go, and hear it out."""
+        self._session = None
+        self.call("Browser.close")
+        self._listener.join(PATIENCE)
 
     def ask(self, expression: str) -> Any:
         """Return the value of an expression in the page."""
@@ -136,17 +152,9 @@ def browser(profile: Path) -> Iterator[Page]:
     program = find_browser()
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
-
-    def place_pipes() -> None:
-        # The browser reads from descriptor 3 and writes to 4; copies above both keep one from hiding the other.
-        first, second = os.dup(theirs_in), os.dup(theirs_out)
-        os.dup2(first, 3)
-        os.dup2(second, 4)
-
     process = subprocess.Popen(
-        [program, *FLAGS, f"--user-data-dir={profile}"],
-        preexec_fn=place_pipes,
-        pass_fds=(3, 4),
+        [sys.executable, "-c", LAUNCH, str(theirs_in), str(theirs_out), program, *FLAGS, f"--user-data-dir={profile}"],
+        pass_fds=(theirs_in, theirs_out),
         env={**os.environ, "LANG": "en_US.UTF-8"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -154,7 +162,13 @@ def browser(profile: Path) -> Iterator[Page]:
     os.close(theirs_in)
     os.close(theirs_out)
     try:
-        yield Page(ours_out, ours_in)
+        with (
+            os.fdopen(ours_out, "wb", buffering=0) as to_browser,
+            os.fdopen(ours_in, "rb", buffering=0) as from_browser,
+        ):
+            page = Page(to_browser, from_browser)
+            yield page
+            page.close()
     finally:
         process.terminate()
         process.wait(timeout=PATIENCE)

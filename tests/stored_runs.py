@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 
 from praemia.analysis.results import Study, group
 from praemia.experiments.builtin import FLOWER_LOOPS, RIVERSWIMS, WAREHOUSES, experiments
-from praemia.experiments.records import decode, encode
+from praemia.experiments.records import Record, encode
 from praemia.experiments.settings import Experiment, Job
 from praemia.experiments.store import Store
 from praemia.simulation import Run
@@ -30,25 +31,32 @@ KIND = {
 }
 
 
-def made_up(job: Job, regret: float, exponent: float = 0.1) -> bytes:
-    """Return the record of a run that ends with a regret, and grew like K^exponent over the last tenfold."""
+def _plans(job: Job, regret: float, exponent: float) -> dict[str, Any]:
+    """Return two plans that end with a regret, which grew like K^exponent over the last tenfold."""
     tenth = job.num_episodes // 10
     early = regret * 10.0**-exponent
     gaps = np.array([early / tenth, (regret - early) / (job.num_episodes - tenth)])
+    return {
+        "optimal_value": 1.0,
+        "plan_episodes": np.array([0, tenth]),
+        "plan_values": 1.0 - gaps,
+        "optimistic_values": np.ones(2),
+        "versions": {"praemia": "0.1.0", "numpy": "2.0", "numba": "0.61"},
+    }
+
+
+def made_up(job: Job, regret: float, exponent: float = 0.1) -> bytes:
+    """Return a made-up run as the bytes that a store keeps."""
     run = Run(
         task=job.task.name,
         learner=job.learner.name,
         parameters=dict(job.learner.parameters),
         seed=job.seed,
         num_episodes=job.num_episodes,
-        optimal_value=1.0,
-        plan_episodes=np.array([0, tenth]),
-        plan_values=1.0 - gaps,
-        optimistic_values=np.ones(2),
         returns=np.full(job.num_episodes, 0.5),
         final_policy=np.zeros((1, 1, 1), dtype=np.int16),
         seconds=0.25,
-        versions={"praemia": "0.1.0", "numpy": "2.0", "numba": "0.61"},
+        **_plans(job, regret, exponent),
     )
     return encode(job, run)
 
@@ -83,7 +91,7 @@ def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 6, 
             records = []
             for job in jobs:
                 regret = jitter(job, regrets[job.task.name, job.learner.title])
-                records.append(decode(made_up(job, regret, exponent), "made up"))
+                records.append(Record(job, return_means=np.full(10, 0.5), **_plans(job, regret, exponent)))
             if records:
                 settings[setting.name] = group(records)
         found.append(Study(experiment.name, experiment.purpose, settings))

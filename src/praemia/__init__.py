@@ -13,8 +13,24 @@ if TYPE_CHECKING:
     from praemia import envs, learners, theory
     from praemia.envs.black_box import BlackBox
     from praemia.errors import PraemiaError
+    from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
     from praemia.files import load_machine, load_task, save_machine, save_task
-    from praemia.learners import CRM, EULER, PSRL, UCBVI, UCBVIPRM, UCRL2RM, Optimal, QLearning, Random
+    from praemia.learners import (
+        CRM,
+        EQO,
+        EULER,
+        MVP,
+        OPSRL,
+        PSRL,
+        UCBVI,
+        UCBVIBF,
+        UCBVIPRM,
+        UCRL2RM,
+        Optimal,
+        QLearning,
+        QRMax,
+        Random,
+    )
     from praemia.models.labels import LabelRule
     from praemia.models.machine import MachineBuilder, RewardMachine
     from praemia.models.mdp import LabeledMDP
@@ -29,8 +45,24 @@ __version__ = version("praemia")
 _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.errors": ("PraemiaError",),
+    "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),
-    "praemia.learners": ("CRM", "EULER", "PSRL", "UCBVI", "UCBVIPRM", "UCRL2RM", "Optimal", "QLearning", "Random"),
+    "praemia.learners": (
+        "CRM",
+        "EQO",
+        "EULER",
+        "MVP",
+        "OPSRL",
+        "PSRL",
+        "UCBVI",
+        "UCBVIBF",
+        "UCBVIPRM",
+        "UCRL2RM",
+        "Optimal",
+        "QLearning",
+        "QRMax",
+        "Random",
+    ),
     "praemia.models.labels": ("LabelRule",),
     "praemia.models.machine": ("MachineBuilder", "RewardMachine"),
     "praemia.models.mdp": ("LabeledMDP",),
@@ -49,8 +81,10 @@ __all__ = [  # noqa: RUF022 — grouped by what they are for
     "TaskSpec",
     "load_machine", "load_task", "save_machine", "save_task",
     "evaluate", "occupancy", "product", "solve",
-    "CRM", "EULER", "PSRL", "UCBVI", "UCBVIPRM", "UCRL2RM", "Optimal", "QLearning", "Random",
+    "CRM", "EQO", "EULER", "MVP", "OPSRL", "PSRL", "UCBVI", "UCBVIBF", "UCBVIPRM", "UCRL2RM", "Optimal", "QLearning",
+    "QRMax", "Random",
     "Run", "simulate",
+    "CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from",
 ]  # fmt: skip
 
 

@@ -77,3 +77,71 @@ def _require_sizes(*sizes: int) -> None:
     for size in sizes:
         if size < 1:
             raise ParameterError(f"a size of {size}; sizes must be at least 1")
+
+
+@dataclass(frozen=True)
+class ExplorationBudget:
+    """Theorem 2: episodes after which reward-free exploration gives (ε + α)-optimal plans for every reward ≤ G.
+
+    Attributes
+    ----------
+    collecting : c·O⁵A³H²G²ι'/ε², the episodes of data, N.
+    searching : c·O⁴AH⁴Gι'³/ε, the episodes in which policies are searched, O·N₀.
+    """
+
+    collecting: float
+    searching: float
+
+    @property
+    def total(self) -> float:
+        return self.collecting + self.searching
+
+
+def exploration_budget(
+    num_observations: int,
+    num_actions: int,
+    horizon: int,
+    largest_reward: float,
+    accuracy: float,
+    failure_prob: float = 0.05,
+    constant: float = 1.0,
+) -> ExplorationBudget:
+    """Return Theorem 2's episode counts, with ι' = ln(OAHG/(ρε)); its absolute constant c is not known."""
+    _require_sizes(num_observations, num_actions, horizon)
+    _require_positive(largest_reward=largest_reward, accuracy=accuracy, constant=constant)
+    _require_probability(failure_prob)
+    o, a, h, g = float(num_observations), float(num_actions), float(horizon), largest_reward
+    # A logarithm below 1 is what a trivial accuracy gives; the count must stay positive.
+    iota = max(1.0, math.log(o * a * h * g / (failure_prob * accuracy)))
+    return ExplorationBudget(
+        collecting=constant * o**5 * a**3 * h**2 * g**2 * iota / accuracy**2,
+        searching=constant * o**4 * a * h**4 * g * iota**3 / accuracy,
+    )
+
+
+def policy_search_episodes(
+    num_observations: int,
+    num_actions: int,
+    horizon: int,
+    significance: float,
+    failure_prob: float = 0.05,
+    constant: float = 1.0,
+) -> float:
+    """Return Theorem 3's N₀ = c·O²AH⁴ι₀³/δ, ι₀ = ln(OAH/(ρδ)): EULER's episodes for each observation."""
+    _require_sizes(num_observations, num_actions, horizon)
+    _require_positive(significance=significance, constant=constant)
+    _require_probability(failure_prob)
+    sizes = float(num_observations) * num_actions * horizon
+    iota = max(1.0, math.log(sizes / (failure_prob * significance)))
+    return constant * num_observations**2 * num_actions * float(horizon) ** 4 * iota**3 / significance
+
+
+def _require_positive(**numbers: float) -> None:
+    for name, number in numbers.items():
+        if not 0.0 < number < math.inf:
+            raise ParameterError(f"{name}={number!r}; expected a positive number")
+
+
+def _require_probability(failure_prob: float) -> None:
+    if not 0.0 < failure_prob < 1.0:
+        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")

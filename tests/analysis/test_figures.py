@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from stored_runs import KIND, studies
 
 from praemia import envs
 from praemia.analysis.palette import looks
+from praemia.errors import MissingExtraError
 
 pytest.importorskip("matplotlib")
 
@@ -77,10 +79,15 @@ def test_the_same_runs_give_the_same_bytes() -> None:
 
 
 def test_pyplot_is_not_touched() -> None:
-    import sys
-
+    before = "matplotlib.pyplot" in sys.modules
     canvas.render(maps.policy_map(envs.make("warehouse-3")), "png")
-    assert "matplotlib.pyplot" not in sys.modules
+    assert ("matplotlib.pyplot" in sys.modules) == before
+
+
+def test_without_matplotlib_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'praemia\[plot\]'"):
+        figures.regret_figure(PAPER.settings, "Regret")
 
 
 def test_a_map_has_a_panel_for_each_machine_state_that_matters() -> None:

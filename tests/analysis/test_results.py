@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -55,6 +56,20 @@ def test_another_go_at_an_experiment_is_listed_apart(tmp_path: Path) -> None:
     assert [study.name for study in found] == ["paper", "machine-size", "other"]
     assert list(found[2].settings) == ["riverswim-5, 50 episodes, seed 0"]
     assert all(series.num_episodes == EPISODES for series in found[0].series)
+
+
+def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(tmp_path: Path) -> None:
+    store = Store.create(tmp_path)
+    jobs = [job for job in small(num_runs=3)[0].jobs() if (job.task.name, job.learner.title) == ("riverswim-5", PRM)]
+    for place, job in enumerate(jobs):
+        older = replace(job.learner, parameters={**job.learner.parameters, "forgotten": 1})
+        renewed = replace(job, learner=older) if place < 2 else job
+        store.write(renewed, made_up(renewed, 3.0), 0.1)
+    found, _ = discover(store)
+    assert [(study.name, [series.num_runs for series in study.series]) for study in found] == [
+        ("paper", [2]),
+        ("other", [1]),
+    ]
 
 
 def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:

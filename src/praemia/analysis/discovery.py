@@ -14,7 +14,7 @@ from praemia.analysis.results import Series, Study, group
 from praemia.errors import FileError, PraemiaError
 from praemia.experiments.builtin import experiments, tuning
 from praemia.experiments.records import Record, decode
-from praemia.experiments.settings import Experiment
+from praemia.experiments.settings import Experiment, LearnerChoice
 from praemia.experiments.store import Store
 
 
@@ -46,7 +46,7 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
         members = _best_go(_members(experiment, records))
         if members:
             studies.append(_study(experiment, members))
-            used.update(map(id, members))
+            used.update(id(record) for series in studies[-1].series for record in series.records)
     rest = [record for record in records if id(record) not in used]
     if rest:
         studies.append(Study("other", "other runs in this folder", _other_settings(rest)))
@@ -63,8 +63,16 @@ def _members(experiment: Experiment, records: Iterable[Record]) -> list[Record]:
         stream = (setting.stream,) if setting.stream else ()
         candidates = [r for r in by_task.get((setting.task.name, setting.task.text), []) if r.job.seed[2:] == stream]
         for choice in setting.choices:
-            found += sorted((r for r in candidates if r.job.learner == choice), key=lambda r: r.job.seed)
+            same = [record for record in candidates if _agrees(record.job.learner, choice)]
+            found += sorted(same, key=lambda record: record.job.seed)
     return found
+
+
+def _agrees(stored: LearnerChoice, choice: LearnerChoice) -> bool:
+    """Tell whether a stored learner is this one; a parameter that only one version knows makes no difference."""
+    shared = stored.parameters.keys() & choice.parameters.keys()
+    alike = all(stored.parameters[key] == choice.parameters[key] for key in shared)
+    return (stored.name, stored.title) == (choice.name, choice.title) and alike
 
 
 def _best_go(records: Sequence[Record]) -> list[Record]:
@@ -77,10 +85,13 @@ def _best_go(records: Sequence[Record]) -> list[Record]:
 
 
 def _study(experiment: Experiment, records: Iterable[Record]) -> Study:
-    settings: dict[str, list[Series]] = {}
+    """Make a study; of a learner's runs with different parameters it takes those of which there are more."""
+    settings: dict[str, dict[str, Series]] = {}
     for series in group(records):
-        settings.setdefault(series.task, []).append(series)
-    return Study(experiment.name, experiment.purpose, settings)
+        known = settings.setdefault(series.task, {})
+        if series.title not in known or known[series.title].num_runs < series.num_runs:
+            known[series.title] = series
+    return Study(experiment.name, experiment.purpose, {task: list(known.values()) for task, known in settings.items()})
 
 
 def _other_settings(records: Iterable[Record]) -> dict[str, list[Series]]:

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.analysis.figures import panel_title, thinned
+from praemia.analysis.figures import thinned
 from praemia.analysis.palette import GREY, GRID, INK, Look, looks
 from praemia.analysis.results import Series
 from praemia.errors import MissingExtraError
@@ -92,9 +92,9 @@ def _layout(firsts: Sequence[Series]) -> Json:
     columns = min(COLUMNS, len(firsts))
     rows = -(-len(firsts) // columns)
     layout: Json = {
-        "grid": {"rows": rows, "columns": columns, "pattern": "independent", "xgap": 0.16, "ygap": 0.3},
-        "height": ROW_HEIGHT * rows + 60,
-        "margin": {"l": 54, "r": 12, "t": 64, "b": 44},
+        "grid": {"rows": rows, "columns": columns, "pattern": "independent", "xgap": 0.16, "ygap": 0.34},
+        "height": ROW_HEIGHT * rows + 70,
+        "margin": {"l": 54, "r": 12, "t": 84, "b": 44},
         "font": {"family": FONT, "size": 12, "color": INK},
         "paper_bgcolor": "white",
         "plot_bgcolor": "white",
@@ -107,7 +107,7 @@ def _layout(firsts: Sequence[Series]) -> Json:
         axis = {"gridcolor": GRID, "linecolor": GREY, "zeroline": False, "ticks": "outside", "tickcolor": GREY}
         layout[f"xaxis{suffix}"] = axis | {"title": {"text": "episodes", "standoff": 6}, "separatethousands": True}
         layout[f"yaxis{suffix}"] = axis | {"rangemode": "tozero"} | _up(place, columns)
-        layout["annotations"].append(_panel_annotation(panel_title(series), suffix))
+        layout["annotations"].append(_panel_title(series, suffix))
     return layout
 
 
@@ -115,15 +115,12 @@ def _up(place: int, columns: int) -> Json:
     return {"title": {"text": "cumulative regret", "standoff": 6}} if place % columns == 0 else {}
 
 
-def _panel_annotation(text: str, suffix: str) -> Json:
+def _panel_title(series: Series, suffix: str) -> Json:
+    """Write the task above its panel, with its sizes on a line of their own: panels are narrow on paper."""
+    sizes = f"O = {series.model.num_observations}, H = {series.model.horizon}"
     where = {"x": 0, "y": 1, "xref": f"x{suffix} domain", "yref": f"y{suffix} domain"}
-    return where | {
-        "text": f"<b>{_plain(text)}</b>",
-        "showarrow": False,
-        "xanchor": "left",
-        "yanchor": "bottom",
-        "font": {"size": 12.5},
-    }
+    look = {"showarrow": False, "align": "left", "xanchor": "left", "yanchor": "bottom", "font": {"size": 12}}
+    return where | look | {"text": f"<b>{_plain(series.task)}</b><br>{sizes}"}
 
 
 def _plain(text: str) -> str:

@@ -7,7 +7,7 @@ With the mean final regret of every learner on every task:
 * its *worst run* is the largest quotient, over tasks, of its worst run's regret and its mean.
 
 Intervals are 95 % bootstrap intervals: tasks are drawn with replacement, and on each of them runs, for every learner on
-its own. They speak of tasks like these, and are wide where the tasks disagree. A single task is not drawn.
+its own. They speak of tasks like these, and are wide where the tasks disagree.
 
 A run is *linear* when it has not stopped to lose: over the last half of its episodes it loses at least half as much per
 episode as over all of them, and its policies there are on average worse than the optimum by more than 1 %. A learner
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from praemia.analysis.bootstrap import Interval, quantile_interval
+from praemia.analysis.bootstrap import CONFIDENCE, Interval
 from praemia.analysis.results import Series
 from praemia.experiments.builtin import UCBVI_PRM
 from praemia.experiments.records import Record
@@ -103,8 +103,8 @@ def standings(board: Board) -> list[Standing]:
         _standing(
             board,
             name,
-            quantile_interval(float(ranks[i]), rank_draws[:, i]),
-            quantile_interval(float(ratios[i]), ratio_draws[:, i]),
+            _interval(ranks[i], rank_draws[:, i]),
+            _interval(ratios[i], ratio_draws[:, i]),
             int((regrets[:, i] == best[:, 0]).sum()),
         )
         for i, name in enumerate(board.learners)
@@ -137,6 +137,11 @@ def is_linear(record: Record) -> bool:
         return False
     late, overall = (regret[-1] - regret[-half - 1]) / half, regret[-1] / len(regret)
     return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * record.optimal_value)
+
+
+def _interval(estimate: float, draws: NDArray[np.float64]) -> Interval:
+    low, high = np.quantile(draws, [(1.0 - CONFIDENCE) / 2.0, (1.0 + CONFIDENCE) / 2.0])
+    return Interval(float(estimate), float(low), float(high))
 
 
 def _resampled(board: Board) -> NDArray[np.float64]:

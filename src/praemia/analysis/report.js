@@ -1,4 +1,6 @@
 "use strict";
+const PRINT_WIDTH = 690; // pixels of a sheet of paper between its margins
+
 // Draw the curves whose data stand beside them, and let the buttons change their scale.
 for (const place of document.querySelectorAll(".curves")) {
   const figure = JSON.parse(document.getElementById(place.dataset.figure).textContent);
@@ -23,3 +25,11 @@ for (const button of document.querySelectorAll(".scale button")) {
     }
   });
 }
+// Curves are as wide as the window; a sheet of paper is narrower.
+function resize(change) {
+  for (const place of document.querySelectorAll(".curves")) {
+    Plotly.relayout(place, change);
+  }
+}
+window.addEventListener("beforeprint", () => resize({ width: PRINT_WIDTH, autosize: false }));
+window.addEventListener("afterprint", () => resize({ width: null, autosize: true }));

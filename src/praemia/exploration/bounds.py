@@ -61,7 +61,7 @@ def distance_of_policy(task: Task, confidence: Confidence, policy: NDArray[np.in
 
 
 def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
-    """Return the most that a machine can still pay, on average, over any labels: [H + 1, M]; row h has H − h steps left."""
+    """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M]."""
     table = np.zeros((horizon + 1, machine.num_states))
     for h in range(horizon - 1, -1, -1):
         table[h] = table[h + 1]
@@ -108,7 +108,7 @@ def _places(dataset: Dataset, task: Task) -> NDArray[np.int64]:
 def set_brackets(
     dataset: Dataset, spec: TaskSpec, confidence: Confidence, policy: NDArray[np.int16]
 ) -> tuple[Values, Values]:
-    """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O], the better of L1 balls and Bernstein intervals; ``policy`` is [H, O, M]."""
+    """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O]: the better of L1 balls and intervals; ``policy`` is [H, O, M]."""
     shape = (dataset.num_observations, dataset.num_actions, dataset.num_observations)
     p_hat = np.zeros(shape)
     p_hat.reshape(-1, shape[2])[dataset.pairs, dataset.successors] = dataset.probs

@@ -106,4 +106,6 @@ def _reachability(columns: Columns, first: NDArray[np.int64], ground: TaskGround
     shape = (ground.num_observations * ground.num_actions, ground.num_observations)
     kernel = csr_array((counts / visits[pairs], (pairs, successors)), shape=shape)
     targets = np.arange(ground.num_observations)
-    return most_visits(kernel, ground.num_actions, ground.horizon, targets, None) @ (first / first.sum())
+    most = most_visits(kernel, ground.num_actions, ground.horizon, targets, None)
+    found: NDArray[np.float64] = most @ (first / first.sum())
+    return found

@@ -1,6 +1,6 @@
 """Certificates: how far a plan can be from the optimum of the true environment, from the data alone.
 
-With probability 1 − ρ, simultaneously for all rewards and all policies (part 1, 2) and for the machine at hand (part 3):
+With probability 1 − ρ, for all rewards and all policies at once (parts 1, 2) and for the machine at hand (part 3):
 
     J(π*) − J(π̂) ≤ α + G·(D* + D(π̂))           (the simulation lemma; any reward, any policy)
     J(π*) − J(π̂) ≤ V̄ − V̲                       (a machine; optimism and pessimism)
@@ -80,11 +80,15 @@ class Certificate:
         """Say in a few lines what is certain, and what to visit."""
         sure = f"with probability {1.0 - self.failure_prob:g}"
         if self.is_vacuous:
-            lines = [f"certificate: vacuous. {sure.capitalize()} the plan loses at most {self.largest:.4g}, as any plan does"]
+            lines = [
+                f"certificate: vacuous. {sure.capitalize()} the plan loses at most {self.largest:.4g}, as any plan does"
+            ]
         else:
             lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
         if np.isfinite(self.optimistic):
-            lines.append(f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}")
+            lines.append(
+                f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
+            )
         if self.to_visit:
             names = (
                 f"{dataset.observation_name(s.observation)}/{dataset.action_name(s.action)} ({s.visits:,} visits)"
@@ -112,7 +116,12 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
 
 
 def certify_machine(
-    dataset: Dataset, task: Task, machine: RewardMachine, policy: NDArray[np.int16], failure_prob: float, labels: Labels | None
+    dataset: Dataset,
+    task: Task,
+    machine: RewardMachine,
+    policy: NDArray[np.int16],
+    failure_prob: float,
+    labels: Labels | None,
 ) -> Certificate:
     """Certify the exact plan for a machine; ``task`` is the estimate with its sink, ``policy`` is [H, M, O + 1]."""
     sure = confidence(dataset, failure_prob)
@@ -125,6 +134,7 @@ def certify_machine(
     upper, lower = _brackets(dataset, task, machine, sure, inner, most, labels)
     upper = np.minimum(upper, largest)
     simulation = largest * sum(parts)
+    mine = occupancy(task, policy).pairs[:-1]
     gap = _shifted(np.maximum(0.0, upper - lower), dataset.start_probs, sure.start_tv)
     return Certificate(
         bound=min(largest, simulation, gap),
@@ -135,7 +145,7 @@ def certify_machine(
         optimistic=_shifted(upper, dataset.start_probs, sure.start_tv),
         pessimistic=-_shifted(-lower, dataset.start_probs, sure.start_tv),
         start_tv=sure.start_tv,
-        to_visit=_suggestions(dataset, sure, _visits(dataset, actions) + occupancy(task, policy).pairs[:-1]),
+        to_visit=_suggestions(dataset, sure, mine if gap <= simulation else mine + _visits(dataset, actions)),
     )
 
 

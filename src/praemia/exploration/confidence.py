@@ -1,20 +1,20 @@
 """Confidence in p̂ that holds for all pairs and all numbers of visits at once.
 
-The successors of a pair (o, a), in the order in which they came, are i.i.d. from p(·|o, a), however adaptively the pair was
-visited. So a bound that holds for all n simultaneously holds at the random N(o, a), also for data that was searched for,
-stopped early or merged. With ρ split into three equal parts, each spread over the O·A pairs:
+The successors of a pair (o, a), in the order in which they came, are i.i.d. from p(·|o, a), however adaptively the
+pair was visited. So a bound that holds for all n simultaneously holds at the random N(o, a), also for data that was
+searched for, stopped early or merged. With ρ split into three equal parts, each spread over the O·A pairs:
 
 1. ‖p̂ − p‖₁ ≤ √(2(1 + 1/n)·ln(√(n + 1)(2^O − 2)/d)/n), d = ρ₁/(OA + 1): the Laplace method for each of the 2^O − 2 sets
    of successors (a set's frequency is ½-subgaussian, and ‖·‖₁ is twice the largest excess of a set).
 2. |p̂(z) − p(z)| ≤ √(2ζp(z)(1 − p(z))/n) + ζ/(3n) for each z, d = ρ₂/(2(OA + 1)·O): Bernstein with peeling,
    ζ = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)). In the peel η^{k−1} ≤ n ≤ η^k the failure is at most d/(k(k − 1)),
    and n = 1, 2 add 0.03·d: the sum is below d for each of the two sides.
-3. |(p̂ − p)f| ≤ σ(f)√(2ζ/n) + Rζ/(3n) for the *fixed* functions f = φ + W*_{h+1}(m, ·) with values in [0, R], and σ² is
-   at most Var_p̂(f) + Rσ√(2ζ/n) + (the first bound)²: Bernstein again, and the lower tail of a non-negative variable for
-   the variance. Three events for each (h, m, o, a), d = ρ₃/(3·H·M·(OA + 1)).
+3. |(p̂ − p)f| ≤ σ(f)√(2ζ/n) + Rζ/(3n) for the *fixed* functions f = φ + W*_{h+1}(m, ·) with values in [0, R], and
+   σ² is at most Var_p̂(f) + Rσ√(2ζ/n) + (the first bound)²: Bernstein again, and the lower tail of a non-negative
+   variable for the variance. Three events for each (h, m, o, a), d = ρ₃/(3·H·M·(OA + 1)).
 
-The "+ 1" is the distribution of the first observation, which is estimated like a pair's successors. If all episodes began
-in one observation, the mass of the others is at most 1 − d^{1/K} (the events "the first n are equal" are nested).
+The "+ 1" is the distribution of the first observation, which is estimated like a pair's successors. If all episodes
+began in one observation, the mass of the others is at most 1 − d^{1/K} (the events "the first n are equal" are nested).
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
     tv = np.minimum(1.0, np.minimum(0.5 * l1, miss))
     never, still = dataset.visits == 0, np.broadcast_to(dataset.absorbing[:, None], shape)
     tv = np.where(still, 0.0, np.where(never, 1.0, tv))
-    miss = np.where(still, 0.0, np.where(never, 1.0, np.minimum(miss, tv)))
-    return Confidence(l1, level, part, lower, upper, tv, miss, _start_tv(dataset, part / rows, level))
+    unseen: NDArray[np.float64] = np.where(still, 0.0, np.where(never, 1.0, np.minimum(miss, tv)))
+    return Confidence(l1, level, part, lower, upper, tv, unseen, _start_tv(dataset, part / rows, level))
 
 
 def _start_tv(dataset: Dataset, set_level: float, element_level: float) -> float:

@@ -142,23 +142,26 @@ class Dataset:
         The labels of its transitions must be known already.
         """
         seen, taken = np.asarray(observations, dtype=np.int64), np.asarray(actions, dtype=np.int64)
-        if len(seen) != len(taken) + 1 or not len(taken):
-            raise ModelError(f"{len(seen)} observations and {len(taken)} actions; an episode has one observation more")
+        self._require_episode(seen, taken)
         first = np.bincount(seen[:1], minlength=self.num_observations)
-        if not self.labels_known and len(set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen()):
-            raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
-        if taken.min() < 0 or taken.max() >= self.num_actions:
-            raise ModelError(
-                f"an episode with actions {taken.min()} … {taken.max()}; expected 0 … {self.num_actions - 1}"
-            )
         pairs = seen[:-1] * self.num_actions + taken
         ones = np.ones(len(taken), dtype=np.int64)
-        columns = add_up(pairs, seen[1:], ones, max(self.num_observations, int(seen.max()) + 1))
+        added, targets, counts = add_up(pairs, seen[1:], ones, self.num_observations)
         episode = {"method": "appended", "episodes": 1}
-        names = ("pairs", "successors", "counts")
-        return self.merge(
-            replace(self, **dict(zip(names, columns, strict=True)), first_counts=first, sources=(episode,))
-        )
+        own = replace(self, pairs=added, successors=targets, counts=counts, first_counts=first, sources=(episode,))
+        return self.merge(own)
+
+    def _require_episode(self, seen: NDArray[np.int64], taken: NDArray[np.int64]) -> None:
+        if len(seen) != len(taken) + 1 or not len(taken):
+            raise ModelError(f"{len(seen)} observations and {len(taken)} actions; an episode has one observation more")
+        for kind, numbers, size in (
+            ("observations", seen, self.num_observations),
+            ("actions", taken, self.num_actions),
+        ):
+            if numbers.min() < 0 or numbers.max() >= size:
+                raise ModelError(f"an episode with {kind} {numbers.min()} … {numbers.max()}; expected 0 … {size - 1}")
+        if not self.labels_known and set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen():
+            raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
 
     def _seen(self) -> set[tuple[int, int, int]]:
         o, a = np.divmod(self.pairs, self.num_actions)

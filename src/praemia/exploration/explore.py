@@ -1,14 +1,14 @@
 """Reward-free exploration (Algorithm 3): collect data once, before any reward is known.
 
-1. For each observation o, run EULER for N₀ episodes on the reward 1[o_h = o]; Φ_o = the N₀ policies that it played, each
-   changed to act uniformly at o. Ψ = ∪ Φ_o.
+1. For each observation o, run EULER for N₀ episodes on the reward 1[o_h = o]; Φ_o = the N₀ policies that it played,
+   each changed to act uniformly at o. Ψ = ∪ Φ_o.
 2. Play N episodes, each with a policy drawn uniformly from Ψ; keep the trajectories.
 
 Differences from the paper's text: how many of the N episodes fall to each policy is drawn beforehand, multinomially, so
 that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans anew when a
 count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
-episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box, observations
-where an episode has ended teach nothing and get no run.
+episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box,
+observations where an episode has ended teach nothing and get no run.
 
 ``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in
 ``praemia.exploration.uncertainty``.

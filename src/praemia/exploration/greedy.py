@@ -2,10 +2,10 @@
 
 Let C be what has been covered. Coverage is submodular, so what is still to gain is at most the additive reward
 Σ_h w(o_h)·1[o_h ∉ C], whose optimum is one backward induction. The planner acts greedily for it and solves it anew
-whenever C grows. (It is the modular upper bound that greedy algorithms for submodular rewards maximise; compare Prajapat
-et al. 2023.) No constant-factor guarantee is claimed: α = U − Ĵ(π), where
+whenever C grows. (It is the modular upper bound that greedy algorithms for submodular rewards maximise; compare
+Prajapat et al. 2023.) No constant-factor guarantee is claimed: α = U − Ĵ(π), where
 
-    U = w(start) + min(the additive optimum with C = {start}, Σ_{o ≠ start} w(o)·max_π P(o is met), the H largest weights)
+    U = w(start) + min(additive optimum with C = {start}, Σ_{o ≠ start} w(o)·max_π P(o is met), H largest weights)
 
 bounds every policy, provided that Ĵ(π) is exact; NaN otherwise.
 """

@@ -40,7 +40,7 @@ def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
 
 def uniform_at(policy: NDArray[np.int16], o: int, num_actions: int) -> NDArray[np.float64]:
     """Turn a policy [H, O, 1] into action probabilities [H, O, 1, A], uniform at one observation."""
-    weights = (policy[..., None] == np.arange(num_actions)).astype(np.float64)
+    weights: NDArray[np.float64] = (policy[..., None] == np.arange(num_actions)).astype(np.float64)
     weights[:, o] = 1.0 / num_actions
     return weights
 

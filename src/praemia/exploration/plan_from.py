@@ -82,7 +82,7 @@ def plan_from(
     ----------
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; the data's own by default.
-    planner : by default exact for a machine; for coverage greedy; otherwise exact when there are few histories, else search.
+    planner : by default exact for a machine, and for few histories; else greedy for coverage, search for other rewards.
     failure_prob : ρ, the probability with which the certificate may fail.
     labels : other labels than the data's: rules or a function, known on all transitions.
     """

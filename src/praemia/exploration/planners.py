@@ -5,7 +5,7 @@
 | ``ProductPlanner`` | machines | 0: backward induction over (h, machine state, observation) |
 | ``ExpectimaxPlanner`` | any F(η), few histories | 0: backward induction over histories |
 | ``SearchPlanner`` (``praemia.exploration.search``) | any F(η) | certified while it searches; 0 once all is searched |
-| ``GreedyPlanner`` (``praemia.exploration.greedy``) | coverage | certified against an upper bound, where the value is exact |
+| ``GreedyPlanner`` (``praemia.exploration.greedy``) | coverage | certified, where the value is exact |
 
 α is NaN where nothing can be said.
 """
@@ -30,7 +30,9 @@ MAX_EXACT = 200_000
 class TrajectoryPlanner(Protocol):
     """Something that plans for a reward on trajectories."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What the planner is called."""
 
     def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
         """Return a policy and its α in this model."""

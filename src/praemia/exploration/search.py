@@ -181,9 +181,7 @@ class SearchPolicy:
     def grow(self, history: Trajectory) -> Node:
         """Search from a history and keep the choices of the nodes that are trusted."""
         seed = (self.planner.seed, *history.observations, *history.actions)
-        search = Search(
-            self.view, self.reward, self.horizon, np.random.default_rng(seed), self.planner.exploration
-        )
+        search = Search(self.view, self.reward, self.horizon, np.random.default_rng(seed), self.planner.exploration)
         root = search.grow(history, self.planner.simulations)
         stack = [root]
         while stack:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,7 @@ class Trajectory(NamedTuple):
         return Trajectory((*self.observations, observation), (*self.actions, action))
 
 
+@runtime_checkable
 class HistoryPolicy(Protocol):
     """A policy that may depend on everything so far."""
 
@@ -76,7 +77,7 @@ class TrajectoryReward:
 class CoverageReward(TrajectoryReward):
     """The weight of the distinct observations met in an episode: monotone and submodular."""
 
-    weights: tuple[float, ...]
+    weights: tuple[float, ...] = ()
 
     def __init__(self, weights: NDArray[np.float64] | tuple[float, ...] | list[float], name: str = "coverage") -> None:
         values = tuple(float(weight) for weight in weights)

@@ -1,7 +1,7 @@
 """The practical explorer: act greedily for what is not yet known (Ménard et al. 2021).
 
-The recursion is written out in ``praemia.kernels.uncertainty``, with ℓ = ln(O·A·H·K/ρ). The theory's constant c is 15 or
-so and makes every pair look unknown for thousands of visits; the default here is a practical one.
+The recursion is written out in ``praemia.kernels.uncertainty``, with ℓ = ln(O·A·H·K/ρ). The theory's constant c is 15
+or so and makes every pair look unknown for thousands of visits; the default here is a practical one.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The value of a policy: exact where it can be enumerated, an estimate with an interval elsewhere — and it says which."""
+"""The value of a policy over histories: exact where they can be enumerated, else an estimate with an interval."""
 
 from __future__ import annotations
 
@@ -54,10 +54,9 @@ def value_of_histories(
 
     All histories are enumerated when the policy makes at most ``max_histories`` of them, else episodes are sampled.
     """
-    total, seen = 0.0, 0
-    for history, mass in walk(view, policy, horizon):
-        seen += 1
-        if seen > max_histories:
+    total = 0.0
+    for seen, (history, mass) in enumerate(walk(view, policy, horizon)):
+        if seen >= max_histories:
             return _sampled(view, policy, reward, horizon, samples, failure_prob, seed)
         if len(history.actions) == horizon:
             total += mass * reward(history)

@@ -1,7 +1,7 @@
 """Optimistic posterior sampling: value iteration with the best of J sampled kernels at every action value.
 
-With Y(m, o') = φ + W, and J sampled kernels w_j(·|o, a), each with the probability w_j⁰ of a fictitious observation that
-is worth H − h:
+With Y(m, o') = φ + W, and J sampled kernels w_j(·|o, a), each with the probability w_j⁰ of a fictitious observation
+that is worth H − h:
 
     Q_h = max_j w_j⁰·(H − h) + Σ w_j(o')·Y(m, o'),      V_h = max_a Q_h,
 

@@ -45,4 +45,5 @@ def plan_uncertainty(seen: SeenArrays, policy: Actions, num_actions: int, width:
                     if tie % equals == 0:
                         policy[h, o, 0] = a
             here[o] = best
-    return tables[0].copy()
+    start: Floats = tables[0].copy()
+    return start

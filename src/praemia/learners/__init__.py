@@ -13,6 +13,7 @@ from praemia.errors import ParameterError, did_you_mean, unknown_name
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.eqo import EQO
 from praemia.learners.euler import EULER
+from praemia.learners.headroom import Headroom
 from praemia.learners.mvp import MVP
 from praemia.learners.opsrl import OPSRL
 from praemia.learners.players import Optimal, Random
@@ -36,6 +37,7 @@ __all__ = [
     "UCBVIPRM",
     "UCRL2RM",
     "Experience",
+    "Headroom",
     "Learner",
     "LearnerPlan",
     "Optimal",
@@ -49,6 +51,7 @@ __all__ = [
 ]
 
 _MAKERS: dict[str, Callable[..., Learner]] = {
+    "headroom": Headroom,
     "ucbvi-prm": UCBVIPRM,
     "ucbvi": UCBVI,
     "ucrl2-rm-l": partial(UCRL2RM, interval="l1"),

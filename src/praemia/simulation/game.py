@@ -89,7 +89,7 @@ class Game:
         return start_value(self.task, values.reshape(self.task.num_observations, -1))
 
     def play(self, policy: NDArray[Any], most: int | None = None) -> None:
-        """Play until a plan is due or all episodes (or ``most`` of them) are played, drawing numbers as they are used."""
+        """Play until a plan is due or all episodes (or ``most``) are played, drawing random numbers as needed."""
         policy = self.inner(policy)
         policy = policy if policy.ndim == 3 else np.cumsum(policy, axis=-1)
         due = False

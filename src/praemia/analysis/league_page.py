@@ -1,0 +1,137 @@
+"""The league for people: its tables as text, its figure, and a page that holds both."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from praemia.analysis import html
+from praemia.analysis.canvas import new_figure, render, save, tidy
+from praemia.analysis.league import Board, Standing
+from praemia.analysis.palette import GREY, INK
+from praemia.analysis.tables import number, plain_text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLE = "The league"
+HEADER = ("learner", "mean rank", "95% low", "95% high", "ratio", "low", "high", "firsts", "worst run", "linear", "s")
+CUT = 30.0  # ratios above this are drawn at it
+
+
+def standing_cells(line: Standing) -> tuple[str, ...]:
+    """Return a learner's line of the table, in the order of ``HEADER``."""
+    rank = (f"{value:.2f}" for value in (line.rank.estimate, line.rank.low, line.rank.high))
+    ratio = (line.ratio.estimate, line.ratio.low, line.ratio.high)
+    linear = f"{sum(line.linear.values())}/{line.runs}"
+    return (
+        line.learner,
+        *rank,
+        *map(number, ratio),
+        str(line.firsts),
+        number(line.worst),
+        linear,
+        number(line.seconds),
+    )
+
+
+def regret_rows(board: Board) -> list[tuple[str, ...]]:
+    """Return a line for every task: the mean final regret of each learner."""
+    return [(task, *map(number, row)) for task, row in zip(board.tasks, board.regrets.tolist(), strict=True)]
+
+
+def league_text(board: Board, table: Sequence[Standing]) -> str:
+    """Return the standings and the regrets as text."""
+    explained = (
+        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {len(board.tasks)} tasks; "
+        "worst run: the largest worst ÷ mean;\nlinear: runs that still lose at the end; s: seconds per run."
+    )
+    linear = [
+        f"  {line.learner}: " + ", ".join(f"{task} {count}" for task, count in line.linear.items())
+        for line in table
+        if line.linear
+    ]
+    parts = [
+        plain_text(HEADER, map(standing_cells, table)),
+        explained,
+        *(["", "linear runs:", *linear] if linear else []),
+        *([f"\nnot on every task, and left out: {', '.join(board.left_out)}"] if board.left_out else []),
+    ]
+    return "\n".join(parts) + "\n"
+
+
+def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
+    """Draw mean ranks with their intervals beside the ratio of regrets on every task, the best learner on top."""
+    names = [line.learner for line in table]
+    places = np.arange(len(names))[::-1]
+    figure = new_figure(10.5, 1.6 + 0.34 * len(names), f"{TITLE}: {len(board.tasks)} tasks, one setting per learner")
+    left, right = figure.subplots(1, 2, sharey=True)
+    for place, line in zip(places, table, strict=True):
+        rank = line.rank
+        left.plot([rank.low, rank.high], [place, place], color=GREY, linewidth=2.2, solid_capstyle="butt")
+        left.plot(rank.estimate, place, "o", color=INK, markersize=6)
+        right.plot([line.ratio.low, line.ratio.high], [place, place], color=GREY, linewidth=2.2)
+    ratios = board.regrets / np.maximum(1e-12, board.regrets[:, [board.reference]])
+    for place, line in zip(places, table, strict=True):
+        own = np.minimum(CUT, ratios[:, board.learners.index(line.learner)])
+        right.plot(own, np.full(len(own), place), "|", color="#0072B2", markersize=9, markeredgewidth=1.1)
+        right.plot(min(CUT, line.ratio.estimate), place, "o", color=INK, markersize=6)
+    left.set_yticks(places, names)
+    right.set_xscale("log")
+    right.set_xlim(right=CUT * 1.1)
+    low = right.get_xlim()[0]
+    ticks = [tick for tick in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0) if low <= tick]
+    right.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    right.minorticks_off()
+    right.axvline(1.0, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
+    tidy(left, "mean rank, 95 % interval", "rank (1 is best)", "")
+    tidy(
+        right,
+        f"regret ÷ that of {board.learners[board.reference]}",
+        f"a mark per task, cut at {CUT:g}; the dot is their geometric mean",
+        "",
+    )
+    return figure
+
+
+def write_league(board: Board, table: Sequence[Standing], folder: Path) -> list[Path]:
+    """Write ``league.html`` and the figure as PNG and SVG into a folder; return what was written."""
+    figure = league_figure(board, table)
+    page = folder / "league.html"
+    page.write_text(html.page(TITLE, league_section(board, table, figure), ()), encoding="utf-8")
+    return [page, *save(figure, folder / "league")]
+
+
+def league_section(board: Board, table: Sequence[Standing], figure: Figure) -> str:
+    """Return the league as a part of a page."""
+    runs = sorted({series.num_runs for series in board.series.values()})
+    episodes = sorted({series.num_episodes for series in board.series.values()})
+    lead = (
+        f"{len(board.learners)} learners on {len(board.tasks)} tasks, {' or '.join(map(str, runs))} runs of "
+        f"{' or '.join(f'{k:,}' for k in episodes)} episodes each, exact regret, one setting per learner for all tasks."
+    )
+    data = base64.b64encode(render(figure, "svg")).decode()
+    picture = f'<img alt="mean ranks and ratios of regret" src="data:image/svg+xml;base64,{data}">'
+    rules = (
+        "Ratios are to the reference's regret, as a geometric mean over tasks. Intervals come from drawing tasks and "
+        "runs anew. The worst run is given as the largest quotient of worst and mean. A run is linear when over its "
+        "last half it loses at least half as much per episode as on average, and more than 1 % of the optimum."
+    )
+    linear = [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()]
+    return "\n".join(
+        [
+            f"<h1>{escape(TITLE)}</h1>",
+            f'<p class="lead">{escape(lead)}</p>',
+            html.figure(picture, "Mean ranks, and regrets in units of the reference's on every task."),
+            html.table(HEADER, map(standing_cells, table), strong=(0,)),
+            f"<p>{escape(rules)}</p>",
+            html.details("linear runs, by learner and task", html.bullets(linear)) if linear else "",
+            "<h2>Mean regret on every task</h2>",
+            html.table(("task", *board.learners), regret_rows(board)),
+        ]
+    )

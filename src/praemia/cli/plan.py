@@ -1,0 +1,131 @@
+"""``praemia plan``: plan for machines from explored data."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from praemia.cli.output import json_option, print_json, print_table
+
+if TYPE_CHECKING:
+    from praemia.exploration import Dataset
+    from praemia.exploration.outlook import Row
+
+
+@click.command("plan")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--machine", "machines", multiple=True, type=click.Path(), help="A machine or task file; may be repeated."
+)
+@click.option("--task", help="The true task, to compare with.")
+@click.option("--horizon", type=click.IntRange(1), help="Steps of an episode; the data's own by default.")
+@click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the certificates may fail this often.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
+@click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
+@json_option
+def command(
+    data: Path,
+    machines: tuple[str, ...],
+    task: str | None,
+    horizon: int | None,
+    failure_prob: float,
+    out: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    """Plan for machines from DATA, a file that ``praemia explore`` wrote, with a certificate for each.
+
+    Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates hold
+    together with probability 1 − ρ: ρ is divided by the number of machines.
+    """
+    from praemia.analysis.exploration_page import write_page
+    from praemia.errors import ParameterError
+    from praemia.exploration import Dataset
+    from praemia.exploration.family import machine_family
+    from praemia.exploration.outlook import plan_rows
+    from praemia.files import load_machine, resolve_task
+
+    if out is not None and len(machines) != 1:
+        raise ParameterError("--out writes the policy of one machine; give one --machine")
+    dataset = Dataset.load(data)
+    truth = None if task is None else resolve_task(task)
+    chosen = {name: load_machine(name) for name in machines}
+    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
+    rows = plan_rows(dataset, family, truth, horizon=horizon, failure_prob=failure_prob)
+    if out is not None:
+        _save_policy(rows[0], out)
+    if report is not None:
+        write_page(dataset, rows, truth, report)
+    if as_json:
+        print_json({"data": str(data), "episodes": dataset.num_episodes, "machines": [_record(row) for row in rows]})
+        return
+    _print(dataset, rows)
+    for path in (out, report):
+        if path is not None:
+            click.echo(f"wrote {path}", err=True)
+
+
+def _print(dataset: Dataset, rows: list[Row]) -> None:
+    click.echo(f"{dataset.coverage()}\n")
+    known = rows[0].optimum is not None
+    header = (
+        "machine",
+        "value in p̂",
+        "loses at most",
+        "of at most",
+        *(("optimum", "true value", "loss") if known else ()),
+    )
+    print_table(header, [_cells(row) for row in rows])
+    worst = max(rows, key=lambda row: row.plan.certificate.bound / row.plan.certificate.largest)
+    click.echo(f"\n{worst.name}\n{worst.plan.certificate.text(dataset)}")
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    certificate = row.plan.certificate
+    bound = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
+    cells = (row.name, f"{row.plan.value.value:.4f}", bound, f"{certificate.largest:.4f}")
+    if row.optimum is None or row.true_value is None:
+        return cells
+    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
+
+
+def _record(row: Row) -> dict[str, Any]:
+    """Return a machine's line as plain data."""
+    certificate = row.plan.certificate
+    record: dict[str, Any] = {
+        "machine": row.name,
+        "value": row.plan.value.value,
+        "alpha": _number(row.plan.alpha),
+        "certificate": {
+            "bound": certificate.bound,
+            "largest": certificate.largest,
+            "vacuous": certificate.is_vacuous,
+            "failure_prob": certificate.failure_prob,
+            "optimistic": _number(certificate.optimistic),
+            "pessimistic": _number(certificate.pessimistic),
+            "simulation": _number(certificate.simulation),
+        },
+        "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
+    }
+    if row.optimum is not None and row.true_value is not None:
+        record |= {"optimum": row.optimum, "true_value": row.true_value, "loss": row.optimum - row.true_value}
+    return record
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _save_policy(row: Row, path: Path) -> None:
+    import numpy as np
+
+    from praemia.errors import FileError
+
+    try:
+        with path.open("wb") as file:
+            np.save(file, np.asarray(row.plan.policy), allow_pickle=False)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,0 +1,107 @@
+"""What the theory of reward-free exploration speaks of, computed: Lemma 2, significance, the coverage of a dataset.
+
+Lemma 2 (simulation lemma). For two kernels p, p̂, any policy π — history-dependent or not — and any reward ≤ G,
+
+    |Ĵ(π) − J(π)| ≤ G·Σ_h Σ_{o,a} ‖p̂ − p‖₁(o, a)·μ^π_h(o, a),
+
+with μ^π computed in p. (Rewards ≥ 0 allow half of it; the certificate uses that, this function states the lemma.)
+
+Significance of o: max_π Σ_h μ^π_h(o). Coverage: max_{π,a} μ^π(o, a)/λ(o, a), where λ(o, a) is the data's mean number of
+visits in an episode; Theorem 3 promises at most 2OAH for all significant o.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.errors import ModelError
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.reach import most_visits, sparse_kernel
+from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import occupancy
+
+
+def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryPolicy, bound: float) -> float:
+    """Return Lemma 2's bound on |Ĵ(π) − J(π)|, where p is the kernel of ``task`` and p̂ that of ``other``.
+
+    ``policy`` is an array as ``evaluate`` takes it, [H, M, O] or [H, M, O, A], or a policy over histories; the
+    histories of the latter are enumerated, so the task must be small.
+    """
+    if not np.array_equal(task.mdp.start_probs, other.start_probs):
+        raise ModelError("two models with different starts; Lemma 2 compares kernels alone")
+    differences = kernel_distances(task.mdp, other)
+    if isinstance(policy, HistoryPolicy):
+        visits = history_visits(task.mdp, policy, int(task.horizon))
+    else:
+        visits = occupancy(task, policy).pairs
+    return bound * float((differences * visits).sum())
+
+
+def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float64]:
+    """Return ‖p̂ − p‖₁ for every pair, float64[O, A]."""
+    sizes = [(mdp.num_observations, mdp.num_actions) for mdp in (first, second)]
+    if sizes[0] != sizes[1]:
+        raise ModelError(f"models of sizes {sizes[0]} and {sizes[1]}; expected the same observations and actions")
+    distances = np.asarray(abs(sparse_kernel(first) - sparse_kernel(second)).sum(axis=1))
+    return distances.reshape(sizes[0])
+
+
+def history_visits(mdp: LabeledMDP, policy: HistoryPolicy, horizon: int) -> NDArray[np.float64]:
+    """Return μ^π(o, a) = Σ_h P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
+    visits = np.zeros((mdp.num_observations, mdp.num_actions))
+    for history, mass in walk(KernelView.of_mdp(mdp), policy, horizon):
+        if len(history.actions) < horizon:
+            visits[history.last] += mass * policy.action_probs(history)
+    return visits
+
+
+def significance(task: Task) -> NDArray[np.float64]:
+    """Return max_π Σ_h μ^π_h(o) for every observation of a known task, float64[O]."""
+    targets = np.arange(task.num_observations)
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
+    found: NDArray[np.float64] = most @ task.mdp.start_probs
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """How well a dataset covers a known task.
+
+    Attributes
+    ----------
+    ratios : float64[O, A], max_π μ^π(o, a)/λ(o, a); infinite for a pair never visited, 0 where no policy comes.
+    significance : float64[O]; promised : 2OAH, Theorem 3's ratio.
+    """
+
+    ratios: NDArray[np.float64]
+    significance: NDArray[np.float64]
+    promised: float
+
+    def worst(self, delta: float = 0.0) -> float:
+        """Return the largest ratio over the observations whose significance is at least δ."""
+        chosen = self.ratios[self.significance >= delta]
+        return float(chosen.max(initial=0.0))
+
+
+def coverage(dataset: Dataset, task: Task) -> Coverage:
+    """Compare a dataset with the true task that it came from."""
+    if (dataset.num_observations, dataset.num_actions) != (task.num_observations, task.num_actions):
+        raise ModelError(
+            f"data of {dataset.num_observations} observations and {dataset.num_actions} actions; the task has "
+            f"{task.num_observations} and {task.num_actions}"
+        )
+    pairs = np.arange(task.mdp.num_pairs)
+    o, a = np.divmod(pairs, task.num_actions)
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a) @ task.mdp.start_probs
+    shape = dataset.visits.shape
+    rate = dataset.visits / dataset.num_episodes
+    found = most.reshape(shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(found > 0.0, found / rate, 0.0)
+    promised = 2.0 * task.num_observations * task.num_actions * int(task.horizon)
+    return Coverage(ratios, significance(task), promised)

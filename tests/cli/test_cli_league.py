@@ -1,0 +1,64 @@
+"""``praemia league``: a tiny league from the command to the page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from praemia.cli import COMMANDS, execute
+
+TINY = (
+    "league",
+    "--tasks",
+    "warehouse-3,riverswim-5",
+    "--learners",
+    "eqo,ucbvi-prm",
+    "--runs",
+    "2",
+    "--episodes",
+    "200",
+)
+
+
+def test_a_tiny_league_prints_a_table_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "league"
+    assert execute([*TINY, "--jobs", "1", "--out", str(out)]) == 0
+    shown = capsys.readouterr().out
+    assert "eqo" in shown
+    assert "UCBVI-PRM" in shown
+    for name in ("league.html", "league.png", "league.svg"):
+        assert (out / name).stat().st_size > 1000
+    assert len(list(out.glob("*/*/run-*.npz"))) == 8
+
+
+def test_json_is_one_object_with_the_standings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*TINY, "--jobs", "1", "--out", str(tmp_path / "league"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["tasks"] == ["warehouse-3", "riverswim-5"]
+    assert {line["learner"] for line in found["standings"]} == {"eqo", "UCBVI-PRM"}
+    assert sum(line["rank"]["estimate"] for line in found["standings"]) == 3.0
+    assert set(found["regret"]["riverswim-5"]) == {"eqo", "UCBVI-PRM"}
+
+
+def test_shards_do_the_runs_and_leave_the_table_to_the_last_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for shard in ("1/2", "2/2"):
+        assert execute([*TINY, "--jobs", "1", "--out", str(tmp_path / "league"), "--shard", shard]) == 0
+    assert capsys.readouterr().out == ""
+    assert len(list(tmp_path.glob("league/*/*/run-*.npz"))) == 8
+
+
+@pytest.mark.parametrize("arguments", [("--tasks", "warehose-3"), ("--learners", "ucbvi-pmr")])
+def test_a_wrong_name_is_refused_before_anything_runs(
+    arguments: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["league", *arguments, "--out", str(tmp_path / "league")]) == 2
+    assert "did you mean" in capsys.readouterr().err
+    assert not (tmp_path / "league").exists()
+
+
+def test_the_command_is_listed() -> None:
+    assert "league" in COMMANDS

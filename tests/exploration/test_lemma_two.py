@@ -1,0 +1,105 @@
+"""Lemma 2, significance and coverage against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from helpers_exploration import RandomHistoryPolicy, random_kernel, tiny_task, trajectories
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from praemia.envs import riverswim, warehouse
+from praemia.errors import ModelError
+from praemia.exploration import coverage, explore, significance, simulation_bound
+from praemia.exploration.lemma import history_visits
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import evaluate, solve
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**6), horizon=st.integers(1, 4))
+def test_lemma_two_holds_for_history_dependent_policies_and_any_reward(seed: int, horizon: int) -> None:
+    rng = np.random.default_rng(seed)
+    task = tiny_task(seed, horizon=horizon)
+    other = random_kernel(rng, 3, 2, 3)
+    policy = RandomHistoryPolicy(seed, 2)
+    largest = float(rng.uniform(0.5, 3.0))
+    rewards: dict[tuple[int, ...], float] = {}
+    values = []
+    for kernel in (task.mdp.to_dense(), other):
+        value = 0.0
+        for history, mass in trajectories(kernel, task.mdp.start_probs, policy.probs, horizon):
+            value += mass * rewards.setdefault(history, float(rng.choice([0.0, largest, rng.uniform(0.0, largest)])))
+        values.append(value)
+    bound = simulation_bound(task, LabeledMDP.from_dense(other), policy, largest)
+    assert abs(values[0] - values[1]) <= bound + 1e-9
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 10**6))
+def test_lemma_two_holds_for_tables_and_machines(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    task = tiny_task(seed, num_observations=4, horizon=5)
+    second = LabeledMDP.from_dense(random_kernel(rng, 4, 2, 3), task.mdp.labelling)
+    policy = rng.integers(2, size=(5, 2, 4))
+    gap = evaluate(task, policy).value - evaluate(Task(second, task.machine, 5), policy).value
+    assert abs(gap) <= simulation_bound(task, second, policy, bound=5.0) + 1e-9
+
+
+def test_lemma_two_is_zero_for_equal_kernels_and_needs_equal_sizes_and_starts() -> None:
+    task = tiny_task(3)
+    assert simulation_bound(task, task.mdp, RandomHistoryPolicy(0, 2), 1.0) == 0.0
+    with pytest.raises(ModelError, match="sizes"):
+        simulation_bound(task, tiny_task(3, num_observations=4).mdp, np.zeros((3, 2, 3), dtype=int), 1.0)
+    moved = LabeledMDP.from_dense(task.mdp.to_dense(), start=1)
+    with pytest.raises(ModelError, match="starts"):
+        simulation_bound(task, moved, np.zeros((3, 2, 3), dtype=int), 1.0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration(seed: int) -> None:
+    task = tiny_task(seed, horizon=3)
+    policy = RandomHistoryPolicy(seed, 2)
+    expected = np.zeros((3, 2))
+    for history, mass in trajectories(task.mdp.to_dense(), task.mdp.start_probs, policy.probs, 3):
+        for i in range(0, 6, 2):
+            expected[history[i], history[i + 1]] += mass
+    np.testing.assert_allclose(history_visits(task.mdp, policy, 3), expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_significance_is_the_optimum_of_the_indicator_reward(seed: int) -> None:
+    from praemia.models.labels import LabelRule
+    from praemia.models.machine import MachineBuilder
+
+    task = tiny_task(seed, num_observations=4, horizon=4)
+    machine = MachineBuilder("x").edge("x", "here", "x", reward=1).build()
+    for o, found in enumerate(significance(task)):
+        mdp = LabeledMDP.from_dense(task.mdp.to_dense(), [LabelRule(frozenset({"here"}), source=o)])
+        assert found == pytest.approx(solve(Task(mdp, machine, 4)).value, abs=1e-12)
+
+
+@pytest.mark.parametrize("task", [riverswim(5), warehouse(3)], ids=["riverswim-5", "warehouse-3"])
+@pytest.mark.parametrize("method", ["euler", "uncertainty"])
+def test_the_coverage_of_theorem_three_is_reached_at_practical_budgets(task: Task, method: str) -> None:
+    dataset = explore(task, episodes=4000, policy_episodes=300, method=method, seed=5)
+    found = coverage(dataset, task)
+    assert found.promised == 2 * task.num_observations * task.num_actions * task.horizon
+    # Every observation of these tasks can be visited at least 0.1 times in an episode: all are significant.
+    assert found.significance.min() > 0.1
+    assert found.worst(delta=0.1) <= found.promised
+
+
+def test_coverage_tells_pairs_never_visited_from_pairs_that_cannot_be() -> None:
+    kernel = np.zeros((3, 1, 3))
+    kernel[0, 0, 0], kernel[1, 0, 1], kernel[2, 0, 2] = 1.0, 1.0, 1.0
+    mdp = LabeledMDP.from_dense(kernel, start={0: 0.999, 1: 0.001})
+    task = Task(mdp, tiny_task(0).machine, 2)
+    dataset = explore(task, episodes=1, policy_episodes=1, seed=1)
+    found = coverage(dataset, task)
+    assert found.ratios[0, 0] == pytest.approx(0.999)
+    assert found.ratios[1, 0] == np.inf
+    assert found.ratios[2, 0] == 0.0
+    with pytest.raises(ModelError, match="observations"):
+        coverage(dataset, tiny_task(0, num_observations=4))
