@@ -19,6 +19,9 @@ EPISODES = 1000
 PRM, PRODUCT, L1, PUBLISHED, CORRECT = "UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B"
 FLOWERS = tuple(f"flower-{loop}" for loop in FLOWER_LOOPS)
 
+HORIZONS = ("riverswim-10-horizon-20", "riverswim-10-horizon-80")
+RIVERS = ("riverswim-5-horizon-40", "riverswim-20-horizon-40")
+
 # Regrets by setting and learner with which every claim holds.
 KIND = {
     **{(s, PRM): 10.0 for s in (*RIVERSWIMS, *WAREHOUSES, *FLOWERS)},
@@ -28,6 +31,13 @@ KIND = {
     **{(s, PUBLISHED): 60.0 for s in WAREHOUSES},
     **{(s, PRODUCT): 20.0 for s in RIVERSWIMS},
     **{(s, PRODUCT): r for s, r in zip(FLOWERS, (30.0, 60.0, 90.0), strict=True)},
+    **{(s, PRM): r for pair in (HORIZONS, RIVERS) for s, r in zip(pair, (10.0, 20.0), strict=True)},
+    **{
+        (s, name): r
+        for pair in (HORIZONS, RIVERS)
+        for name in (L1, CORRECT)
+        for s, r in zip(pair, (10.0, 60.0), strict=True)
+    },
 }
 
 
@@ -67,7 +77,7 @@ def jitter(job: Job, regret: float) -> float:
 
 
 def small(num_runs: int = 6, num_episodes: int = EPISODES) -> list[Experiment]:
-    """Return the two experiments that claims are made of."""
+    """Return the two experiments that most claims are made of."""
     return [e for e in experiments(num_runs, num_episodes) if e.name in {"paper", "machine-size"}]
 
 
@@ -84,7 +94,8 @@ def fill(store: Store, regrets: Mapping[tuple[str, str], float], chosen: Iterabl
 def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 6, exponent: float = 0.1) -> list[Study]:
     """Return made-up studies without a store."""
     found = []
-    for experiment in small(num_runs):
+    claimed = {"paper", "machine-size", "horizon", "river-length"}
+    for experiment in (e for e in experiments(num_runs, EPISODES) if e.name in claimed):
         settings = {}
         for setting in experiment.settings:
             jobs = [job for job in setting.jobs() if (job.task.name, job.learner.title) in regrets]

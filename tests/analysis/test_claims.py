@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from stored_runs import CORRECT, FLOWERS, KIND, L1, PRM, PRODUCT, PUBLISHED, studies
+from stored_runs import CORRECT, FLOWERS, HORIZONS, KIND, L1, PRM, PRODUCT, PUBLISHED, RIVERS, studies
 
 from praemia.analysis.claims import Claim, check_claims
 
@@ -28,6 +28,8 @@ AGAINST: dict[str, dict[tuple[str, str], float]] = {
     "correct-intervals": {("riverswim-15", CORRECT): 5.0},
     "published-intervals": {("riverswim-5", CORRECT): 5.0, ("warehouse-3", PUBLISHED): 15.0},
     "machine-size": {(FLOWERS[-1], PRM): 25.0},
+    "horizon": {(HORIZONS[-1], PRM): 60.0},
+    "observations": {(RIVERS[-1], CORRECT): 15.0},
     "machine-size-product": {(FLOWERS[-1], PRODUCT): 30.0},
 }
 

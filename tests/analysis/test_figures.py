@@ -18,7 +18,7 @@ pytest.importorskip("matplotlib")
 
 from praemia.analysis import canvas, figures, gallery, maps
 
-PAPER, SIZE = studies(KIND)
+PAPER, SIZE, *_ = studies(KIND)
 
 
 def test_a_panel_for_each_setting_and_a_curve_for_each_learner() -> None:

@@ -1,4 +1,4 @@
-"""Plain oracles for exploration: dictionaries, lists and loops over whole trajectories; nothing of the package's code."""
+"""Plain oracles for exploration: loops over whole trajectories, with none of the package's planning code."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ def tiny_task(seed: int, num_observations: int = 3, num_actions: int = 2, horizo
     return Task(LabeledMDP.from_dense(kernel, rules), machine, horizon, f"tiny-{seed}")
 
 
-def trajectories(kernel: np.ndarray, start: np.ndarray, policy: Callable[[History], Any], horizon: int) -> Iterator[tuple[History, float]]:
+def trajectories(
+    kernel: np.ndarray, start: np.ndarray, policy: Callable[[History], Any], horizon: int
+) -> Iterator[tuple[History, float]]:
     """Yield every whole trajectory with its probability; policy(history) returns the probabilities of actions."""
 
     def extend(history: History, mass: float, left: int) -> Iterator[tuple[History, float]]:

@@ -75,7 +75,14 @@ class Claim:
 def check_claims(studies: Iterable[Study]) -> list[Claim]:
     """Check every claim against the runs."""
     runs = Runs(studies)
-    return [*_warehouse(runs), *_riverswim(runs), *_correct_intervals(runs), *_machine_size(runs), _growth(runs)]
+    return [
+        *_warehouse(runs),
+        *_riverswim(runs),
+        *_correct_intervals(runs),
+        *_machine_size(runs),
+        *_sizes(runs),
+        _growth(runs),
+    ]
 
 
 def _claim(
@@ -204,6 +211,31 @@ def _machine_size(runs: Runs) -> list[Claim]:
             PAPER,
             [product],
             lambda interval: interval.low > 1.0,
+        ),
+    ]
+
+
+def _sizes(runs: Runs) -> list[Claim]:
+    """The paper reads these from its bounds; the baseline here is UCRL2-RM-B with correct intervals."""
+    horizons = ("riverswim-10-horizon-20", "riverswim-10-horizon-80")
+    rivers = ("riverswim-5-horizon-40", "riverswim-20-horizon-40")
+    rule = "every interval of the quotient of the two factors lies below 1"
+    return [
+        _claim(
+            "horizon",
+            f"The regret of {OURS} grows more slowly with the horizon than those of {L1} and {CORRECT}.",
+            rule,
+            PAPER,
+            [runs.relative_growth(*horizons, other, OURS, "horizon") for other in (L1, CORRECT)],
+            lambda interval: interval.high < 1.0,
+        ),
+        _claim(
+            "observations",
+            f"The regret of {OURS} grows more slowly with the number of observations than that of {CORRECT}.",
+            rule,
+            PAPER,
+            [runs.relative_growth(*rivers, CORRECT, OURS, "river-length")],
+            lambda interval: interval.high < 1.0,
         ),
     ]
 

@@ -81,6 +81,16 @@ class Runs:
         what = f"{title}: {larger} ÷ {smaller} ({states})"
         return Line(what, interval, _side(interval, 1.0, "grows", "no growth seen", "falls"))
 
+    def relative_growth(self, smaller: str, larger: str, other: str, ours: str, study: str) -> Line | None:
+        """Compare the factors by which two regrets grow: ours ÷ other, less than 1 where ours is slower."""
+        found = [self.find(setting, title, study) for title in (ours, other) for setting in (larger, smaller)]
+        if any(series is None for series in found):
+            return None
+        samples = [series.final for series in found if series is not None]
+        interval = bootstrap(lambda a, b, c, d: (a / b) / (c / d), *samples)
+        what = f"{smaller} to {larger}: growth of {ours} ÷ growth of {other}"
+        return Line(what, interval, _side(interval, 1.0, f"{ours} grows faster", "level", f"{ours} grows slower"))
+
     def growth(self, setting: str, title: str) -> Line | None:
         """Find how fast the regret of a learner grows at the end: α in K^α."""
         series = self.find(setting, title)

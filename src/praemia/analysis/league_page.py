@@ -17,6 +17,7 @@ from praemia.analysis.palette import GREY, INK
 from praemia.analysis.tables import number, plain_text
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 TITLE = "The league"
@@ -71,23 +72,18 @@ def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
     places = np.arange(len(names))[::-1]
     figure = new_figure(10.5, 1.6 + 0.34 * len(names), f"{TITLE}: {len(board.tasks)} tasks, one setting per learner")
     left, right = figure.subplots(1, 2, sharey=True)
+    ratios = board.regrets / np.maximum(1e-12, board.regrets[:, [board.reference]])
     for place, line in zip(places, table, strict=True):
         rank = line.rank
         left.plot([rank.low, rank.high], [place, place], color=GREY, linewidth=2.2, solid_capstyle="butt")
         left.plot(rank.estimate, place, "o", color=INK, markersize=6)
         right.plot([line.ratio.low, line.ratio.high], [place, place], color=GREY, linewidth=2.2)
-    ratios = board.regrets / np.maximum(1e-12, board.regrets[:, [board.reference]])
-    for place, line in zip(places, table, strict=True):
         own = np.minimum(CUT, ratios[:, board.learners.index(line.learner)])
         right.plot(own, np.full(len(own), place), "|", color="#0072B2", markersize=9, markeredgewidth=1.1)
         right.plot(min(CUT, line.ratio.estimate), place, "o", color=INK, markersize=6)
     left.set_yticks(places, names)
-    right.set_xscale("log")
-    right.set_xlim(right=CUT * 1.1)
-    low = right.get_xlim()[0]
-    ticks = [tick for tick in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0) if low <= tick]
-    right.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    right.minorticks_off()
+    right.set_ylim(-0.6, len(names) - 0.4)
+    _ratio_axis(right)
     right.axvline(1.0, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
     tidy(left, "mean rank, 95 % interval", "rank (1 is best)", "")
     tidy(
@@ -97,6 +93,17 @@ def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
         "",
     )
     return figure
+
+
+def _ratio_axis(axes: Axes) -> None:
+    """Make a logarithmic axis with plain numbers, from what is drawn to the cut."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    low, high = min(low, 0.3), max(3.0, min(high, CUT * 1.1))
+    ticks = [tick for tick in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0) if low <= tick <= high]
+    axes.set_xlim(low, high)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
 
 
 def write_league(board: Board, table: Sequence[Standing], folder: Path) -> list[Path]:

@@ -24,7 +24,7 @@ from praemia.experiments.settings import Experiment, slug
 from praemia.experiments.store import Store
 
 TITLE = "Learning with probabilistic reward machines: what the runs say"
-CLAIMED = {"paper", "machine-size"}  # the experiments that claims are made of
+CLAIMED = {"paper", "machine-size", "horizon", "river-length"}  # the experiments that claims are made of
 
 
 def write_report(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> Path:

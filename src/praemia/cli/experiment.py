@@ -24,14 +24,8 @@ def command(file: Path, jobs: int | None, engine: str | None, shard: str | None,
     runs: 16
     episodes: 10000
     """
-    from praemia.analysis.report import write_report
-    from praemia.cli.sweep import sweep
+    from praemia.cli.sweep import sweep_and_report
     from praemia.experiments.files import load_experiment
 
     experiment = load_experiment(file)
-    folder = out or Path(f"results-{experiment.name}")
-    store = sweep([experiment], folder, jobs, engine, shard)
-    if shard is None:
-        report = folder / "report.html"
-        write_report(store, [experiment], report)
-        click.echo(f"the report is {report}")
+    sweep_and_report([experiment], out or Path(f"results-{experiment.name}"), jobs, engine, shard)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @click.command("league")
 @click.option("--tasks", metavar="NAMES", help="Tasks or task files, with commas between; all of the league's if none.")
-@click.option("--learners", metavar="NAMES", help="Learners, with commas between; all that learn if none.")
+@click.option("--learners", metavar="NAMES", help="Learners, with commas between; all that plan if none.")
 @runs_option(16)
 @episodes_option(10_000)
 @seed_option
@@ -37,6 +37,8 @@ def command(
     as_json: bool,
 ) -> None:
     """Run every learner on every task, at one setting per learner, and print who is best.
+
+    Left out unless named: random and optimal, which do not learn, and q-learning and crm, which take most of the time.
 
     \b
     praemia league --tasks warehouse-3,riverswim-10 --learners eqo,ucbvi-prm --runs 4

@@ -30,13 +30,7 @@ def command(
 
     Runs that are finished stay when this is stopped; running it again does what is missing.
     """
-    from praemia.analysis.report import write_report
-    from praemia.cli.sweep import sweep
+    from praemia.cli.sweep import sweep_and_report
     from praemia.experiments.builtin import experiments, select
 
-    chosen = select(experiments(runs, episodes, seed), only)
-    store = sweep(chosen, out, jobs, engine, shard)
-    if shard is None:
-        report = out / "report.html"
-        write_report(store, chosen, report)
-        click.echo(f"the report is {report}")
+    sweep_and_report(select(experiments(runs, episodes, seed), only), out, jobs, engine, shard)

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 @click.command("run")
 @click.argument("task")
 @click.option("--learner", "names", multiple=True, default=("ucbvi-prm",), show_default=True, help="May be repeated.")
-@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A learner's parameter; may be repeated.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of every learner that has it."
+)
 @episodes_option(1000)
 @runs_option(4)
 @seed_option

@@ -6,12 +6,35 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from praemia.cli.options import parse_shard
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import Experiment
     from praemia.experiments.store import Store
+
+
+def sweep_and_report(
+    experiments: list[Experiment], out: Path, jobs: int | None, engine: str | None, shard: str | None
+) -> None:
+    """Run experiments into the store at ``out``; then write the report, and the figures if there is anything new.
+
+    A shard is only a part, so it writes no report.
+    """
+    from praemia.analysis.report import publish, write_report
+
+    before = sum(1 for _ in out.glob("*/*/run-*.npz"))
+    store = sweep(experiments, out, jobs, engine, shard)
+    if shard is not None:
+        return
+    report = out / "report.html"
+    if len(store.files()) == before and (out / "figures").is_dir():
+        write_report(store, experiments, report)
+    else:
+        publish(store, experiments, report)
+    click.echo(f"the report is {report}, the figures are in {out / 'figures'}")
 
 
 def sweep(

@@ -66,6 +66,7 @@ def encode(dataset: Dataset) -> bytes:
         "labels_known": dataset.labels_known,
         "observation_names": dataset.observation_names,
         "action_names": dataset.action_names,
+        "propositions": dataset.propositions,
         "sources": dataset.sources,
         "labels": [
             [sorted(rule.propositions), rule.source, rule.action, rule.target] for rule in dataset.labelling.rules
@@ -101,6 +102,7 @@ def decode(data: bytes, where: str) -> Dataset:
             **{name: arrays[name].astype(_DTYPES.get(name, np.int64)) for name in _ARRAYS},
             labelling=RuleLabelling(rules),
             labels_known=bool(header["labels_known"]),
+            propositions=tuple(header["propositions"]),
             observation_names=_names(header["observation_names"]),
             action_names=_names(header["action_names"]),
             sources=tuple(dict(source) for source in header["sources"]),

@@ -11,6 +11,7 @@ from praemia.exploration.dataset import Dataset, add_up
 from praemia.exploration.grounds import BoxGround, TaskGround
 from praemia.exploration.reach import most_visits
 from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 
 MAX_TABULATED = 200_000  # (o, a, o') whose labels are asked for one by one
@@ -40,6 +41,7 @@ def task_dataset(ground: TaskGround, source: dict[str, Any], keep_search: bool) 
         labels_known=known,
         absorbing=np.zeros(mdp.num_observations, dtype=bool),
         reachability=_reachability(*every, ground),
+        propositions=_vocabulary(ground.task.machine, rules),
         observation_names=mdp.observation_names,
         action_names=mdp.action_names,
         sources=(source,),
@@ -67,7 +69,6 @@ def box_dataset(ground: BoxGround, source: dict[str, Any], keep_search: bool) ->
     every = ground.search_counts
     every.join(ground.counts)
     kept = every if keep_search else ground.counts
-    places = sorted(kept.counts)
     rules = tuple(
         LabelRule(label, *divmod(pair, box.num_actions), z)
         for (pair, z), label in sorted(kept.labels.items(), key=_place)
@@ -78,7 +79,6 @@ def box_dataset(ground: BoxGround, source: dict[str, Any], keep_search: bool) ->
         table = np.array([(pair, z, counts[pair, z]) for pair, z in sorted(counts)], dtype=np.int64).reshape(-1, 3)
         return table[:, 0], table[:, 1], table[:, 2]
 
-    assert places
     return Dataset(
         box.num_observations,
         box.num_actions,
@@ -89,8 +89,13 @@ def box_dataset(ground: BoxGround, source: dict[str, Any], keep_search: bool) ->
         labels_known=False,
         absorbing=np.arange(box.num_observations) >= box.num_env_observations,
         reachability=_reachability(columns(every.counts), every.first, ground),
+        propositions=_vocabulary(box.machine, rules),
         sources=(source,),
     )
+
+
+def _vocabulary(machine: RewardMachine, rules: tuple[LabelRule, ...]) -> tuple[str, ...]:
+    return tuple(sorted({*machine.propositions, *(name for rule in rules for name in rule.propositions)}))
 
 
 def _place(item: tuple[tuple[int, int], Any]) -> tuple[int, int]:

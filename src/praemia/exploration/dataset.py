@@ -29,6 +29,7 @@ class Dataset:
     pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — the transitions seen, in order.
     first_counts : int64[O], how often an episode began in each observation.
     labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
+    propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     absorbing : bool[O], observations known to lead to themselves without labels: where a black box's episode ended.
     reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring.
     sources : how the data was collected, one entry for each part.
@@ -45,6 +46,7 @@ class Dataset:
     labels_known: bool
     absorbing: NDArray[np.bool_]
     reachability: NDArray[np.float64]
+    propositions: tuple[str, ...] = ()
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
     sources: tuple[dict[str, Any], ...] = field(default=())
@@ -132,6 +134,7 @@ class Dataset:
             counts=counts,
             first_counts=np.sum([part.first_counts for part in parts], axis=0),
             labelling=RuleLabelling(tuple(rules)),
+            propositions=tuple(sorted({name for part in parts for name in part.propositions})),
             reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
             sources=tuple(source for part in parts for source in part.sources),
         )

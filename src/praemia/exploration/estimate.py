@@ -95,19 +95,25 @@ def estimated_task(
 
 
 def _require_readable(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
-    """Refuse a machine that waits for what can never happen."""
+    """Refuse a machine that reads unknown names, or nothing but what can never happen."""
     labelling = dataset.labelling if labels is None else as_labelling(labels)
-    known = labelling.propositions()
-    if known is None:
+    produced = labelling.propositions()
+    if produced is None:
         return
     if isinstance(labelling, RuleLabelling):
         _require_rules(labelling, dataset)
+    known = produced if labels is not None else produced.union(dataset.propositions)
     for rule in machine.rules:
         for name in sorted(rule.guard.propositions() - known):
             raise ModelError(
                 f"{rule.where}: the machine reads {name!r}, which the labels of this data never produce"
                 f"{did_you_mean(name, sorted(known))}"
             )
+    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
+    if read and not read & produced:
+        raise ModelError(
+            f"the machine reads {', '.join(sorted(read))}; the labels of this data never produce any of it"
+        )
 
 
 def _require_rules(labelling: RuleLabelling, dataset: Dataset) -> None:

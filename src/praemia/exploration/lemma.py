@@ -32,9 +32,9 @@ def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryP
     ``policy`` is an array as ``evaluate`` takes it, [H, M, O] or [H, M, O, A], or a policy over histories; the
     histories of the latter are enumerated, so the task must be small.
     """
+    differences = kernel_distances(task.mdp, other)
     if not np.array_equal(task.mdp.start_probs, other.start_probs):
         raise ModelError("two models with different starts; Lemma 2 compares kernels alone")
-    differences = kernel_distances(task.mdp, other)
     if isinstance(policy, HistoryPolicy):
         visits = history_visits(task.mdp, policy, int(task.horizon))
     else:

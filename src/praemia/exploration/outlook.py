@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, ParameterError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.plan_from import ExploredPlan, plan_from
 from praemia.models.machine import RewardMachine
@@ -32,6 +32,8 @@ def plan_rows(
     failure_prob: float = 0.05,
 ) -> list[Row]:
     """Plan for each machine; all certificates hold together with probability 1 − ρ."""
+    if not 0.0 < failure_prob < 1.0:
+        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
     if truth is not None:
         require_same_sizes(dataset, truth)
     rows = []

@@ -122,13 +122,14 @@ class Search:
         if untried:
             return untried[int(self.rng.integers(len(untried)))]
         scale = self.exploration * self.reward.bound * math.sqrt(math.log(node.visits + 1.0))
-        best, chosen = -math.inf, 0
-        for a, tries in enumerate(node.tries):
-            estimate, _, upper = self._action(node, a)
-            # An action that cannot beat the plan's lower bound needs no more visits.
-            if upper <= node.lower and a != node.action:
+        values = [self._action(node, a) for a in range(self.view.num_actions)]
+        floor = max(low for _, low, _ in values)
+        best, chosen = -math.inf, node.action
+        for a, (estimate, low, high) in enumerate(values):
+            # What is settled, or cannot beat what is certain already, needs no more visits.
+            if high - low <= SETTLED or high <= floor:
                 continue
-            score = estimate + scale / math.sqrt(tries)
+            score = estimate + scale / math.sqrt(node.tries[a])
             if score > best:
                 best, chosen = score, a
         return chosen
@@ -155,7 +156,7 @@ class Search:
             return
         values = [self._action(node, a) for a in range(self.view.num_actions)]
         tried = [a for a, tries in enumerate(node.tries) if tries > 0]
-        node.action = max(tried, key=lambda a: values[a][0])
+        node.action = max(tried, key=lambda a: values[a][:2])
         node.estimate, low, _ = values[node.action]
         node.upper = min(node.upper, max(high for _, _, high in values))
         # The lower bound is that of the choice stored here, so it may be claimed only where that choice is played.

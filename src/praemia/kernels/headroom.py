@@ -1,7 +1,7 @@
-"""Optimistic value iteration with a bonus measured against what can still be earned (see ``praemia.learners.headroom``).
+"""Optimistic value iteration whose bonus is measured against what can still be earned (``praemia.learners.headroom``).
 
-At step h, for the pair (o, a) in machine state m, with Y(o') = φ + W_{h+1}(m, o, a, o') and T = the largest Y over every
-o' that the pair's labels allow:
+At step h, for the pair (o, a) in machine state m, with Y(o') = φ + W_{h+1}(m, o, a, o') and T = the largest Y over
+every o' that the pair's labels allow:
 
     Q = min{T, p̂Y + max(d·√Var_p̂(Y), r·T) + g·(T − p̂Y)},    Q = T for a pair never visited,
 
@@ -73,8 +73,8 @@ def plan_headroom(
 ) -> Floats:
     """Make a plan: fill policy[H, O, M]; return V_0[O, M].
 
-    phi[L, M] and transitions (rewards 0) are the machine on the labels of ``seen``; machine is the same, with rewards, on
-    the labels of ``outlook``. deviation, floor, headroom: d, r and g of each slot.
+    phi[L, M] and transitions (rewards 0) are the machine on the labels of ``seen``; machine is the same, with rewards,
+    on the labels of ``outlook``. deviation, floor, headroom: d, r and g of each slot.
     """
     horizon, num_obs, num_states = policy.shape
     indptr, rows, labels, counts, slots = seen.indptr, seen.rows, seen.labels, seen.counts, seen.slots

@@ -10,8 +10,8 @@ theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y
 Plans are made by the `epoch` rule: when a pair's visits since the last plan reach its visits before.
 
 Why L: an action given up after a few unlucky tries is tried again once its observation has been visited often enough,
-so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper bound of V*_h with
-probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof, and what was tried and did not work).
+so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper bound of V*_h
+with probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof).
 
 T is taken over all (label, o') that can occur together, and over the labels that a pair allows. On tasks too large to
 ask for every label of (o, a, o'), it is taken over all labels that occur, for every pair: larger, never smaller.
@@ -48,7 +48,7 @@ class Headroom(Learner):
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
-    headroom_scale: float = parameter(0.05, "c₂ of the practical bonus, on the headroom", 0.0)
+    headroom_scale: float = parameter(0.1, "c₂ of the practical bonus, on the headroom", 0.0)
     failure_prob: float = failure_prob_parameter()
     replan: str = field(default="epoch", metadata={"help": "when to plan again: doubling, epoch or episode"})
 

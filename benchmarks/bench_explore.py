@@ -1,0 +1,98 @@
+"""Time reward-free exploration, and compare its two methods at equal numbers of episodes.
+
+    python -m pytest benchmarks/bench_explore.py -s
+
+The comparison gives each method the same number of episodes *in all*: EULER's searching episodes count, and they are
+kept (``keep_search``) so that nothing played is thrown away. A second line has the data of Algorithm 3 as written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from praemia.envs import make
+from praemia.exploration import Dataset, explore, plan_from
+from praemia.exploration.family import machine_family
+from praemia.models.task import Task
+
+NUM_SEEDS = 8
+
+
+def test_explore_warehouse_5(benchmark: Any) -> None:
+    """25 EULER runs of 1,000 episodes, then 10,000 episodes: the target is seconds."""
+    task = make("warehouse-5")
+    explore(task, episodes=5, policy_episodes=5)  # compile first
+    dataset = benchmark.pedantic(
+        explore, (task,), {"episodes": 10_000, "policy_episodes": 1000}, rounds=3, iterations=1
+    )
+    print(f"\n{dataset.coverage()}")
+
+
+def test_plan_from_warehouse_5(benchmark: Any) -> None:
+    """A plan with its certificate, from explored data."""
+    task = make("warehouse-5")
+    dataset = explore(task, episodes=1000, method="uncertainty")
+    plan_from(dataset, task.machine)  # compile first
+    plan = benchmark(plan_from, dataset, task.machine)
+    print(f"\n{plan.value}; {plan.certificate.text(dataset)}")
+
+
+def losses(task: Task, data: list[Dataset]) -> tuple[float, float, float]:
+    """Return the mean and the largest loss over machines and seeds, and the mean certificate ÷ the most to lose."""
+    machines = machine_family(task.machine.propositions, 8).values()
+    plans = [plan_from(dataset, machine) for dataset in data for machine in machines]
+    found = [plan.gap(task).value for plan in plans]
+    shares = [plan.certificate.bound / plan.certificate.largest for plan in plans]
+    return float(np.mean(found)), max(found), float(np.mean(shares))
+
+
+@pytest.mark.parametrize("name", ["riverswim-10", "warehouse-4", "warehouse-5"])
+def test_the_two_methods_at_equal_episodes(name: str) -> None:
+    task = make(name)
+    print(
+        f"\n{task.name}: 8 machines, {NUM_SEEDS} seeds; mean loss, largest loss, mean certificate as share of the most"
+    )
+    for total in (1_000, 3_000, 10_000, 30_000):
+        half = total // 2
+        search = max(1, half // task.num_observations)
+        ways: dict[str, dict[str, Any]] = {
+            "uncertainty": {"method": "uncertainty", "episodes": total},
+            "euler, search kept": {"episodes": half, "policy_episodes": search, "keep_search": True},
+            "euler, as written": {"episodes": half, "policy_episodes": search},
+        }
+        for label, arguments in ways.items():
+            data = [explore(task, seed=seed, **arguments) for seed in range(NUM_SEEDS)]
+            mean, worst, share = losses(task, data)
+            print(f"{total:>7,} episodes  {label:<20} {mean:.6f}  {worst:.6f}  {share:.3f}")
+
+
+@pytest.mark.parametrize("scale", [0.0001, 0.001, 0.01, 0.1, 1.0])
+def test_the_coefficient_of_the_uncertainty_explorer(scale: float) -> None:
+    print()
+    for name in ("riverswim-10", "warehouse-5"):
+        task = make(name)
+        data = [explore(task, seed=s, method="uncertainty", episodes=2000, scale=scale) for s in range(NUM_SEEDS)]
+        fewest = [int(dataset.visits.min()) for dataset in data]
+        mean, worst, share = losses(task, data)
+        print(f"c = {scale:<7g} {name:<14} {mean:.6f}  {worst:.6f}  {share:.3f}  fewest visits {min(fewest)}")
+
+
+@pytest.mark.parametrize("name", ["warehouse-4", "warehouse-5"])
+def test_the_slope_of_the_loss(name: str) -> None:
+    """The loss against N, and the slope on a log–log scale; Theorem 2's is −1/2."""
+    task = make(name)
+    budgets = (100, 300, 1000, 3000, 10_000, 30_000)
+    print()
+    for method in ("euler", "uncertainty"):
+        found = []
+        for episodes in budgets:
+            data = [
+                explore(task, episodes=episodes, policy_episodes=30, method=method, seed=s) for s in range(NUM_SEEDS)
+            ]
+            found.append(losses(task, data)[0])
+        slope = np.polyfit(np.log(budgets), np.log(found), 1)[0]
+        shown = "  ".join(f"{n:,}: {loss:.6f}" for n, loss in zip(budgets, found, strict=True))
+        print(f"{task.name}, {method}: {shown}; slope {slope:.2f}")

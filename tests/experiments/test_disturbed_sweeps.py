@@ -1,0 +1,117 @@
+"""Whatever happens to a sweep, its runs end byte for byte as if nothing had."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from sweeps import NUM_RUNS, contents, finish, kill_all, start, wait_for_runs
+
+
+def test_two_workers_give_the_bytes_of_one(experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
+    finish(start(experiment, tmp_path / "store", "--jobs", "2"))
+    assert contents(tmp_path / "store") == undisturbed
+
+
+def test_three_shards_into_one_folder_give_the_whole(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    for index in (1, 2, 3):
+        finish(start(experiment, store, "--jobs", "1", "--shard", f"{index}/3"))
+    assert contents(store) == undisturbed
+
+
+def test_a_sweep_killed_again_and_again_ends_like_the_undisturbed_one(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    moments = random.Random(7)
+    reached = 0
+    for _ in range(3):
+        sweep = start(experiment, store, "--jobs", "2")
+        reached = min(NUM_RUNS - 6, reached + moments.randint(1, 8))
+        wait_for_runs(store, reached, sweep)
+        kill_all(sweep)
+        kept = contents(store)
+        assert len(kept) >= reached
+        assert kept.items() <= undisturbed.items(), "what a killed sweep leaves is whole"
+    said = finish(start(experiment, store, "--jobs", "1"))
+    assert f"of {NUM_RUNS} runs are there already" in said
+    assert contents(store) == undisturbed
+
+
+def test_a_killed_worker_costs_nothing_but_time(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    sweep = start(experiment, store, "--jobs", "2")
+    wait_for_runs(store, 3, sweep)
+    children = subprocess.run(["pgrep", "-P", str(sweep.pid), "-f", "spawn_main"], capture_output=True, text=True)
+    os.kill(int(children.stdout.split()[-1]), signal.SIGKILL)
+    finish(sweep)
+    assert contents(store) == undisturbed
+
+
+def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    sweep = start(experiment, store, "--jobs", "1")
+    wait_for_runs(store, 4, sweep)
+    os.kill(sweep.pid, signal.SIGINT)
+    _, errors = sweep.communicate(timeout=60)
+    assert sweep.returncode == 130
+    assert errors.splitlines()[-1] == "error: interrupted"
+    assert "Traceback" not in errors
+    assert not list(store.rglob("*.partial"))
+    assert contents(store).items() <= undisturbed.items()
+    finish(start(experiment, store, "--jobs", "1"))
+    assert contents(store) == undisturbed
+
+
+def test_two_sweeps_into_one_store_do_not_damage_it(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    both = [start(experiment, store, "--jobs", "1") for _ in range(2)]
+    for sweep in both:
+        finish(sweep)
+    assert contents(store) == undisturbed
+
+
+def test_a_damaged_run_is_reported_and_done_again(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    finish(start(experiment, store, "--jobs", "1"))
+    victims = sorted(store.glob("*/*/run-*.npz"))[:3]
+    victims[0].write_bytes(victims[0].read_bytes()[:100])
+    victims[1].write_bytes(b"")
+    victims[2].write_bytes(sorted(store.glob("*/*/run-*.npz"))[-1].read_bytes())
+    said = finish(start(experiment, store, "--jobs", "1"))
+    assert all(str(victim) in said for victim in victims)
+    assert f"{NUM_RUNS - 3} of {NUM_RUNS} runs are there already" in said
+    assert contents(store) == undisturbed
+
+
+def test_a_disk_that_is_full_ends_in_one_message_and_leaves_no_half_run(experiment: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    code = (
+        "import resource, sys; from praemia.cli import main; "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900)); main(sys.argv[1:])"
+    )
+    arguments = ["experiment", str(experiment), "--out", str(store), "--jobs", "1"]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300, env=environment
+    )
+    assert done.returncode == 2
+    assert "error: " in done.stderr
+    assert "Traceback" not in done.stderr
+    assert contents(store) == {}
+    assert not list(store.rglob("*.partial"))

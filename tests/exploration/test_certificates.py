@@ -1,0 +1,348 @@
+"""Certificates: never below the truth, each of their parts against an oracle, honest when they say nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from helpers_exploration import random_kernel, tiny_task
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles import label_of
+from scipy.optimize import linprog
+
+from praemia.envs import random_task, riverswim, warehouse
+from praemia.errors import ModelError, ParameterError
+from praemia.exploration import (
+    CoverageReward,
+    Dataset,
+    ExpectimaxPlanner,
+    SearchPlanner,
+    TrajectoryReward,
+    explore,
+    plan_from,
+)
+from praemia.exploration.bounds import bernstein_bracket, largest_distance, most_to_earn, set_brackets
+from praemia.exploration.certificate import _shifted, _spec
+from praemia.exploration.confidence import confidence
+from praemia.exploration.estimate import estimated_task
+from praemia.exploration.family import machine_family
+from praemia.exploration.reach import sparse_kernel
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import evaluate, solve
+
+
+@pytest.mark.parametrize("method", ["euler", "uncertainty"])
+@pytest.mark.parametrize("task", [riverswim(5), warehouse(3)], ids=["riverswim-5", "warehouse-3"])
+def test_no_certificate_is_below_the_true_gap_on_the_papers_environments(task: Task, method: str) -> None:
+    machines = machine_family(task.machine.propositions, 6)
+    assert len(machines) == 6
+    for seed, episodes in enumerate((3, 30, 300, 3000)):
+        dataset = explore(task, episodes=episodes, policy_episodes=20, method=method, seed=seed)
+        for machine in machines.values():
+            plan = plan_from(dataset, machine)
+            truth = task.with_machine(machine)
+            assert plan.gap(task).value <= plan.certificate.bound + 1e-9
+            assert solve(truth).value <= plan.certificate.optimistic + 1e-9
+            assert evaluate(truth, plan.policy).value >= plan.certificate.pessimistic - 1e-9
+
+
+def test_certificates_on_random_tasks_fail_no_more_often_than_they_may() -> None:
+    # At ρ = 1/2 a certificate may fail in every second run: more than 75 of 120 would have probability below 0.004.
+    # (They fail far less: the parts of the bound are not attained together.)
+    below = narrow = 0
+    for seed in range(120):
+        task = random_task(4, 2, 3, horizon=5, seed=seed)
+        dataset = explore(task, episodes=int(10 ** (1 + seed % 4)), policy_episodes=5, method="uncertainty", seed=seed)
+        plan = plan_from(dataset, task.machine, failure_prob=0.5)
+        gap = plan.gap(task).value
+        below += gap > plan.certificate.bound + 1e-9
+        narrow += plan.certificate.bound < 0.2 * plan.certificate.largest
+    assert below <= 75
+    assert narrow >= 10  # and they do say something
+
+
+@pytest.mark.slow
+def test_no_certificate_is_below_the_true_gap_over_thousands_of_runs() -> None:
+    runs = 0
+    for task in (riverswim(5), riverswim(10, horizon=20), warehouse(3), warehouse(4)):
+        machines = machine_family(task.machine.propositions, 8)
+        for seed in range(25):
+            for method in ("euler", "uncertainty"):
+                dataset = explore(task, episodes=10 ** (1 + seed % 4), policy_episodes=30, method=method, seed=seed)
+                for machine in machines.values():
+                    plan = plan_from(dataset, machine)
+                    assert plan.gap(task).value <= plan.certificate.bound + 1e-9
+                    runs += 1
+    assert runs == 4 * 25 * 2 * 8
+
+
+@settings(max_examples=25)
+@given(seed=st.integers(0, 10**6))
+def test_certificates_for_any_reward_are_never_below_the_true_gap(seed: int) -> None:
+    task = tiny_task(seed, horizon=3)
+    rng = np.random.default_rng(seed)
+    weights = rng.uniform(0.0, 1.0, size=(3, 3, 3, 3))
+    reward = TrajectoryReward(lambda trajectory: float(weights[trajectory.observations]), 1.0)
+    dataset = explore(task, episodes=int(10 ** rng.uniform(0, 4)), method="uncertainty", seed=seed)
+    for planner in (ExpectimaxPlanner(), SearchPlanner(simulations=20)):
+        plan = plan_from(dataset, reward, planner=planner)
+        gap = plan.gap(task)
+        assert gap.exact
+        assert -1e-9 <= gap.value <= plan.certificate.bound + 1e-9
+
+
+def test_the_confidence_set_holds_the_truth() -> None:
+    # At ρ = 0.05 each of 200 datasets may fail with probability 0.05: more than 22 has probability below 1e-3.
+    failures = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        kernel = random_kernel(rng, 3, 2, 3)
+        task = Task(LabeledMDP.from_dense(kernel, start={0: 0.7, 2: 0.3}), tiny_task(0).machine, 4)
+        dataset = explore(task, episodes=int(10 ** rng.uniform(0, 3)), method="uncertainty", seed=seed)
+        sure = confidence(dataset, 0.05)
+        p_hat = np.zeros((6, 3))
+        p_hat[dataset.pairs, dataset.successors] = dataset.probs
+        distances = 0.5 * np.abs(p_hat - kernel.reshape(6, 3)).sum(axis=1)
+        visited = dataset.visits.ravel() > 0
+        unseen = np.where(p_hat > 0, 0.0, kernel.reshape(6, 3)).sum(axis=1)
+        true = kernel.reshape(6, 3)[dataset.pairs, dataset.successors]
+        start = 0.5 * np.abs(dataset.start_probs - task.mdp.start_probs).sum()
+        failures += bool(
+            np.any(distances[visited] > sure.tv.ravel()[visited] + 1e-12)
+            or np.any(unseen[visited] > sure.miss.ravel()[visited] + 1e-12)
+            or np.any((true < sure.lower - 1e-12) | (true > sure.upper + 1e-12))
+            or start > sure.start_tv + 1e-12
+        )
+    assert failures <= 22
+
+
+def extreme_value(
+    dataset: Dataset, task: Task, policy: np.ndarray | None, lower: np.ndarray, upper: np.ndarray, l1: np.ndarray | None
+) -> float:
+    """Return the best value (no policy) or a policy's worst one over a confidence set, by linear programs."""
+    dense, machine = np.zeros((6, 3)), task.machine
+    dense[dataset.pairs, dataset.successors] = dataset.probs
+    visits = dataset.visits.ravel()
+    sign = 1.0 if policy is None else -1.0
+    values = {(m, o): 0.0 for m in machine.states for o in range(3)}
+
+    def worth(after: dict[tuple[str, int], float], m: str, o: int, a: int, z: int) -> float:
+        outcomes = machine.outcomes(m, label_of(task.mdp.labelling.rules, o, a, z))
+        return sum(out.probability * (out.reward.mean + after[out.target, z]) for out in outcomes)
+
+    for h in reversed(range(task.horizon)):
+        after, values = values, {}
+        for m, o in after:
+            actions = range(2) if policy is None else [int(policy[h, machine.index[m], o])]
+            found = []
+            for a in actions:
+                gains = sign * np.array([worth(after, m, o, a, z) for z in range(3)])
+                pair = 2 * o + a
+                radius = None if l1 is None else l1[pair]
+                found.append(sign * _program(gains, dense[pair], visits[pair], lower[pair], upper[pair], radius))
+            values[m, o] = max(found)
+    return values[machine.initial, 0]
+
+
+def _program(
+    worth: np.ndarray, p_hat: np.ndarray, visits: int, lower: np.ndarray, upper: np.ndarray, l1: float | None
+) -> float:
+    """Maximise p·worth over the simplex, within intervals or within an L1 ball (p = p̂ + u − v)."""
+    if visits == 0:
+        return float(worth.max())
+    if l1 is None:
+        return -linprog(-worth, A_eq=[np.ones(3)], b_eq=[1.0], bounds=list(zip(lower, upper, strict=True))).fun
+    cost = np.concatenate((-worth, worth))
+    box = [(0.0, 1.0)] * 6
+    positive = np.hstack((-np.eye(3), np.eye(3)))
+    limits = np.vstack((positive, np.ones(6)))
+    return (
+        float(p_hat @ worth)
+        - linprog(
+            cost, A_ub=limits, b_ub=np.append(p_hat, l1), A_eq=[np.repeat([1.0, -1.0], 3)], b_eq=[0.0], bounds=box
+        ).fun
+    )
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_optimistic_and_pessimistic_values_are_those_of_linear_programs(seed: int) -> None:
+    from praemia.learners.ucrl2_rm import bernstein_interval
+
+    task = tiny_task(seed, horizon=3)
+    dataset = explore(task, episodes=4 * 10 ** (seed % 3), method="uncertainty", seed=seed)
+    sure = confidence(dataset, 0.05)
+    policy = np.random.default_rng(seed).integers(2, size=(3, 2, 3)).astype(np.int16)
+    spec = _spec(dataset, task.machine, 3, None)
+    best, worst = set_brackets(dataset, spec, sure, np.ascontiguousarray(policy.transpose(0, 2, 1)))
+    dense = np.zeros((6, 3))
+    dense[dataset.pairs, dataset.successors] = dataset.probs
+    n = np.maximum(1.0, dataset.visits.reshape(6, 1))
+    ends = bernstein_interval(dense, n, sure.element_level, 1.0)
+    radii = sure.l1.ravel()
+    oracle_best = min(extreme_value(dataset, task, None, *ends, l1) for l1 in (radii, None))
+    oracle_worst = max(extreme_value(dataset, task, policy, *ends, l1) for l1 in (radii, None))
+    assert best[0] == pytest.approx(oracle_best, abs=1e-8)
+    assert worst[0] == pytest.approx(oracle_worst, abs=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_bernstein_bracket_closes_around_the_values_in_the_estimate(seed: int) -> None:
+    task = random_task(4, 2, 3, horizon=5, seed=seed)
+    widths = []
+    for episodes in (100, 10_000):
+        dataset = explore(task, episodes=episodes, method="uncertainty", seed=seed)
+        estimate = estimated_task(dataset, task.machine)
+        plan = solve(estimate)
+        policy = np.ascontiguousarray(plan.policy.transpose(0, 2, 1))
+        upper, lower = bernstein_bracket(
+            dataset, estimate, confidence(dataset, 0.05), policy, most_to_earn(task.machine, 5)
+        )
+        value = plan.values[0, estimate.table.initial, :-1]
+        assert np.all(lower <= value + 1e-9)
+        assert np.all(value <= upper + 1e-9)
+        widths.append(float((upper - lower)[0]))
+    assert widths[1] < 0.5 * widths[0]
+
+
+def test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off() -> None:
+    task = tiny_task(2, horizon=3)
+    dataset = explore(task, episodes=200_000, method="uncertainty", seed=1)
+    sure = confidence(dataset, 0.05)
+    kernel = sparse_kernel(dataset.estimate())[:6, :3]
+    found, _ = largest_distance(kernel, sure, 3)
+    dense = kernel.toarray().reshape(3, 2, 3)
+    best = 0.0
+    for choice in np.ndindex(*(2,) * 9):
+        actions, total, here = np.array(choice).reshape(3, 3), 0.0, dataset.start_probs
+        for h in range(3):
+            total += sum(here[o] * sure.tv[o, actions[h, o]] for o in range(3))
+            here = sum(here[o] * dense[o, actions[h, o]] for o in range(3))
+        best = max(best, total)
+    assert dataset.start_probs @ found == pytest.approx(best, abs=1e-12)
+    assert best < 0.2
+
+
+def test_the_most_that_a_machine_can_pay_is_that_of_its_best_labels() -> None:
+    machine = (
+        MachineBuilder("a").edge("a", "x", "b", probability=0.5, reward=1).edge("a", "x", "a", probability=0.5).build()
+    )
+    # One success in 3 tries at 1/2 each.
+    assert most_to_earn(machine, 3)[0, 0] == pytest.approx(1.0 - 0.5**3)
+
+
+def test_moving_mass_is_the_largest_mean_within_a_distance() -> None:
+    values, probs = np.array([1.0, 3.0, 0.0]), np.array([0.5, 0.2, 0.3])
+    assert _shifted(values, probs, 0.4) == pytest.approx(1.0 * 0.4 + 3.0 * 0.6)
+    assert _shifted(values, probs, 5.0) == pytest.approx(3.0)
+
+
+def test_a_certificate_from_one_episode_is_vacuous_and_says_so() -> None:
+    task = warehouse(4)
+    dataset = explore(task, episodes=1, method="uncertainty")
+    plan = plan_from(dataset, task.machine)
+    assert plan.certificate.is_vacuous
+    assert plan.certificate.bound <= plan.certificate.largest
+    assert "vacuous" in plan.certificate.text(dataset)
+    assert plan.certificate.to_visit
+
+
+def test_more_data_shrinks_the_certificate() -> None:
+    task = riverswim(5)
+    bounds = [
+        plan_from(explore(task, episodes=n, method="uncertainty", seed=1), task.machine).certificate.bound
+        for n in (100, 1000, 10_000, 100_000)
+    ]
+    assert bounds == sorted(bounds, reverse=True)
+    assert bounds[-1] < 0.05
+
+
+def test_visiting_the_suggested_pairs_shrinks_the_certificate_more_than_visiting_others() -> None:
+    task = riverswim(5)
+    dataset = explore(task, episodes=2000, method="uncertainty", seed=1)
+    certificate = plan_from(dataset, task.machine).certificate
+    ranked = [(item.observation, item.action) for item in certificate.to_visit]
+
+    def after(pairs: list[tuple[int, int]]) -> float:
+        """Return the certificate with ten times the visits to some pairs, and the same frequencies."""
+        chosen = np.isin(dataset.pairs, [o * 2 + a for o, a in pairs])
+        more = replace(dataset, counts=np.where(chosen, 10 * dataset.counts, dataset.counts))
+        return plan_from(more, task.machine).certificate.bound
+
+    others = [(o, a) for o in range(5) for a in range(2) if (o, a) not in ranked[:3]][-3:]
+    assert after(ranked[:3]) < 0.9 * certificate.bound
+    assert after(ranked[:3]) < after(others)
+
+
+def test_the_loss_falls_with_the_number_of_episodes_at_least_as_its_square_root() -> None:
+    task = warehouse(3)
+    machines = machine_family(task.machine.propositions, 6)
+    budgets = (20, 60, 200, 600, 2000)
+    losses = []
+    for episodes in budgets:
+        data = [explore(task, episodes=episodes, policy_episodes=20, seed=seed) for seed in range(5)]
+        found = [plan_from(dataset, machine).gap(task).value for dataset in data for machine in machines.values()]
+        losses.append(float(np.mean(found)))
+    slope = np.polyfit(np.log(budgets), np.log(losses), 1)[0]
+    assert slope < -0.5
+    assert losses[-1] < 0.01
+
+
+def test_another_horizon_can_be_planned_for() -> None:
+    task = riverswim(5)
+    dataset = explore(task, episodes=2000, method="uncertainty")
+    plan = plan_from(dataset, task.machine, horizon=6)
+    assert plan.policy.shape == (6, 2, 5)
+    assert plan.gap(task).value <= plan.certificate.bound
+    for horizon in (0, 2.5, True):
+        with pytest.raises(ParameterError, match="horizon"):
+            plan_from(dataset, task.machine, horizon=horizon)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_planned_for_is_refused() -> None:
+    task = tiny_task(0)
+    dataset = explore(task, episodes=50, method="uncertainty")
+    with pytest.raises(ModelError, match="RewardMachine or a TrajectoryReward"):
+        plan_from(dataset, lambda trajectory: 0.0)  # type: ignore[arg-type]
+    with pytest.raises(ModelError, match="4 weights for 3 observations"):
+        plan_from(dataset, CoverageReward(np.ones(4)))
+    with pytest.raises(ModelError, match="ProductPlanner"):
+        plan_from(dataset, task.machine, planner=SearchPlanner())
+    with pytest.raises(ModelError, match="declared"):
+        plan_from(dataset, TrajectoryReward(lambda trajectory: 7.0, 1.0))
+    for failure_prob in (0.0, 1.0, math.nan):
+        with pytest.raises(ParameterError, match="failure_prob"):
+            plan_from(dataset, task.machine, failure_prob=failure_prob)
+
+
+def test_coverage_and_search_plan_in_tasks_too_large_to_enumerate() -> None:
+    task = warehouse(3)
+    dataset = explore(task, episodes=3000, method="uncertainty")
+    plan = plan_from(dataset, CoverageReward(np.ones(9)))
+    assert plan.planner == "greedy"
+    assert not plan.value.exact
+    assert plan.value.low < plan.value.value < plan.value.high
+    assert plan.value.value > 6.0  # 9 steps of which 7 in 10 go as meant, 9 places
+    assert plan.certificate.bound <= 9.0
+    wall = TrajectoryReward(lambda t: float(len(set(t.observations[-3:])) == 3), 1.0, "last three differ")
+    searched = plan_from(dataset, wall, planner=SearchPlanner(simulations=30), horizon=4)
+    assert 0.0 <= searched.value.value <= 1.0
+
+
+def test_rules_on_all_transitions_and_functions_give_one_certificate() -> None:
+    task = tiny_task(6)
+    dataset = explore(task, episodes=500, method="uncertainty")
+    own = plan_from(dataset, task.machine)
+    rules = [LabelRule(frozenset({"goal"}), target=2), LabelRule(frozenset({"home"}), source=0)]
+    given_ = plan_from(dataset, task.machine, labels=rules)
+
+    def labels(o: int, a: int, z: int) -> set[str]:
+        return {name for name, holds in (("goal", z == 2), ("home", o == 0)) if holds}
+
+    asked = plan_from(dataset, task.machine, labels=labels)
+    assert own.certificate.bound == given_.certificate.bound == asked.certificate.bound

@@ -1,0 +1,150 @@
+"""Datasets: what they count, what they keep on disk, how they grow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers_exploration import tiny_task
+
+from praemia.envs import warehouse
+from praemia.errors import FileError, ModelError
+from praemia.exploration import Dataset, explore, plan_from
+from praemia.exploration.archive import encode
+from praemia.exploration.estimate import SINK, estimated_task
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import evaluate, solve
+
+
+@pytest.fixture(scope="module")
+def dataset() -> Dataset:
+    return explore(warehouse(3), episodes=200, policy_episodes=20, seed=3)
+
+
+def test_a_dataset_reads_back_equal_and_equal_data_has_equal_bytes(dataset: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    dataset.save(path)
+    again = Dataset.load(path)
+    assert encode(again) == encode(dataset)
+    assert again.labelling == dataset.labelling
+    assert again.sources == dataset.sources
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_nothing_pickled_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "data.npz"
+    np.savez(path, header=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(FileError, match="damaged"):
+        Dataset.load(path)
+
+
+@pytest.mark.parametrize("cut", [0, 10, 200, -30])
+def test_a_damaged_file_is_one_error(dataset: Dataset, tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "data.npz"
+    path.write_bytes(encode(dataset)[:cut])
+    with pytest.raises(FileError, match="damaged"):
+        Dataset.load(path)
+
+
+def test_files_that_are_not_there_or_cannot_be_written_are_errors(dataset: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="cannot be read"):
+        Dataset.load(tmp_path / "none.npz")
+    with pytest.raises(FileError, match="cannot be written"):
+        dataset.save(tmp_path / "no" / "data.npz")
+
+
+def test_merging_adds_up(dataset: Dataset) -> None:
+    other = explore(warehouse(3), episodes=100, policy_episodes=20, seed=4)
+    both = dataset.merge(other)
+    np.testing.assert_array_equal(both.visits, dataset.visits + other.visits)
+    assert both.num_episodes == 300
+    assert both.num_transitions == 300 * dataset.horizon
+    assert len(both.sources) == 2
+    total = {}
+    for part in (dataset, other):
+        for pair, z, count in zip(part.pairs, part.successors, part.counts, strict=True):
+            total[int(pair), int(z)] = total.get((int(pair), int(z)), 0) + int(count)
+    found = zip(both.pairs.tolist(), both.successors.tolist(), both.counts.tolist(), strict=True)
+    assert {(pair, z): count for pair, z, count in found} == total
+
+
+def test_only_data_of_one_environment_merges(dataset: Dataset) -> None:
+    with pytest.raises(ModelError, match="num observations 9 and 16"):
+        dataset.merge(explore(warehouse(4), episodes=5, policy_episodes=1))
+    with pytest.raises(ModelError, match="horizon"):
+        dataset.merge(explore(warehouse(3).with_horizon(4), episodes=5, policy_episodes=1))
+
+
+def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
+    more = dataset.append([0, 1, 1, 2], [1, 4, 1])
+    assert more.num_episodes == dataset.num_episodes + 1
+    difference = more.visits - dataset.visits
+    assert difference[0, 1] == difference[1, 4] == difference[1, 1] == 1
+    assert difference.sum() == 3
+    for observations, actions, what in (
+        ([0, 1], [1, 1], "one observation more"),
+        ([0, 9], [1], "observations 0 … 9"),
+        ([0, 1], [5], "actions 5 … 5"),
+        ([-1, 1], [0], "observations -1"),
+    ):
+        with pytest.raises(ModelError, match=what):
+            dataset.append(observations, actions)
+
+
+def test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_pays_nothing() -> None:
+    task = tiny_task(1)
+    # Pays 0.5 in every step without "goal": also on the empty label, which a sink must not trigger.
+    machine = MachineBuilder("q").edge("q", "!goal", "q", reward=0.5).build()
+    once = explore(task, episodes=1, policy_episodes=1, seed=0)
+    model = once.estimate()
+    assert model.num_observations == 4
+    dense = model.to_dense()
+    for o, a in np.argwhere(once.visits == 0):
+        assert dense[o, a, 3] == 1.0
+    for (o, a), visits in np.ndenumerate(once.visits):
+        if visits:
+            counts = np.zeros(3)
+            chosen = once.pairs == o * 2 + a
+            counts[once.successors[chosen]] = once.counts[chosen]
+            np.testing.assert_allclose(dense[o, a, :3], counts / visits)
+    estimate = estimated_task(once, machine)
+    values = solve(estimate).values
+    assert values[0, 0, 3] == 0.0  # in the sink, whatever the machine state
+    never = np.argwhere(once.visits == 0)
+    assert len(never)
+    o, a = never[0]
+    policy = np.full((3, 1, 4), a)
+    assert evaluate(estimate, policy).values[0, 0, o] == 0.0
+    assert {SINK} in model.label_sets
+
+
+def test_a_machine_that_waits_for_what_never_happens_is_refused(dataset: Dataset) -> None:
+    wrong = MachineBuilder("a").edge("a", "deliver", "b", reward=1).build()
+    with pytest.raises(ModelError, match=r"'deliver'.*never produce.*did you mean 'delivery'"):
+        plan_from(dataset, wrong)
+
+
+def test_other_labels_can_be_given_when_planning(dataset: Dataset) -> None:
+    machine = MachineBuilder("a").edge("a", "middle", "b", reward=1).build()
+    rules = [LabelRule(frozenset({"middle"}), target=4)]
+    plan = plan_from(dataset, machine, labels=rules)
+    truth = Task(LabeledMDP.from_dense(warehouse(3).mdp.to_dense(), rules), machine, 9)
+    gap = solve(truth).value - evaluate(truth, plan.policy).value
+    assert gap <= plan.certificate.bound
+    assert gap <= 0.05
+    with pytest.raises(ModelError, match="label rule names the observation 40"):
+        plan_from(dataset, machine, labels=[LabelRule(frozenset({"middle"}), target=40)])
+
+
+def test_coverage_says_what_was_never_reached() -> None:
+    kernel = np.zeros((3, 2, 3))
+    kernel[0, :, 0] = kernel[1, :, 1] = kernel[2, :, 2] = 1.0
+    task = Task(LabeledMDP.from_dense(kernel, observations=["here", "there", "beyond"]), tiny_task(0).machine, 2)
+    dataset = explore(task, episodes=20, policy_episodes=2)
+    assert dataset.unreached.tolist() == [1, 2]
+    assert "never reached: there, beyond" in dataset.coverage()
+    assert dataset.reachability.tolist() == [2.0, 0.0, 0.0]

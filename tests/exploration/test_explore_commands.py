@@ -1,0 +1,121 @@
+"""``praemia explore`` and ``praemia plan``: files in, files out, one message for bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from praemia.cli import execute
+from praemia.envs import warehouse
+from praemia.exploration import Dataset
+from praemia.exploration.family import machine_family
+from praemia.models.labels import RuleLabelling
+from praemia.planning.exact import evaluate, solve
+
+MACHINE = """
+states: [seek, done]
+initial: seek
+propositions: [{name}]
+transitions:
+  - {{from: seek, when: {name}, to: done, reward: 1}}
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    path = tmp_path / "data.npz"
+    arguments = ["explore", "warehouse-3", "--episodes", "300", "--policy-episodes", "20", "--out", str(path)]
+    assert execute(arguments) == 0
+    return path
+
+
+def machine_file(folder: Path, name: str) -> str:
+    path = folder / f"{name}.yaml"
+    path.write_text(MACHINE.format(name=name))
+    return str(path)
+
+
+def test_explore_then_plan_for_another_machine(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    policy = tmp_path / "policy.npy"
+    capsys.readouterr()
+    machine = machine_file(tmp_path, "delivery")
+    arguments = ["plan", str(data), "--machine", machine, "--task", "warehouse-3", "--out", str(policy), "--json"]
+    assert execute(arguments) == 0
+    (found,) = json.loads(capsys.readouterr().out)["machines"]
+    assert found["loss"] <= found["certificate"]["bound"]
+    from praemia.files import load_machine
+
+    truth = warehouse(3).with_machine(load_machine(machine))
+    assert found["optimum"] == pytest.approx(solve(truth).value)
+    assert found["true_value"] == pytest.approx(evaluate(truth, np.load(policy)).value)
+
+
+def test_explore_prints_one_json_object_and_appends(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    arguments = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "50", "--out", str(data)]
+    assert execute([*arguments, "--append", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["episodes"] == Dataset.load(data).num_episodes == 350
+    assert record["pairs"] == 45
+
+
+def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    assert execute(["plan", str(data), "--task", "warehouse-3", "--report", str(page)]) == 0
+    text = page.read_text()
+    assert text.count("<svg") == 2
+    assert not re.search(r'(?:src|href)="(?!data:)', text)
+    for name in machine_family(("item", "delivery")):
+        assert name in text
+
+
+def test_a_family_has_at_least_six_different_machines() -> None:
+    for names in (["p"], ["item", "delivery"], ["a", "b", "c"]):
+        machines = machine_family(names)
+        assert len(machines) >= 6
+        assert len(set(machines.values())) == len(machines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["explore", "warehouse-3", "--episodes", "0", "--out", "{new}"], "episodes=0"),
+        (["explore", "warehouse-3", "--method", "magic", "--out", "{new}"], "unknown exploration method 'magic'"),
+        (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}/no/x.npz"], "there is no folder"),
+        (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "this is a folder"),
+        (["explore", "warehous-3", "--out", "{new}"], "did you mean"),
+        (["plan", "{folder}/none.npz"], "cannot be read"),
+        (["plan", "{machine}"], "damaged, or not a dataset"),
+        (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),
+        (["plan", "{data}", "--task", "warehouse-4"], "the task 'warehouse-4' has 16 and 5"),
+        (["plan", "{data}", "--failure-prob", "1.5"], "failure_prob"),
+        (["plan", "{data}", "--out", "{new}"], "one --machine"),
+    ],
+)
+def test_bad_input_is_one_message_and_nothing_is_written(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
+) -> None:
+    new = tmp_path / "new.npz"
+    places = {"new": new, "folder": tmp_path, "data": data, "machine": machine_file(tmp_path, "coffee")}
+    capsys.readouterr()
+    assert execute([part.format(**places) for part in arguments]) == 2
+    output = capsys.readouterr()
+    assert message in output.err
+    assert output.err.startswith("error: ")
+    assert output.out == ""
+    assert not new.exists()
+
+
+def test_data_without_propositions_has_no_family(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from dataclasses import replace
+
+    bare = tmp_path / "bare.npz"
+    replace(Dataset.load(data), labelling=RuleLabelling(), propositions=()).save(bare)
+    assert execute(["plan", str(bare)]) == 2
+    assert "no propositions" in capsys.readouterr().err

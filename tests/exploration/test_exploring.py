@@ -1,0 +1,195 @@
+"""Exploration: what is played, what is counted, and that no reward is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from helpers_exploration import tiny_task
+from scipy import stats
+
+from praemia.envs import riverswim, warehouse
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ModelError, ParameterError, UnknownNameError
+from praemia.exploration import explore, plan_from, significance
+from praemia.exploration.archive import encode
+from praemia.exploration.grounds import TaskGround, uniform_at
+from praemia.exploration.uncertainty import Searcher
+from praemia.models.machine import MachineBuilder
+from praemia.models.task import Task
+
+METHODS = ("euler", "uncertainty")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_equal_seeds_give_equal_data_and_other_seeds_other_data(method: str) -> None:
+    data = [encode(explore(warehouse(3), episodes=50, policy_episodes=10, method=method, seed=s)) for s in (1, 1, 2)]
+    assert data[0] == data[1] != data[2]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_machine_of_the_task_changes_nothing(method: str) -> None:
+    task = warehouse(3)
+    other = task.with_machine(MachineBuilder("x").edge("x", "true", "x", reward=1).build())
+    data = [explore(t, episodes=60, policy_episodes=10, method=method, seed=1) for t in (task, other)]
+    np.testing.assert_array_equal(data[0].counts, data[1].counts)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_counts_are_those_of_whole_episodes_from_the_start(method: str) -> None:
+    task = tiny_task(4, num_observations=4, horizon=5)
+    dataset = explore(task, episodes=70, policy_episodes=15, method=method)
+    assert dataset.num_episodes == 70
+    assert dataset.num_transitions == 70 * 5
+    assert dataset.first_counts.tolist() == [70, 0, 0, 0]
+    # What enters an observation leaves it again, but for the ends of episodes.
+    entered = np.bincount(dataset.successors, dataset.counts, 4) + dataset.first_counts
+    ended = entered - dataset.visits.sum(axis=1)
+    assert ended.min() >= 0
+    assert ended.sum() == 70
+
+
+def test_searching_episodes_are_kept_on_demand() -> None:
+    dataset = explore(warehouse(3), episodes=50, policy_episodes=10, keep_search=True)
+    assert dataset.num_episodes == 50 + 9 * 10
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_successors_follow_the_kernel(method: str) -> None:
+    task = riverswim(5)
+    dataset = explore(task, episodes=3000, policy_episodes=50, method=method, seed=7)
+    dense = task.mdp.to_dense()
+    pvalues = []
+    for pair in range(10):
+        chosen = dataset.pairs == pair
+        expected = dense[pair // 2, pair % 2, dataset.successors[chosen]]
+        if chosen.sum() > 1:
+            counts = dataset.counts[chosen]
+            assert expected.sum() == pytest.approx(1.0)
+            pvalues.append(stats.chisquare(counts, counts.sum() * expected).pvalue)
+    # At most 10 tests; a correct sampler fails with probability 1e-3.
+    assert min(pvalues) > 1e-4
+
+
+def test_policies_act_uniformly_at_their_target_and_as_planned_elsewhere() -> None:
+    policy = np.array([[[1], [0], [1]]], dtype=np.int16)
+    weights = uniform_at(policy, 2, 2)
+    assert weights[0, :, 0].tolist() == [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]
+
+
+def test_search_finds_policies_that_reach_their_target() -> None:
+    task = riverswim(5)
+    ground = TaskGround(task)
+    played = ground.search(4, Searcher(), 400, (3,))
+    assert sum(count for _, count in played) == 400
+    assert ground.search_counts.sum() == 400 * task.horizon
+    policy = played[-1][0]
+    assert (policy[:4, :4, 0] == 1).mean() > 0.6  # towards the right end, while there is time
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_reachability_is_close_to_the_significance_of_the_true_task(method: str) -> None:
+    task = riverswim(5)
+    dataset = explore(task, episodes=3000, policy_episodes=300, method=method, seed=2)
+    np.testing.assert_allclose(dataset.reachability, significance(task), rtol=0.1)
+
+
+def test_the_uncertainty_explorer_stops_when_it_is_certain() -> None:
+    dataset = explore(riverswim(5), episodes=100_000, method="uncertainty", stop_below=0.5)
+    assert 10 < dataset.num_episodes < 100_000
+
+
+def test_progress_ends_with_all_episodes() -> None:
+    seen: list[tuple[int, int]] = []
+    explore(warehouse(3), episodes=40, policy_episodes=5, on_progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1] == (40 + 9 * 5, 40 + 9 * 5)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"episodes": 0}, ParameterError, "episodes=0"),
+        ({"episodes": 2.5}, ParameterError, "whole number"),
+        ({"episodes": 5, "policy_episodes": 0}, ParameterError, "policy_episodes=0"),
+        ({"episodes": 5, "method": "eulers"}, UnknownNameError, "did you mean 'euler'"),
+        ({"episodes": 5, "seed": -1}, ParameterError, "seed"),
+        ({"episodes": 5, "scale": -1.0}, ParameterError, "bonus_scale"),
+        ({"episodes": 5, "stop_below": 1.0}, ParameterError, "stop_below"),
+    ],
+)
+def test_bad_budgets_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        explore(warehouse(3), **arguments)
+
+
+def test_what_cannot_be_explored_is_refused() -> None:
+    with pytest.raises(ParameterError, match="expected a Task or a BlackBox"):
+        explore("warehouse-3", episodes=5)  # type: ignore[arg-type]
+
+
+class Corridor(gymnasium.Env[int, int]):
+    """Five places in a row; action 1 moves right w.p. 0.8. Reaching the end ends the episode."""
+
+    observation_space = gymnasium.spaces.Discrete(5)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        if action == 1 and self.np_random.random() < 0.8:
+            self.place += 1
+        elif action == 0:
+            self.place = max(0, self.place - 1)
+        return self.place, 0.0, self.place == 4, False, {}
+
+
+def corridor_box(labels: Any = None) -> BlackBox:
+    machine = MachineBuilder("go").edge("go", "end", "done", reward=1).build()
+    return BlackBox(Corridor(), labels or (lambda o, a, z, info: {"end"} if z == 4 else ()), machine, 8)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
+    dataset = explore(corridor_box(), episodes=300, policy_episodes=30, method=method, seed=1)
+    assert dataset.num_observations == 10
+    assert dataset.num_episodes == 300
+    assert dataset.absorbing.tolist() == [False] * 5 + [True] * 5
+    assert dataset.unreached.tolist() == [4]  # the end is met only as the place where episodes ended
+    assert not dataset.labels_known
+    plan = plan_from(dataset, corridor_box().machine)
+    # At least 4 of 8 moves must succeed: 1 − P(Binomial(8, 0.8) ≤ 3).
+    optimum = 1.0 - stats.binom.cdf(3, 8, 0.8)
+    assert (plan.policy[:, 0, :4] == 1)[0, 0]
+    assert plan.value.value == pytest.approx(optimum, abs=0.05)
+    assert plan.certificate.optimistic >= optimum
+    assert plan.certificate.pessimistic <= optimum
+    assert plan_from(dataset.merge(dataset), corridor_box().machine).certificate.bound <= plan.certificate.bound
+    with pytest.raises(ModelError, match="never seen before"):
+        dataset.append([0, 3], [1])
+    assert dataset.append([0, 1], [1]).num_episodes == 301
+
+
+def test_labels_that_are_no_function_of_the_transition_are_refused() -> None:
+    flips = iter(range(10**9))
+    box = corridor_box(lambda o, a, z, info: {"end"} if next(flips) % 2 else ())
+    with pytest.raises(ModelError, match="labels must be a function"):
+        explore(box, episodes=20, policy_episodes=5)
+
+
+def test_function_labels_travel_as_data() -> None:
+    from praemia.models.mdp import LabeledMDP
+
+    base = warehouse(3)
+    mdp = LabeledMDP.from_dense(
+        base.mdp.to_dense(), lambda o, a, z: {"item"} if z == 2 else {"delivery"} if z == 8 else ()
+    )
+    dataset = explore(Task(mdp, base.machine, 9), episodes=300, policy_episodes=20)
+    assert dataset.labels_known
+    expected = plan_from(explore(base, episodes=300, policy_episodes=20), base.machine)
+    assert plan_from(dataset, base.machine).value == expected.value
