@@ -13,9 +13,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from praemia.envs import make
-from praemia.exploration import Dataset, explore, plan_from
+from praemia.envs import make, random_task
+from praemia.exploration import (
+    CoverageReward,
+    Dataset,
+    ExpectimaxPlanner,
+    GreedyPlanner,
+    HistoryPolicy,
+    SearchPlanner,
+    Trajectory,
+    TrajectoryReward,
+    explore,
+    plan_from,
+)
 from praemia.exploration.family import machine_family
+from praemia.exploration.trajectories import KernelView
+from praemia.exploration.values import value_of_histories
 from praemia.models.task import Task
 
 NUM_SEEDS = 8
@@ -96,3 +109,43 @@ def test_the_slope_of_the_loss(name: str) -> None:
         slope = np.polyfit(np.log(budgets), np.log(found), 1)[0]
         shown = "  ".join(f"{n:,}: {loss:.6f}" for n, loss in zip(budgets, found, strict=True))
         print(f"{task.name}, {method}: {shown}; slope {slope:.2f}")
+
+
+@pytest.mark.parametrize("simulations", [10, 100, 1_000, 10_000])
+def test_the_loss_of_search_against_brute_force(simulations: int) -> None:
+    """Rewards without any structure on tiny random kernels: 3 observations, 2 actions, 4 steps."""
+    lost, stated = [], []
+    for seed in range(20):
+        mdp = random_task(3, 2, 2, horizon=4, seed=seed).mdp
+        view = KernelView.of_mdp(mdp)
+        reward = TrajectoryReward(lambda t, s=seed: _noise(s, t), 1.0, "noise")  # type: ignore[misc]
+        best = _value(view, ExpectimaxPlanner().plan(view, reward, 4).policy, reward)
+        plan = SearchPlanner(simulations=simulations, seed=seed).plan(view, reward, 4)
+        lost.append(best - _value(view, plan.policy, reward))
+        stated.append(plan.alpha)
+    print(f"\n{simulations:>6,} simulations: mean loss {np.mean(lost):.4f}, largest {max(lost):.4f}, "
+          f"stated α {np.mean(stated):.4f} on average, {max(stated):.4f} at most")  # fmt: skip
+
+
+def test_the_loss_of_greedy_coverage_against_brute_force() -> None:
+    lost, stated = [], []
+    for seed in range(40):
+        mdp = random_task(6, 2, 2, horizon=6, seed=seed, branching=2).mdp
+        view = KernelView.of_mdp(mdp)
+        reward = CoverageReward(np.random.default_rng(seed).uniform(size=6))
+        best = _value(view, ExpectimaxPlanner(max_histories=10**7).plan(view, reward, 6).policy, reward, 6)
+        plan = GreedyPlanner().plan(view, reward, 6)
+        lost.append((best - _value(view, plan.policy, reward, 6)) / best)
+        stated.append(plan.alpha / best)
+    print(f"\ngreedy coverage: mean loss {np.mean(lost):.4f} of the optimum, largest {max(lost):.4f}; "
+          f"stated α {np.mean(stated):.4f} on average")  # fmt: skip
+
+
+def _noise(seed: int, trajectory: Trajectory) -> float:
+    return float(np.random.default_rng([seed, *trajectory.observations, *trajectory.actions]).uniform())
+
+
+def _value(view: KernelView, policy: HistoryPolicy, reward: TrajectoryReward, horizon: int = 4) -> float:
+    found = value_of_histories(view, policy, reward, horizon, max_histories=10**7)
+    assert found.exact
+    return found.value

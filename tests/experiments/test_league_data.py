@@ -6,7 +6,7 @@ import pytest
 
 from praemia import envs, learners
 from praemia.errors import PraemiaError
-from praemia.experiments.league import TASKS, TUNED_ON, contestants, league
+from praemia.experiments.league import OFFICE, TASKS, TUNED_ON, contestants, league
 
 
 def test_every_learner_that_plans_plays() -> None:
@@ -15,7 +15,7 @@ def test_every_learner_that_plans_plays() -> None:
 
 def test_one_setting_per_learner_for_all_tasks() -> None:
     experiment = league(num_runs=1)
-    assert [setting.name for setting in experiment.settings] == list(TASKS)
+    assert [setting.name for setting in experiment.settings] == [*TASKS, OFFICE.name]
     first = experiment.settings[0].choices
     assert all(setting.choices is first for setting in experiment.settings)
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 from praemia.exploration.confidence import Confidence, function_widths
 from praemia.exploration.dataset import Dataset
+from praemia.kernels.arrays import Actions
 from praemia.kernels.certify import bracket, policy_distance, worst_value
 from praemia.kernels.ucrl2 import plan_ucrl2
 from praemia.learners.ucrl2_rm import bernstein_interval, dense_rows
@@ -53,7 +54,7 @@ def largest_distance(kernel: Any, confidence: Confidence, horizon: int) -> tuple
     return values, actions
 
 
-def distance_of_policy(task: Task, confidence: Confidence, policy: NDArray[np.int16]) -> Values:
+def distance_of_policy(task: Task, confidence: Confidence, policy: Actions) -> Values:
     """Return D_0 as [O] of a policy [H, O + 1, M] in the estimate with its sink, from the machine's initial state."""
     tv = np.concatenate((confidence.tv.ravel(), np.zeros(task.num_actions)))
     table = policy_distance(model_arrays(task), transition_arrays(task.table), task.num_actions, tv, policy)
@@ -75,7 +76,7 @@ def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
 
 
 def bernstein_bracket(
-    dataset: Dataset, task: Task, confidence: Confidence, policy: NDArray[np.int16], most: Values
+    dataset: Dataset, task: Task, confidence: Confidence, policy: Actions, most: Values
 ) -> tuple[Values, Values]:
     """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O], by Bernstein around V*; ``policy`` is [H, O + 1, M]."""
     sink = task.num_actions
@@ -105,9 +106,7 @@ def _places(dataset: Dataset, task: Task) -> NDArray[np.int64]:
     return np.searchsorted(keys, dataset.pairs * task.num_observations + dataset.successors)
 
 
-def set_brackets(
-    dataset: Dataset, spec: TaskSpec, confidence: Confidence, policy: NDArray[np.int16]
-) -> tuple[Values, Values]:
+def set_brackets(dataset: Dataset, spec: TaskSpec, confidence: Confidence, policy: Actions) -> tuple[Values, Values]:
     """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O]: the better of L1 balls and intervals; ``policy`` is [H, O, M]."""
     shape = (dataset.num_observations, dataset.num_actions, dataset.num_observations)
     p_hat = np.zeros(shape)

@@ -15,6 +15,7 @@ from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 
 MAX_TABULATED = 200_000  # (o, a, o') whose labels are asked for one by one
+MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observations: some seconds
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 
@@ -103,12 +104,18 @@ def _place(item: tuple[tuple[int, int], Any]) -> tuple[int, int]:
 
 
 def _reachability(columns: Columns, first: NDArray[np.int64], ground: TaskGround | BoxGround) -> NDArray[np.float64]:
-    """Estimate max_π Σ_h μ^π_h(o) for every o: the optimum in p̂ of all that was played, the search included."""
+    """Estimate max_π Σ_h μ^π_h(o) for every o: the optimum in p̂ of all that was played, the search included.
+
+    Where that would take too long, the mean number of visits in an episode stands for it, which is lower.
+    """
     from scipy.sparse import csr_array
 
     pairs, successors, counts = columns
-    visits = np.bincount(pairs, counts, ground.num_observations * ground.num_actions)
     shape = (ground.num_observations * ground.num_actions, ground.num_observations)
+    visits = np.bincount(pairs, counts, shape[0])
+    if len(counts) * shape[1] * ground.horizon > MAX_WORK:
+        mean: NDArray[np.float64] = visits.reshape(-1, ground.num_actions).sum(axis=1) / first.sum()
+        return mean
     kernel = csr_array((counts / visits[pairs], (pairs, successors)), shape=shape)
     targets = np.arange(ground.num_observations)
     most = most_visits(kernel, ground.num_actions, ground.horizon, targets, None)

@@ -29,6 +29,7 @@ from praemia.exploration.bounds import (
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.reach import sparse_kernel
+from praemia.kernels.arrays import Actions
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels, as_labelling
 from praemia.models.task import MachineTable, Task, TaskSpec
@@ -119,13 +120,13 @@ def certify_machine(
     dataset: Dataset,
     task: Task,
     machine: RewardMachine,
-    policy: NDArray[np.int16],
+    policy: Actions,
     failure_prob: float,
     labels: Labels | None,
 ) -> Certificate:
     """Certify the exact plan for a machine; ``task`` is the estimate with its sink, ``policy`` is [H, M, O + 1]."""
     sure = confidence(dataset, failure_prob)
-    inner = np.ascontiguousarray(policy.transpose(0, 2, 1))
+    inner = policy.transpose(0, 2, 1).copy()
     most = most_to_earn(machine, int(task.horizon))
     largest = float(most[0, task.table.initial])
     distances, actions = _largest(dataset, sure, int(task.horizon))
@@ -154,7 +155,7 @@ def _brackets(
     task: Task,
     machine: RewardMachine,
     sure: Confidence,
-    policy: NDArray[np.int16],
+    policy: Actions,
     most: Values,
     labels: Labels | None,
 ) -> tuple[Values, Values]:
@@ -163,7 +164,7 @@ def _brackets(
     size = dataset.num_observations**2 * dataset.num_actions
     if size <= MAX_DENSE and not dataset.absorbing.any() and (dataset.labels_known or labels is not None):
         spec = _spec(dataset, machine, int(task.horizon), labels)
-        best, worst = set_brackets(dataset, spec, sure, np.ascontiguousarray(policy[:, :-1]))
+        best, worst = set_brackets(dataset, spec, sure, policy[:, :-1].copy())
         upper, lower = np.minimum(upper, best), np.maximum(lower, worst)
     return upper, lower
 

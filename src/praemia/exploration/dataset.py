@@ -31,7 +31,7 @@ class Dataset:
     labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     absorbing : bool[O], observations known to lead to themselves without labels: where a black box's episode ended.
-    reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring.
+    reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring, from all that was played.
     sources : how the data was collected, one entry for each part.
     """
 

@@ -32,14 +32,13 @@ class SinkLabelling(Labelling):
     absorbing: tuple[int, ...] = ()
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        inside = targets != self.sink
-        numbers = np.zeros(len(sources), dtype=np.int32)
+        lost = targets == self.sink
+        inside = ~lost & ~np.isin(sources, np.array(self.absorbing, dtype=np.int64))
         part, labels = self.inner.of(sources[inside], actions[inside], targets[inside])
-        labels = [*labels, frozenset(), frozenset({SINK})]
+        numbers = np.full(len(sources), len(labels), dtype=np.int32)
         numbers[inside] = part
-        numbers[~inside] = len(labels) - 1
-        numbers[np.isin(sources, np.array(self.absorbing, dtype=np.int64)) & inside] = len(labels) - 2
-        return numbers, labels
+        numbers[lost] = len(labels) + 1
+        return numbers, [*labels, frozenset(), frozenset({SINK})]
 
     def propositions(self) -> Label | None:
         inner = self.inner.propositions()

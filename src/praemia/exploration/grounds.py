@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.envs.black_box import BlackBox
 from praemia.exploration.boxes import BoxCounts, searching_box
 from praemia.exploration.uncertainty import Searcher
 from praemia.learners.base import Experience, Learner, LearnerPlan
@@ -25,10 +26,8 @@ from praemia.simulation.black_box import BlackBoxTally, play_episode
 from praemia.simulation.game import Game
 from praemia.simulation.seeds import generators
 
-from praemia.envs.black_box import BlackBox  # isort: skip
-
 HERE = "praemia-here"
-Played: TypeAlias = list[tuple[NDArray[np.int16], int]]
+Played: TypeAlias = list[tuple[NDArray[Any], int]]
 Progress: TypeAlias = Callable[[int], None]
 SeedKey: TypeAlias = tuple[int, ...]
 
@@ -38,7 +37,7 @@ def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
     return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)
 
 
-def uniform_at(policy: NDArray[np.int16], o: int, num_actions: int) -> NDArray[np.float64]:
+def uniform_at(policy: NDArray[Any], o: int, num_actions: int) -> NDArray[np.float64]:
     """Turn a policy [H, O, 1] into action probabilities [H, O, 1, A], uniform at one observation."""
     weights: NDArray[np.float64] = (policy[..., None] == np.arange(num_actions)).astype(np.float64)
     weights[:, o] = 1.0 / num_actions

@@ -29,13 +29,13 @@ class ExploredPlan:
 
     Attributes
     ----------
-    policy : int16[H, M, O] for a machine, else a policy over histories.
+    policy : whole numbers [H, M, O] for a machine, else a policy over histories.
     value : its value in p̂, exact or an estimate with an interval.
     alpha : how far it may be from the best plan in p̂; NaN if that is not known.
     certificate : how far it may be from the optimum of the true environment.
     """
 
-    policy: NDArray[np.int16] | HistoryPolicy
+    policy: NDArray[Any] | HistoryPolicy
     value: Value
     alpha: float
     planner: str
@@ -112,7 +112,7 @@ def _for_machine(
     task = estimated_task(dataset, machine, horizon, labels)
     plan = chosen.plan(task)
     certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels)
-    policy = np.ascontiguousarray(plan.policy[:, :, :-1])
+    policy: NDArray[Any] = np.ascontiguousarray(plan.policy[:, :, :-1])
     return ExploredPlan(policy, Value.exactly(plan.value), chosen.alpha, chosen.name, certificate, horizon, machine)
 
 

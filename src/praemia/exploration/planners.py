@@ -59,7 +59,7 @@ class ProductPlanner:
 
 @dataclass(eq=False)
 class TablePolicy:
-    """A deterministic policy over the histories in a table, and another policy for those that are not there."""
+    """A deterministic policy over the histories in a table; those that are not there get the first action."""
 
     num_actions: int
     actions: dict[Trajectory, int] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from praemia.models.mdp import LabeledMDP
 
-CHUNK = 1 << 24  # numbers in one table
+CHUNK = 1 << 22  # numbers in one table
 
 
 def most_visits(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 SmallInts: TypeAlias = NDArray[np.int32]
-Actions: TypeAlias = NDArray[np.int16]
+Unsigned: TypeAlias = NDArray[np.uint32]
+Actions: TypeAlias = NDArray[Any]  # of the type that ``action_type`` says
+
+
+def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
+    """Return the smallest type that holds every action: policies are the largest arrays there are."""
+    return np.int8 if num_actions <= 128 else np.int16
 
 
 class MachineArrays(NamedTuple):
@@ -32,6 +38,6 @@ class ModelArrays(NamedTuple):
     successors: SmallInts
     probs: Floats
     labels: SmallInts
-    rows: SmallInts
+    rows: Unsigned  # unsigned: a signed index costs a test for "from the end" at every edge
     row_labels: SmallInts
     row_targets: SmallInts

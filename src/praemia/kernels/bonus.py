@@ -28,20 +28,21 @@ def mean_and_deviation(seen: SeenArrays, v: int, phi: Floats, table: Floats, mea
     Both are taken about the first successor, so that equal Y have variance 0 exactly.
     """
     first, num_states = seen.indptr[v], mean.shape[0]
-    base, label = table[seen.rows[first]], phi[seen.labels[first]]
-    mean[:] = 0.0
-    deviation[:] = 0.0
+    base, label = seen.rows[first], seen.labels[first]
+    for m in range(num_states):
+        mean[m] = 0.0
+        deviation[m] = 0.0
     for e in range(first + 1, seen.indptr[v + 1]):
-        row, paid, count = table[seen.rows[e]], phi[seen.labels[e]], seen.counts[e]
+        row, paid, count = seen.rows[e], seen.labels[e], seen.counts[e]
         for m in range(num_states):
-            off = row[m] - base[m] + paid[m] - label[m]
+            off = table[row, m] - table[base, m] + phi[paid, m] - phi[label, m]
             mean[m] += count * off
             deviation[m] += count * off * off
     inverse = 1.0 / seen.visits[v]
     for m in range(num_states):
         off = mean[m] * inverse
         deviation[m] = math.sqrt(max(0.0, deviation[m] * inverse - off * off))
-        mean[m] = base[m] + label[m] + off
+        mean[m] = table[base, m] + phi[label, m] + off
 
 
 @njit(cache=True)

@@ -84,9 +84,9 @@ def plan_headroom(
     mean, square, best = np.empty(num_states), np.empty(num_states), np.empty(num_states)
     equals, tie = np.zeros(num_states, dtype=np.int64), seed
     for h in range(horizon - 1, -1, -1):
-        after, here = (h + 1) % 2, h % 2
-        fill_extra_rows(tables[after], num_obs, seen.row_labels, seen.row_targets, transitions)
-        fill_tops(outlook, machine, tables[after], by_label, tops)
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, transitions)
+        fill_tops(outlook, machine, after, by_label, tops)
         for o in range(num_obs):
             for m in range(num_states):
                 best[m] = -1.0
@@ -102,7 +102,7 @@ def plan_headroom(
                     for e in range(indptr[v], indptr[v + 1]):
                         row, label, count = rows[e], labels[e], counts[e]
                         for m in range(num_states):
-                            short = tops[group, m] - phi[label, m] - tables[after, row, m]
+                            short = tops[group, m] - phi[label, m] - after[row, m]
                             mean[m] += count * short
                             square[m] += count * short * short
                 for m in range(num_states):
@@ -122,5 +122,5 @@ def plan_headroom(
                         if tie % equals[m] == 0:
                             policy[h, o, m] = a
             for m in range(num_states):
-                tables[here, o, m] = best[m]
+                here[o, m] = best[m]
     return tables[0, :num_obs].copy()

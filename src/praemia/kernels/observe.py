@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Floats, Ints, SmallInts
+from praemia.kernels.arrays import Floats, Ints, SmallInts, Unsigned
 
 
 class SeenArrays(NamedTuple):
@@ -22,7 +22,7 @@ class SeenArrays(NamedTuple):
     successors: SmallInts
     labels: SmallInts
     counts: Floats
-    rows: SmallInts
+    rows: Unsigned
     row_labels: SmallInts
     row_targets: SmallInts
     pairs: Ints  # [V]
@@ -40,7 +40,7 @@ def observe(
     entry_indptr: Ints,
     entry_successors: SmallInts,
     entry_labels: SmallInts,
-    entry_rows: SmallInts,
+    entry_rows: Unsigned,
     row_labels: SmallInts,
     row_targets: SmallInts,
     num_states: int,
@@ -63,7 +63,7 @@ def observe(
     successors = np.empty(size, dtype=np.int32)
     labels = np.empty(size, dtype=np.int32)
     counts = np.empty(size)
-    rows = np.empty(size, dtype=np.int32)
+    rows = np.empty(size, dtype=np.uint32)
     number = np.full(row_labels.shape[0], -1, dtype=np.int32)
     chosen = np.empty(row_labels.shape[0], dtype=np.int32)
     extra = 0

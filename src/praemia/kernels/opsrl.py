@@ -31,10 +31,10 @@ def best_of_samples(
     for j in range(num_samples):
         means[j] = best_case[v, j]
     for e in range(seen.indptr[v], seen.indptr[v + 1]):
-        row, paid = table[seen.rows[e]], phi[seen.labels[e]]
+        row, paid = seen.rows[e], seen.labels[e]
         for j in range(num_samples):
             for m in range(num_states):
-                means[j, m] += kernels[e, j] * (row[m] + paid[m])
+                means[j, m] += kernels[e, j] * (table[row, m] + phi[paid, m])
     for j in range(1, num_samples):
         for m in range(num_states):
             means[0, m] = max(means[0, m], means[j, m])

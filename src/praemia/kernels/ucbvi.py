@@ -97,10 +97,10 @@ def plan_ucbvi(
         flat[v] = flat_bonus(seen, v, steps[:0], 0, cap, horizon, iota, reward_bonus)
         per_deviation[v] = scale * math.sqrt(8.0 * iota / seen.visits[v])
     for h in range(horizon - 1, -1, -1):
-        after, here = (h + 1) % 2, h % 2
-        fill_extra_rows(tables[after], num_obs, seen.row_labels, seen.row_targets, machine)
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, machine)
         if h >= horizon - 2:
-            tables[here] = limit
+            here[:] = limit
         for i in range(active.shape[0]):
             o = active[i]
             for m in range(num_states):
@@ -116,7 +116,7 @@ def plan_ucbvi(
                     for e in range(first + 1, indptr[v + 1]):
                         row, count = rows[e], counts[e]
                         for m in range(num_states):
-                            off = tables[after, row, m] - tables[after, base, m]
+                            off = after[row, m] - after[base, m]
                             mean[m] += count * off
                             square[m] += count * off * off
                     inverse = 1.0 / seen.visits[v]
@@ -129,7 +129,7 @@ def plan_ucbvi(
                         off = mean[m] * inverse
                         deviation = math.sqrt(max(0.0, square[m] * inverse - off * off))
                         bonus = per_deviation[v] * deviation + scale * fixed
-                        value = min(limit, rewards[v, m] + tables[after, base, m] + off + bonus)
+                        value = min(limit, rewards[v, m] + after[base, m] + off + bonus)
                         if v < known_slots:
                             value = min(value, previous[h, v, m])
                         action_values[h, v, m] = value
@@ -143,5 +143,5 @@ def plan_ucbvi(
                         if tie % equals[m] == 0:
                             policy[h, o, m] = a
             for m in range(num_states):
-                tables[here, o, m] = best[m]
+                here[o, m] = best[m]
     return action_values, tables[0, :num_obs].copy()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, Ints, MachineArrays, SmallInts
+from praemia.kernels.arrays import Actions, Floats, Ints, MachineArrays, SmallInts, Unsigned
 from praemia.kernels.rows import fill_extra_rows
 from praemia.kernels.ties import next_tie
 
@@ -20,14 +20,14 @@ from praemia.kernels.ties import next_tie
 class DenseRows(NamedTuple):
     """The continuation row of every (o, a, o'), and what the rows are."""
 
-    own: SmallInts  # [O, A, O]
+    own: Unsigned  # [O, A, O]
     targets: SmallInts  # [R]
     extra_labels: SmallInts  # [R − O]
 
 
 @njit(cache=True)
 def best_in_l1_ball(
-    p_hat: Floats, own_rows: SmallInts, radius: float, order: Ints, row_targets: SmallInts, worth: Floats
+    p_hat: Floats, own_rows: Unsigned, radius: float, order: Ints, row_targets: SmallInts, worth: Floats
 ) -> float:
     """Return the largest Σ p̃·worth within an L1 distance of p̂.
 
@@ -57,7 +57,7 @@ def best_in_l1_ball(
 
 @njit(cache=True)
 def best_in_intervals(
-    lower: Floats, upper: Floats, own_rows: SmallInts, order: Ints, row_targets: SmallInts, worth: Floats
+    lower: Floats, upper: Floats, own_rows: Unsigned, order: Ints, row_targets: SmallInts, worth: Floats
 ) -> float:
     """Return the largest Σ p̃·worth with lower ≤ p̃ ≤ upper: fill from the lower ends upward, the best o' first."""
     total, room = 0.0, 1.0

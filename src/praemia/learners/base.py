@@ -67,7 +67,7 @@ class LearnerPlan:
 
     Attributes
     ----------
-    policy : int16[H, O, M], or float64[H, O, M, A] of action probabilities (kernel layout).
+    policy : int8 or int16[H, O, M], or float64[H, O, M, A] of action probabilities (kernel layout).
     values : float64[O, M], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
     memory : whatever the learner wants to find again when it plans next.
     """

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import unknown_name
-from praemia.kernels.arrays import MachineArrays
+from praemia.kernels.arrays import MachineArrays, action_type
 from praemia.kernels.headroom import Outlook, plan_headroom
 from praemia.learners.base import Experience, Learner, LearnerPlan, failure_prob_parameter, parameter, tie_seed
 from praemia.models.arrays import machine_arrays, transition_arrays
@@ -60,7 +60,9 @@ class Headroom(Learner):
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec, seen = experience.spec, experience.seen
         outlook, machine = previous.memory if previous is not None else outlook_of(spec)
-        policy = np.empty((spec.horizon, spec.num_observations, spec.num_machine_states), dtype=np.int16)
+        policy = np.empty(
+            (spec.horizon, spec.num_observations, spec.num_machine_states), dtype=action_type(spec.num_actions)
+        )
         values = plan_headroom(
             seen,
             spec.table.mean_rewards,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels import planning as kernels
-from praemia.kernels.arrays import MachineArrays, ModelArrays
+from praemia.kernels.arrays import Actions, MachineArrays, ModelArrays, action_type
 from praemia.kernels.ucrl2 import DenseRows
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
 from praemia.learners.ucrl2_rm import dense_estimate, dense_rows
@@ -45,7 +45,7 @@ class PSRL(Learner):
 
 def _solve_dense(
     spec: TaskSpec, probs: NDArray[np.float64], rows: DenseRows, machine: MachineArrays
-) -> tuple[NDArray[np.int16], NDArray[np.float64]]:
+) -> tuple[Actions, NDArray[np.float64]]:
     """Solve a model whose kernel is an array [O, A, O]."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
     no_labels = np.zeros(0, dtype=np.int32)
@@ -58,6 +58,6 @@ def _solve_dense(
         row_labels=rows.extra_labels,
         row_targets=rows.targets[num_obs:],
     )
-    policy = np.empty((spec.horizon, num_obs, spec.num_machine_states), dtype=np.int16)
+    policy = np.empty((spec.horizon, num_obs, spec.num_machine_states), dtype=action_type(spec.num_actions))
     values = kernels.solve(model, machine, spec.num_actions, np.empty((0, 1, 1)), policy)
     return policy, values

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from praemia.kernels.arrays import Actions, action_type
 from praemia.kernels.ucbvi import plan_ucbvi
 from praemia.learners.base import (
     Experience,
@@ -90,7 +90,7 @@ def optimistic_plan(
     return LearnerPlan(policy, values, action_values)
 
 
-def first_policy(spec: TaskSpec, rng: np.random.Generator) -> NDArray[np.int16]:
+def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
     """Draw a policy [H, O, M] for the time when nothing is known and all actions are equally good."""
     shape = (spec.horizon, spec.num_observations, spec.num_machine_states)
-    return rng.integers(0, spec.num_actions, size=shape, dtype=np.int16)
+    return rng.integers(0, spec.num_actions, size=shape, dtype=action_type(spec.num_actions))

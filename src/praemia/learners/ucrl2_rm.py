@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels.arrays import MachineArrays
+from praemia.kernels.arrays import MachineArrays, action_type
 from praemia.kernels.ucrl2 import DenseRows, plan_ucrl2
 from praemia.learners.base import (
     LARGEST,
@@ -89,7 +89,9 @@ class UCRL2RM(Learner):
         visits, p_hat = dense_estimate(experience)
         rows, machine = previous.memory if previous is not None else dense_rows(spec)
         radius, lower, upper = self._confidence(visits, p_hat, spec)
-        policy = np.empty((spec.horizon, spec.num_observations, spec.num_machine_states), dtype=np.int16)
+        policy = np.empty(
+            (spec.horizon, spec.num_observations, spec.num_machine_states), dtype=action_type(spec.num_actions)
+        )
         values = plan_ucrl2(visits, p_hat, radius, lower, upper, rows, machine, policy, tie_seed(rng))
         return LearnerPlan(policy, values, (rows, machine))
 

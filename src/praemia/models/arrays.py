@@ -30,7 +30,7 @@ def model_arrays(task: Task) -> ModelArrays:
 
 def continuation_rows(
     labels: NDArray[np.int32], successors: NDArray[np.int32], plain: NDArray[np.bool_], num_observations: int
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]:
     """Number the distinct (label, successor) whose label is not plain, from ``num_observations`` on.
 
     An edge with a plain label continues with its successor's own row.
@@ -38,7 +38,7 @@ def continuation_rows(
     active = ~plain[labels]
     keys = labels[active].astype(np.int64) * num_observations + successors[active]
     distinct, numbers = np.unique(keys, return_inverse=True)
-    rows = successors.copy()
+    rows = successors.astype(np.uint32)
     rows[active] = num_observations + numbers
     row_labels, row_targets = np.divmod(distinct, num_observations)
     return rows, row_labels.astype(np.int32), row_targets.astype(np.int32)

@@ -6,6 +6,7 @@ A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machi
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,9 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.kernels import planning as kernels
+from praemia.kernels.arrays import Actions, action_type
 from praemia.models.arrays import machine_arrays, model_arrays
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
+from praemia.planning.backward import backward, choose_threads
 
 PROBABILITY_TOLERANCE = 1e-9
 
@@ -29,12 +32,12 @@ class Plan:
     ----------
     value : the expected return from the start.
     values : float64[H + 1, M, O], or [1, M, O] with only the first step's when they were not kept.
-    policy : int16[H, M, O].
+    policy : int8 (int16 with more than 128 actions) [H, M, O].
     """
 
     value: float
     values: NDArray[np.float64]
-    policy: NDArray[np.int16]
+    policy: Actions
 
     def __repr__(self) -> str:
         return f"Plan(value {self.value:.6f}, policy {self.policy.shape})"
@@ -75,24 +78,25 @@ class Occupancy:
         return total
 
 
-def solve(task: Task, *, keep_values: bool = True) -> Plan:
+def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -> Plan:
     """Find the optimal policy of a task by backward induction; among equally good actions take the first.
 
-    With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy.
+    With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
+    use all cores unless ``threads`` is given; the result does not depend on it.
     """
     shape = (task.horizon, task.num_observations, task.num_machine_states)
-    _require(task, keep_values, policy_bytes=2 * int(np.prod(shape)))
-    policy = np.empty(shape, dtype=np.int16)
-    first, values = _run(kernels.solve, task, policy, keep_values)
+    _require(task, keep_values, policy_bytes=np.dtype(action_type(task.num_actions)).itemsize * math.prod(shape))
+    policy = np.empty(shape, dtype=action_type(task.num_actions))
+    first, values = _run(kernels.solve, task, policy, keep_values, threads)
     return Plan(start_value(task, first), values, policy.transpose(0, 2, 1))
 
 
-def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True) -> Evaluation:
-    """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]."""
+def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads: int | None = None) -> Evaluation:
+    """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]; options as in ``solve``."""
     inner = inner_policy(task, policy)
     _require(task, keep_values, policy_bytes=0)
     kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
-    first, values = _run(kernel, task, inner, keep_values)
+    first, values = _run(kernel, task, inner, keep_values, threads)
     return Evaluation(start_value(task, first), values)
 
 
@@ -122,7 +126,7 @@ def start_value(task: Task, first: NDArray[np.float64]) -> float:
 
 
 def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
-    """Check a policy and return it as the kernels take it: int16[H, O, M] or float64[H, O, M, A]."""
+    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
     try:
         array = np.asarray(policy)
     except ValueError:
@@ -135,7 +139,7 @@ def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
             raise ModelError(
                 f"a policy with actions {array.min()} … {array.max()}; expected 0 … {task.num_actions - 1}"
             )
-        return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=np.int16)
+        return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=action_type(task.num_actions))
     if array.shape == (*expected, task.num_actions):
         if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
             raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
@@ -156,11 +160,13 @@ def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
 
 
 def _run(
-    kernel: Any, task: Task, policy: NDArray[Any], keep_values: bool
+    kernel: Any, task: Task, policy: NDArray[Any], keep_values: bool, threads: int | None
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Call a planning kernel; return V_0[O, M] and the values as [·, M, O]."""
     steps = task.horizon + 1 if keep_values else 0
     values = np.empty((steps, task.num_observations, task.num_machine_states))
-    first = kernel(model_arrays(task), machine_arrays(task.table), task.num_actions, values, policy)
+    model = model_arrays(task)
+    count = choose_threads(threads, len(model.probs) * task.num_machine_states)
+    first = backward(kernel, model, machine_arrays(task.table), task.num_actions, values, policy, count)
     kept = values if keep_values else first[np.newaxis]
     return first, kept.transpose(0, 2, 1)

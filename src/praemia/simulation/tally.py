@@ -27,7 +27,7 @@ class Entries(NamedTuple):
     indptr: NDArray[np.int64]
     successors: NDArray[np.int32]
     labels: NDArray[np.int32]
-    rows: NDArray[np.int32]
+    rows: NDArray[np.uint32]
     row_labels: NDArray[np.int32]
     row_targets: NDArray[np.int32]
     width: int
@@ -143,4 +143,4 @@ def _product_entries(task: Task) -> Entries:
     successors = (mdp.successors[edge].astype(np.int64) * num_states + table.targets[branch]).astype(np.int32)
     labels = np.searchsorted(task.machine.mean_rewards, table.rewards[branch]).astype(np.int32)
     none = np.zeros(0, dtype=np.int32)
-    return Entries(indptr, successors, labels, successors, none, none, width)
+    return Entries(indptr, successors, labels, successors.astype(np.uint32), none, none, width)

@@ -1,0 +1,97 @@
+"""Backward induction on one thread or on several: the same kernels over ranges of observations, the same bits.
+
+A step's observations are shared out among threads, which all read V_{h+1} and each write their own part of V_h; the
+kernels release Python's lock. Small tasks run in one compiled call: threads would cost more than they bring.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ParameterError
+from praemia.kernels import planning as kernels
+from praemia.kernels.arrays import MachineArrays, ModelArrays
+from praemia.kernels.rows import fill_some_rows
+
+Values = NDArray[np.float64]
+
+# From this many sums per step on, sharing a step among threads pays for handing it out.
+WORTH_SHARING = 1 << 19
+PARTS_PER_THREAD = 4  # parts take unequal time; the quick ones make up for the slow ones
+
+_STEPS: dict[Any, Callable[..., None]] = {
+    kernels.solve: kernels.improve,
+    kernels.evaluate: kernels.assess,
+    kernels.evaluate_randomised: kernels.assess_randomised,
+}
+
+
+def choose_threads(threads: int | None, sums_per_step: int) -> int:
+    """Return how many threads to use: what is asked for, or all cores when a step is large enough to share."""
+    if threads is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores if sums_per_step >= WORTH_SHARING else 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise ParameterError(f"threads={threads!r}; expected a whole number of at least 1")
+    return threads
+
+
+def backward(
+    kernel: Any,
+    model: ModelArrays,
+    machine: MachineArrays,
+    num_actions: int,
+    values: Values,
+    policy: NDArray[Any],
+    threads: int,
+) -> Values:
+    """Run a planning kernel over all steps; return V_0[O, M]."""
+    if threads == 1:
+        first: Values = kernel(model, machine, num_actions, values, policy)
+        return first
+    with ThreadPoolExecutor(threads) as pool:
+        return _in_threads(pool, threads, _STEPS[kernel], model, machine, num_actions, values, policy)
+
+
+def _in_threads(
+    pool: ThreadPoolExecutor,
+    threads: int,
+    step: Callable[..., None],
+    model: ModelArrays,
+    machine: MachineArrays,
+    num_actions: int,
+    values: Values,
+    policy: NDArray[Any],
+) -> Values:
+    horizon, num_obs, num_states = policy.shape[:3]
+    num_extra = len(model.row_labels)
+    tables = np.zeros((2, num_obs + num_extra, kernels.padded_width(num_states)))
+    if len(values):
+        values[horizon] = 0.0
+    for h in range(horizon - 1, -1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+
+        def fill(part: tuple[int, int], after: Values = after) -> None:
+            fill_some_rows(after, num_obs, model.row_labels, model.row_targets, machine, num_states, *part)
+
+        def back_up(part: tuple[int, int], h: int = h, after: Values = after, here: Values = here) -> None:
+            step(model, num_actions, after, here, policy[h], *part)
+            if len(values):
+                values[h, part[0] : part[1]] = here[part[0] : part[1], :num_states]
+
+        for work, size in ((fill, num_extra), (back_up, num_obs)):
+            list(pool.map(work, _parts(size, threads)))
+    return tables[0, :num_obs, :num_states].copy()
+
+
+def _parts(size: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Cut 0 … size − 1 into consecutive parts."""
+    edges = np.linspace(0, size, threads * PARTS_PER_THREAD + 1).astype(int).tolist()
+    return ((first, last) for first, last in pairwise(edges) if first < last)
