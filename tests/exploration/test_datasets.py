@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,20 @@ def test_a_dataset_reads_back_equal_and_equal_data_has_equal_bytes(dataset: Data
     assert again.labelling == dataset.labelling
     assert again.sources == dataset.sources
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("change", ["order", "pair", "successor", "count", "length", "episodes"])
+def test_arrays_that_do_not_fit_are_refused(dataset: Dataset, change: str) -> None:
+    changed = {
+        "order": {"pairs": dataset.pairs[::-1].copy()},
+        "pair": {"pairs": dataset.pairs + 45},
+        "successor": {"successors": dataset.successors - 9},
+        "count": {"counts": dataset.counts * 0},
+        "length": {"counts": dataset.counts[1:]},
+        "episodes": {"first_counts": dataset.first_counts * 0},
+    }
+    with pytest.raises(ModelError, match="a dataset"):
+        replace(dataset, **changed[change])
 
 
 def test_nothing_pickled_is_read(tmp_path: Path) -> None:

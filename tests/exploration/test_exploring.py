@@ -160,7 +160,8 @@ def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
     assert dataset.num_observations == 10
     assert dataset.num_episodes == 300
     assert dataset.absorbing.tolist() == [False] * 5 + [True] * 5
-    assert dataset.unreached.tolist() == [4]  # the end is met only as the place where episodes ended
+    assert dataset.unreached.tolist() == []  # the end is met, as the place where episodes ended
+    assert dataset.visits[4].sum() == 0  # no action is ever taken there
     assert not dataset.labels_known
     plan = plan_from(dataset, corridor_box().machine)
     # At least 4 of 8 moves must succeed: 1 − P(Binomial(8, 0.8) ≤ 3).

@@ -103,7 +103,6 @@ def test_greedy_coverage_is_within_its_alpha_of_the_optimum(seed: int) -> None:
     best, _ = value(view, ExpectimaxPlanner(), reward, 5)
     found, alpha = value(view, GreedyPlanner(), reward, 5)
     assert -1e-12 <= best - found <= alpha + 1e-9
-    assert best - found <= 0.1 * best  # measured: the greedy plan loses less than a tenth on tasks of this size
 
 
 def test_search_knows_coverage_bounds_and_is_within_its_alpha() -> None:

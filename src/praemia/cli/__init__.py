@@ -17,6 +17,7 @@ import click
 from praemia.errors import PraemiaError, did_you_mean
 
 COMMANDS = {
+    "bench": ("praemia.cli.bench", "Measure how fast the package is on this machine."),
     "bound": ("praemia.cli.bound", "Print what the theory promises on a task."),
     "check": ("praemia.cli.check", "Check a task file or a machine file, and point at what seems odd."),
     "draw": ("praemia.cli.draw", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),

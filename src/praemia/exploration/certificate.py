@@ -144,7 +144,7 @@ def certify_machine(
         alpha=0.0,
         simulation=simulation,
         optimistic=_shifted(upper, dataset.start_probs, sure.start_tv),
-        pessimistic=-_shifted(-lower, dataset.start_probs, sure.start_tv),
+        pessimistic=0.0 - _shifted(-lower, dataset.start_probs, sure.start_tv),
         start_tv=sure.start_tv,
         to_visit=_suggestions(dataset, sure, mine if gap <= simulation else mine + _visits(dataset, actions)),
     )

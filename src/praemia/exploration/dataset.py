@@ -68,10 +68,10 @@ class Dataset:
             or self.successors.max() >= size
             or self.counts.min() < 1
             or self.first_counts.min() < 0
+            or np.any(np.diff(self.pairs * size + self.successors) <= 0)
         ):
-            raise ModelError(
-                f"a dataset with transitions outside its {size} observations and {self.num_actions} actions"
-            )
+            shape = f"{size} observations and {self.num_actions} actions"
+            raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
 
     @property
     def num_episodes(self) -> int:
@@ -105,8 +105,13 @@ class Dataset:
 
     @property
     def unreached(self) -> NDArray[np.int64]:
-        """The observations in which no action was ever taken, and which are not known to be absorbing."""
-        return np.flatnonzero((self.visits.sum(axis=1) == 0) & ~self.absorbing)
+        """The observations that were never met. In a black box, ending an episode in one is meeting it."""
+        met = self.first_counts > 0
+        met[self.successors] = True
+        own = int((~self.absorbing).sum())
+        if 2 * own == self.num_observations:
+            met[:own] |= met[own:]
+        return np.flatnonzero(~met & ~self.absorbing)
 
     def estimate(self) -> LabeledMDP:
         """Return p̂ as a labelled MDP with one observation more, the sink: pairs never visited lead there."""
