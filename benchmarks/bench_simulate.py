@@ -16,7 +16,7 @@ MIB = 1 << 20
 LARGE = 224  # cells on a side
 
 
-@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl", "crm"])
+@pytest.mark.parametrize("name", ["headroom", "ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl", "crm"])
 def test_run_in_the_warehouse(benchmark: Any, name: str) -> None:
     task, learner = envs.make("warehouse-5"), learners.make(name)
     simulate(task, learner, 20)  # compile first

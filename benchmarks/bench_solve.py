@@ -1,61 +1,33 @@
-"""Time exact planning, and show that its memory is far below that of the product.
+"""Time exact planning, the value of a policy and its occupancy, and show that memory is far below the product's.
 
-The task is the warehouse's grid with shelves all over it and a machine that counts deliveries: every fifth
-diagonal of the grid offers an item, the diagonals between them a delivery point.
+python -m pytest benchmarks/bench_solve.py -s
+python -m pytest benchmarks/bench_solve.py -s -k large
 """
 
 from __future__ import annotations
 
-import resource
-import sys
-from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from peer_solvers import memory
 
-from praemia.envs.warehouse import warehouse
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
+from praemia.benchmarking.tasks import grid_task
 from praemia.models.task import Task
-from praemia.planning.exact import solve
+from praemia.planning.exact import evaluate, occupancy, solve
 
 GIB = 1 << 30
+SIZES = {"small": (50, 10, 100), "large": (200, 20, 100), "huge": (500, 50, 20)}
+KINDS = [(many, dense) for many in (False, True) for dense in (False, True)]
 
 
-def chain(num_states: int) -> RewardMachine:
-    """Return a machine that fetches and delivers in turn; a step forward works w.p. 0.8, a delivery pays."""
-    builder = MachineBuilder(initial="0", propositions=("item", "delivery"))
-    for i in range(num_states - 1):
-        wanted, reward = ("item", 0) if i % 2 == 0 else ("delivery", 1)
-        builder.edge(str(i), wanted, str(i + 1), probability=0.8, reward=reward)
-        builder.edge(str(i), wanted, str(i), probability=0.2)
-    return builder.build()
-
-
-def large_warehouse(side: int, num_machine_states: int, horizon: int) -> Task:
-    """Return a side × side warehouse with many shelves."""
-    kernel = warehouse(side).mdp
-    labels = []
-    for cell in range(side * side):
-        match sum(divmod(cell, side)) % 10:
-            case 3:
-                labels.append(LabelRule(frozenset({"item"}), target=cell))
-            case 8:
-                labels.append(LabelRule(frozenset({"delivery"}), target=cell))
-    mdp = LabeledMDP.from_sparse(kernel.to_sparse(), labels)
-    return Task(mdp, chain(num_machine_states), horizon, f"warehouse-{side}")
-
-
-def peak_memory() -> int:
-    """Return the most memory, in bytes, that this process has held so far."""
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def held_memory() -> int:
-    """Return the memory, in bytes, that this process holds now."""
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
+def task_of(size: str, many: bool = False, dense: bool = False) -> Task:
+    """Make a task, and compile what it needs on a smaller one."""
+    side, num_machine_states, horizon = SIZES[size]
+    small = grid_task(4, num_machine_states, 2, many=many, dense=dense)
+    for threads in (1, 2):
+        evaluate(small, solve(small, keep_values=False, threads=threads).policy, keep_values=False, threads=threads)
+    return grid_task(side, num_machine_states, horizon, many=many, dense=dense)
 
 
 def product_memory(task: Task) -> int:
@@ -63,19 +35,35 @@ def product_memory(task: Task) -> int:
     return 12 * task.num_machine_states * len(task.mdp.probs)
 
 
-@pytest.mark.parametrize(("side", "rounds"), [(40, 5), (500, 1)])
-def test_solve(benchmark: object, side: int, rounds: int) -> None:
-    task = large_warehouse(side, num_machine_states=20, horizon=100)
-    solve(warehouse(2), keep_values=False)  # compile first
-    held = held_memory()
-    plan = benchmark.pedantic(solve, (task,), {"keep_values": False}, rounds=rounds)  # type: ignore[attr-defined]
+@pytest.mark.parametrize(("many", "dense"), KINDS, ids=["few-sparse", "few-dense", "many-sparse", "many-dense"])
+@pytest.mark.parametrize("threads", [1, None], ids=["one", "all"])
+@pytest.mark.parametrize("size", SIZES)
+def test_solve(benchmark: Any, size: str, threads: int | None, many: bool, dense: bool) -> None:
+    task = task_of(size, many, dense)
+    held, rounds = memory("VmRSS"), 1 if size == "huge" else 5
+    plan = benchmark.pedantic(solve, (task,), {"keep_values": False, "threads": threads}, rounds=rounds)
     sizes = {
-        "value": round(plan.value, 6),
         "policy": plan.policy.nbytes,
         "held before": held,
-        "peak": peak_memory(),
-        "sparse product": product_memory(task),
+        "peak so far": memory("VmHWM"),
+        "product": product_memory(task),
     }
-    benchmark.extra_info.update(sizes)  # type: ignore[attr-defined]
-    print(f"\n{task!r}: value {plan.value:.6f}")
-    print(", ".join(f"{name} {size / GIB:.3f} GiB" for name, size in sizes.items() if name != "value"))
+    benchmark.extra_info.update(value=round(plan.value, 6), **{name: int(size) for name, size in sizes.items()})
+    print(f"\n{task!r}: " + ", ".join(f"{name} {size / GIB:.3f} GiB" for name, size in sizes.items()))
+
+
+@pytest.mark.parametrize("randomised", [False, True], ids=["deterministic", "randomised"])
+@pytest.mark.parametrize("threads", [1, None], ids=["one", "all"])
+def test_evaluate(benchmark: Any, threads: int | None, randomised: bool) -> None:
+    task = task_of("small" if randomised else "large")
+    policy = solve(task, keep_values=False).policy
+    weights = np.eye(task.num_actions)[policy] * 0.9 + 0.1 / task.num_actions if randomised else policy
+    evaluate(task, weights, keep_values=False, threads=threads)
+    benchmark.pedantic(evaluate, (task, weights), {"keep_values": False, "threads": threads}, rounds=5)
+
+
+def test_occupancy(benchmark: Any) -> None:
+    task = task_of("small")
+    policy = solve(task, keep_values=False).policy
+    occupancy(task, policy)
+    benchmark.pedantic(occupancy, (task, policy), rounds=5)

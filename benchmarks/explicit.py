@@ -1,7 +1,7 @@
 """The explicit product of a task, as lean as it can be made: what every solver of plain MDPs needs to be given.
 
-``praemia.models.product`` builds it in one go and needs several times its size on the way. Here it is filled one machine
-state at a time, in favour of the peers: their peak is then the product and their own work, and not the building.
+``praemia.models.product`` builds it in one go and needs several times its size on the way. Here it is filled one
+machine state at a time, in favour of the peers: their peak is then the product and their own work, not the building.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def num_transitions(task: Task) -> int:
 
 
 def explicit_product(task: Task) -> Explicit:
-    """Build the product of a task whose labels and successors determine each other's rows, one block for each m."""
+    """Build the product of a task, one block of rows for each machine state."""
     num_obs, num_pairs, num_machine = task.num_observations, task.mdp.num_pairs, task.num_machine_states
     size = num_transitions(task)
     data, columns = np.empty(size), np.empty(size, dtype=np.int32)

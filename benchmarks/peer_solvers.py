@@ -2,8 +2,8 @@
 
     python benchmarks/peer_solvers.py SOLVER '{"side": 200, "machine_states": 20, "horizon": 100}' REPEATS
 
-Every solver finds the optimal value of the same task by H steps of backward induction, and all but Storm, which does not
-offer it for bounded rewards, the optimal policy, kept as int8. Building the explicit product is not in a solver's time.
+Every solver finds the optimal value of the same task by H steps of backward induction, and all but Storm (which does
+not offer it for bounded rewards) the optimal policy, kept as int8. Building the product is not in a solver's time.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     python benchmarks/peers.py --sizes large --kinds few-sparse --rounds 5
     python benchmarks/peers.py --json peers.json        keep every number
 
-Solvers take turns, round after round. A ratio is taken within a round and shown as median (least – largest). What would not
-fit is left out and said so. mdpsolver is not among the peers: it has discounted and average rewards, no finite horizon.
+Solvers take turns, round after round. A ratio is taken within a round and shown as median (least – largest). What would
+not fit is left out and said so. mdpsolver is no peer: it has discounted and average rewards, and no finite horizon.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from peer_solvers import SOLVERS, describe
 from praemia.benchmarking.roofline import bandwidth, bytes_per_step
 
 SIZES = {"small": (50, 10, 100), "medium": (100, 20, 100), "large": (200, 20, 100), "huge": (500, 50, 20)}
-KINDS = {"few-sparse": (False, False), "few-dense": (False, True), "many-sparse": (True, False), "many-dense": (True, True)}  # fmt: skip
+KINDS = {f"{n}-{tau}": (n == "many", tau == "dense") for n in ("few", "many") for tau in ("sparse", "dense")}
 MODULES = {"QuantEcon": "quantecon", "Storm": "stormpy"}
 MIB, GIB = 1 << 20, 1 << 30
-BYTES_PER_TRANSITION = 20  # a peer's matrix and its work; Storm's entries take 16
-STORM_TRANSITIONS = 60_000_000  # they go to Storm through Python lists, at half a microsecond each
+BYTES_PER_TRANSITION = {"SciPy": 22, "QuantEcon": 30, "Storm": 58}  # the product, its copies and the solver's work
 TIMEOUT = 1200
 OURS, ALL = "praemia, 1 thread", "praemia, all threads"
 
@@ -47,10 +46,9 @@ def left_out(solver: str, transitions: int, limit: int) -> str | None:
         return None
     if solver in MODULES and find_spec(MODULES[solver]) is None:
         return "not installed"
-    if transitions * BYTES_PER_TRANSITION > limit:
-        return f"a product of {transitions / 1e6:,.0f} million transitions"
-    if solver == "Storm" and transitions > STORM_TRANSITIONS:
-        return f"{transitions / 1e6:,.0f} million transitions through Python lists"
+    needed = transitions * BYTES_PER_TRANSITION[solver]
+    if needed > limit:
+        return f"{transitions / 1e6:,.0f} million transitions, some {needed / GIB:.0f} GiB"
     return None
 
 
@@ -116,10 +114,8 @@ def summary(rows: list[dict[str, Any]], ours: list[dict[str, Any]], work: int) -
 
 def show(found: dict[str, Any], speeds: dict[str, float]) -> None:
     """Print one task's table."""
-    print(
-        f"\n{found['size']}, {found['kind']}: {found['side'] ** 2:,} observations × {found['machine_states']} machine states, "
-        f"{found['horizon']} steps; product {found['transitions'] / 1e6:.1f} million transitions"
-    )
+    sizes = f"{found['side'] ** 2:,} observations × {found['machine_states']} machine states, {found['horizon']} steps"
+    print(f"\n{found['size']}, {found['kind']}: {sizes}; product {found['transitions'] / 1e6:.1f} million transitions")
     print(f"{'':22}{'s':>9}{'ns/state':>10}{'time ÷ ours':>24}{'peak':>9}{'added':>9}{'÷ ours':>8}{'build s':>9}")
     values = [solver["value"] for solver in found["solvers"].values()]
     for name, it in found["solvers"].items():
@@ -141,7 +137,8 @@ def exponents(found: list[dict[str, Any]]) -> dict[str, float]:
     fitted = {}
     for kind in KINDS:
         for name in SOLVERS:
-            done = [(it["work"], min(it["solvers"][name]["seconds"])) for it in found if it["kind"] == kind and name in it["solvers"]]  # fmt: skip
+            its = [it for it in found if it["kind"] == kind and name in it["solvers"]]
+            done = [(it["work"], min(it["solvers"][name]["seconds"])) for it in its]
             if len(done) > 2:
                 work, seconds = np.log(np.array(done).T)
                 fitted[f"{kind}, {name}"] = float(np.polyfit(work, seconds, 1)[0])
@@ -154,7 +151,7 @@ def main() -> None:
     parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--limit", type=float, default=8.0, help="leave out products larger than this many GiB")
+    parser.add_argument("--limit", type=float, default=14.0, help="leave out what needs more GiB than this")
     parser.add_argument("--json", type=Path)
     chosen = parser.parse_args()
     speeds = {"1": bandwidth(1), "all": bandwidth(2)}

@@ -13,7 +13,7 @@ from task_texts import SPOILED, TASK, spoil
 
 import praemia.planning.exact as exact
 from praemia import envs
-from praemia.cli import COMMANDS, run
+from praemia.cli import COMMANDS, execute
 
 HEAVY = ("numba", "gymnasium", "pydantic", "scipy", "numpy", "ruamel")
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/*.yaml"))
@@ -27,7 +27,7 @@ def _write(folder: Path, text: str | bytes, name: str = "task.yaml") -> str:
 
 def _require_refusal(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     """Run what should be refused; return the message."""
-    assert run(arguments) == 2
+    assert execute(arguments) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.startswith("error: ")
@@ -54,19 +54,19 @@ def test_help_imports_nothing_heavy() -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([name, "--help"]) == 0
+    assert execute([name, "--help"]) == 0
     assert "Usage: praemia" in capsys.readouterr().out
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run([]) == 0
+    assert execute([]) == 0
     assert "Commands:" in capsys.readouterr().out
 
 
 def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     from importlib.metadata import version
 
-    assert run(["--version"]) == 0
+    assert execute(["--version"]) == 0
     assert capsys.readouterr().out == f"praemia {version('praemia')}\n"
 
 
@@ -127,7 +127,7 @@ def test_a_refusal_in_a_process_of_its_own_shows_no_traceback(tmp_path: Path) ->
 
 
 def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["solve", _write(tmp_path, TASK), "--json"]) == 0
+    assert execute(["solve", _write(tmp_path, TASK), "--json"]) == 0
     captured = capsys.readouterr()
     record = json.loads(captured.out)
     # Two steps, the first is go: 3/4 reach 1, and then 1/2 pays 1. From there, going home pays 1/4 in machine
@@ -145,18 +145,18 @@ def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_solve_tells_people_the_same(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["solve", "warehouse-3"]) == 0
+    assert execute(["solve", "warehouse-3"]) == 0
     value = exact.solve(envs.make("warehouse-3")).value
     assert str(value) in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_every_example_passes_the_check(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["check", str(path)]) == 0
+    assert execute(["check", str(path)]) == 0
     captured = capsys.readouterr()
     assert captured.out.splitlines()[-1].startswith("ok: a task with ")
     assert "warning" not in captured.out
-    assert run(["check", str(path), "--json"]) == 0
+    assert execute(["check", str(path), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["ok"] is True
 
 
@@ -166,29 +166,29 @@ def test_there_are_examples() -> None:
 
 def test_check_reads_a_machine_alone_and_warns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = _write(tmp_path, "{states: [a, b], initial: a, propositions: [p]}")
-    assert run(["check", path]) == 0
+    assert execute(["check", path]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "warning: machine state 'b' cannot be reached" in lines
     assert lines[-1] == "ok: a machine with 2 machine states, 0 rules, 1 propositions"
 
 
 def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["envs"]) == 0
+    assert execute(["envs"]) == 0
     assert capsys.readouterr().out.split() == envs.names()
-    assert run(["envs", "warehouse-3"]) == 0
+    assert execute(["envs", "warehouse-3"]) == 0
     shown = capsys.readouterr().out
     assert "9 observations" in shown
     assert envs.text_picture("warehouse-3") in shown
-    assert run(["envs", "warehouse-3", "--json"]) == 0
+    assert execute(["envs", "warehouse-3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["observations"] == 9
 
 
 def test_draw_prints_mermaid_or_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = _write(tmp_path, TASK)
-    assert run(["draw", path]) == 0
+    assert execute(["draw", path]) == 0
     text = capsys.readouterr().out
     assert text.startswith("stateDiagram")
-    assert run(["draw", path, "-o", str(tmp_path / "machine.mmd")]) == 0
+    assert execute(["draw", path, "-o", str(tmp_path / "machine.mmd")]) == 0
     assert (tmp_path / "machine.mmd").read_text() == text
     assert capsys.readouterr().out == ""
 
@@ -222,7 +222,7 @@ def test_failures_of_the_machine_are_one_line(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(exact, "solve", _raise(error))
-    assert run(["solve", "warehouse-3"]) == status
+    assert execute(["solve", "warehouse-3"]) == status
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.lstrip("\n") == message
@@ -231,7 +231,7 @@ def test_failures_of_the_machine_are_one_line(
 def test_a_bug_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exact, "solve", _raise(ZeroDivisionError()))
     with pytest.raises(ZeroDivisionError):
-        run(["solve", "warehouse-3"])
+        execute(["solve", "warehouse-3"])
 
 
 def test_a_reader_that_leaves_early_is_no_error() -> None:

@@ -1,0 +1,49 @@
+"""``praemia bench`` measures and prints; how fast anything is, no test says."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from praemia.benchmarking.roofline import bytes_per_step
+from praemia.benchmarking.tasks import grid_task
+from praemia.cli import execute
+from praemia.models.product import product
+from praemia.planning.exact import solve
+
+
+def test_bench_prints_one_record_and_tells_its_progress_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["bench", "--quick", "--json"]) == 0
+    captured = capsys.readouterr()
+    record = json.loads(captured.out)
+    assert {"planning", "steps_per_second", "runs", "plan_seconds"} <= set(record)
+    assert all(run["seconds"] > 0 for run in (*record["planning"]["runs"], *record["runs"].values()))
+    assert captured.err.count("…") == len(record)
+
+
+def test_bench_prints_a_page_for_people(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["bench", "--quick"]) == 0
+    output = capsys.readouterr().out
+    assert "ns per product state and step" in output
+    assert "a run of headroom" in output
+
+
+@pytest.mark.parametrize("many", [False, True])
+@pytest.mark.parametrize("dense", [False, True])
+def test_tasks_to_measure_with_can_be_solved_and_pay(many: bool, dense: bool) -> None:
+    task = grid_task(5, 3, 12, many=many, dense=dense)
+    explicit = product(task)
+    values = 0.0
+    for _ in range(task.horizon):
+        values = (explicit.transitions @ (explicit.start_probs * 0 + values)).reshape(-1, 5)
+        values = (values + explicit.rewards).max(axis=1)
+    assert solve(task).value == pytest.approx(explicit.start_probs @ values)
+    assert solve(task).value > 0
+
+
+def test_the_bytes_of_a_step_are_those_of_its_tables_edges_and_policy() -> None:
+    """2 × 2 cells, 17 edges a cell less what walls merge; no cell of so small a grid carries a label."""
+    task = grid_task(2, 5, 1)
+    edges = len(task.mdp.probs)
+    assert bytes_per_step(task) == 2 * 8 * 8 * 4 + 12 * edges + 8 * (4 * 5 + 1) + 4 * 5
