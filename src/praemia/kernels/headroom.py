@@ -74,14 +74,16 @@ def plan_headroom(
     """Make a plan: fill policy[H, O, M]; return V_0[O, M].
 
     phi[L, M] and transitions (rewards 0) are the machine on the labels of ``seen``; machine is the same, with rewards,
-    on the labels of ``outlook``. deviation, floor, headroom: d, r and g of each slot.
+    on the labels of ``outlook``. Means and variances are taken about the first successor, so that equal ones have variance 0
+    exactly. deviation, floor, headroom: d, r and g of each slot.
     """
     horizon, num_obs, num_states = policy.shape
     indptr, rows, labels, counts, slots = seen.indptr, seen.rows, seen.labels, seen.counts, seen.slots
     tables = np.zeros((2, num_obs + seen.row_labels.shape[0], num_states))
     by_label = np.zeros((outlook.indptr.shape[0] - 1, num_states))
     tops = np.zeros((outlook.group_indptr.shape[0] - 1, num_states))
-    mean, square, best = np.empty(num_states), np.empty(num_states), np.empty(num_states)
+    base, best = np.empty(num_states), np.empty(num_states)
+    mean, square = np.empty(num_states), np.empty(num_states)
     equals, tie = np.zeros(num_states, dtype=np.int64), seed
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
@@ -93,25 +95,27 @@ def plan_headroom(
             for a in range(num_actions):
                 pair = o * num_actions + a
                 v, group = slots[pair], outlook.groups[pair]
-                inverse = 0.0
                 if v >= 0:
-                    inverse = 1.0 / seen.visits[v]
+                    first = indptr[v]
+                    row, label, inverse = rows[first], labels[first], 1.0 / seen.visits[v]
                     for m in range(num_states):
+                        base[m] = phi[label, m] + after[row, m]
                         mean[m] = 0.0
                         square[m] = 0.0
-                    for e in range(indptr[v], indptr[v + 1]):
+                    for e in range(first + 1, indptr[v + 1]):
                         row, label, count = rows[e], labels[e], counts[e]
                         for m in range(num_states):
-                            short = tops[group, m] - phi[label, m] - after[row, m]
-                            mean[m] += count * short
-                            square[m] += count * short * short
+                            off = phi[label, m] + after[row, m] - base[m]
+                            mean[m] += count * off
+                            square[m] += count * off * off
                 for m in range(num_states):
                     value = tops[group, m]
                     if v >= 0:
-                        short = mean[m] * inverse
-                        spread = math.sqrt(max(0.0, square[m] * inverse - short * short))
+                        off = mean[m] * inverse
+                        spread = math.sqrt(max(0.0, square[m] * inverse - off * off))
+                        short = value - base[m] - off
                         bonus = max(deviation[v] * spread, floor[v] * value) + headroom[v] * short
-                        value = min(value, value - short + bonus)
+                        value = min(value, base[m] + off + bonus)
                     if value > best[m]:
                         best[m] = value
                         policy[h, o, m] = a

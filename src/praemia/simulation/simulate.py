@@ -40,7 +40,7 @@ def simulate(
     On a black box the regret cannot be known, and the record holds the returns alone. ``seed`` is a whole number or
     several; ``on_progress`` is called with the number of episodes played so far.
     """
-    if not isinstance(learner, Learner):
+    if isinstance(learner, type) or not hasattr(learner, "plan"):
         raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('ucbvi-prm')")
     key = check_run(num_episodes, seed)
     if isinstance(task, BlackBox):
