@@ -74,7 +74,7 @@ def plan_headroom(
     """Make a plan: fill policy[H, O, M]; return V_0[O, M].
 
     phi[L, M] and transitions (rewards 0) are the machine on the labels of ``seen``; machine is the same, with rewards,
-    on the labels of ``outlook``. Means and variances are taken about the first successor, so that equal ones have variance 0
+    on the labels of ``outlook``. Means and variances are taken about the first successor: equal ones have variance 0
     exactly. deviation, floor, headroom: d, r and g of each slot.
     """
     horizon, num_obs, num_states = policy.shape
