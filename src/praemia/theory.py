@@ -55,8 +55,8 @@ def regret_bound(
 ) -> RegretBound:
     """Return Theorem 1's bound on the regret of UCBVI-PRM."""
     _require_sizes(num_observations, num_actions, num_machine_states, horizon, num_episodes)
-    if not 0.0 < failure_prob < 1.0:
-        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
+    if not 1e-12 <= failure_prob < 1.0:
+        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number from 1e-12 to 1")
     num_steps = num_episodes * horizon
     iota = log_term(num_observations, num_actions, num_machine_states, num_steps, failure_prob)
     return RegretBound(

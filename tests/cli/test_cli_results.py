@@ -98,4 +98,4 @@ def test_a_report_that_cannot_be_written_is_one_message(store: Store, capsys: py
     pytest.importorskip("plotly")
     blocked = store.files()[0] / "report.html"
     assert execute(["report", str(store.folder), "-o", str(blocked)]) == 2
-    assert "cannot write" in capsys.readouterr().err
+    assert "cannot be written" in capsys.readouterr().err

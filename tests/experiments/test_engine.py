@@ -60,3 +60,11 @@ def test_an_engine_that_is_not_there_is_one_message_that_says_how_to_start_one(
     assert "dask scheduler" in errors
     assert "Traceback" not in errors
     assert contents(tmp_path / "store") == {}
+
+
+@pytest.mark.parametrize("address", ["nowhere", "", "."])
+def test_an_address_that_makes_no_sense_is_refused_at_once(address: str, experiment: Path, tmp_path: Path) -> None:
+    sweep = start(experiment, tmp_path / "store", "--engine", address)
+    _, errors = sweep.communicate(timeout=60)
+    assert sweep.returncode == 2
+    assert errors.startswith("error: no engine at")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from strategies import machines, tasks
 
 from praemia import envs
-from praemia.errors import ModelError
+from praemia.errors import FileError, ModelError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
 from praemia.models.guards import Proposition
 from praemia.models.labels import LabelRule
@@ -99,7 +100,7 @@ def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
 def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
     (tmp_path / "taken").mkdir()
     machine = MachineBuilder("s").build()
-    with pytest.raises(OSError, match="directory"):
+    with pytest.raises(FileError, match="directory"):
         save_machine(machine, tmp_path / "taken")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
@@ -110,3 +111,16 @@ def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
     save_machine(MachineBuilder("s").build(), path)
     assert load_machine(path).states == ("s",)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_is_followed_and_a_device_is_written_to_not_replaced(tmp_path: Path) -> None:
+    target, link, pipe = tmp_path / "target.yaml", tmp_path / "link.yaml", tmp_path / "null"
+    target.write_text("old")
+    link.symlink_to(target)
+    pipe.symlink_to(os.devnull)
+    machine = MachineBuilder("s").build()
+    save_machine(machine, link)
+    save_machine(machine, pipe)
+    assert link.is_symlink()
+    assert load_machine(target) == machine
+    assert Path(os.devnull).is_char_device()

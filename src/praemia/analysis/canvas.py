@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import io
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from praemia.analysis.palette import GREY, GRID, INK
 from praemia.errors import MissingExtraError
+from praemia.files.whole import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -59,9 +59,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     paths = []
     for form in ("png", "svg"):
         path = stem.with_name(f"{stem.name}.{form}")
-        part = path.with_name(f".{path.name}.{os.getpid()}.part")
-        part.write_bytes(render(figure, form))
-        os.replace(part, path)
+        write_whole(path, render(figure, form))
         paths.append(path)
         figure.set_layout_engine("none")  # the layout is the same for the next form
     return paths

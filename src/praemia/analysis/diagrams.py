@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import FileError, MissingExtraError, ParameterError
+from praemia.errors import MissingExtraError, ParameterError
+from praemia.files.whole import write_whole
 from praemia.models.guards import Junction
 from praemia.models.machine import Outcome, RewardMachine, Rule
 
@@ -69,7 +70,7 @@ def draw_machine(machine: RewardMachine, path: str | os.PathLike[str]) -> Path:
     else:
         known = ", ".join((*GRAPHVIZ_SUFFIXES, MERMAID_SUFFIX))
         raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {known}")
-    _write(path, content)
+    write_whole(path, content)
     return path
 
 
@@ -123,14 +124,3 @@ def _render(machine: RewardMachine, form: str) -> bytes:
         graph.graph_attr["dpi"] = "150"
     drawn: bytes = graph.draw(format=form, prog="dot")
     return drawn
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(content)
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise FileError(f"cannot write {str(path)!r}: {error.strerror}") from None

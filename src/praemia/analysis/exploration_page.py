@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
@@ -13,9 +12,10 @@ from numpy.typing import NDArray
 from praemia.analysis import html
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
-from praemia.errors import FileError, PraemiaError
+from praemia.errors import PraemiaError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.outlook import Row
+from praemia.files.whole import write_whole
 from praemia.models.task import Task
 
 BLUE, INK, RULE, PALE, AMBER = (0, 114, 178), "#22272e", "#aeb6c0", "#e8eaee", "#e69f00"
@@ -42,13 +42,7 @@ def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path
             _to_visit(dataset, rows),
         ]
     )
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_text(html.page(f"Explored: {name}", body, ()), encoding="utf-8")
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+    write_whole(path, html.page(f"Explored: {name}", body, ()).encode())
 
 
 def _source_text(source: Mapping[str, object]) -> str:

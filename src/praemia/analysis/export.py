@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from praemia.analysis.results import Series
 from praemia.analysis.tables import csv_text
-from praemia.errors import FileError, MissingExtraError
+from praemia.errors import MissingExtraError
+from praemia.files.whole import write_whole
 
 COLUMNS = (
     "task",
@@ -54,7 +54,7 @@ def run_rows(members: Iterable[Series]) -> list[dict[str, Any]]:
 def write_csv(members: Iterable[Series], path: Path) -> None:
     """Write a row per run as CSV."""
     rows = [[row[column] for column in COLUMNS] for row in run_rows(members)]
-    _write(path, csv_text(COLUMNS, rows).encode())
+    write_whole(path, csv_text(COLUMNS, rows).encode())
 
 
 def write_parquet(members: Iterable[Series], path: Path) -> None:
@@ -69,15 +69,4 @@ def write_parquet(members: Iterable[Series], path: Path) -> None:
     schema = pyarrow.schema([(column, types.get(column, pyarrow.string())) for column in COLUMNS])
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.Table.from_pylist(run_rows(members), schema=schema), buffer)
-    _write(path, buffer.getvalue())
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        part.write_bytes(data)
-        os.replace(part, path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise FileError(f"cannot write {str(path)!r}: {error.strerror}") from None
+    write_whole(path, buffer.getvalue())

@@ -5,8 +5,6 @@ It is made from a store alone, needs no network, and is the same for the same st
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -22,6 +20,7 @@ from praemia.analysis.sections import claims_section, study_section, tasks_secti
 from praemia.errors import FileError
 from praemia.experiments.settings import Experiment, slug
 from praemia.experiments.store import Store
+from praemia.files.whole import write_whole
 
 TITLE = "Learning with probabilistic reward machines: what the runs say"
 CLAIMED = {"paper", "machine-size", "horizon", "river-length"}  # the experiments that claims are made of
@@ -49,7 +48,11 @@ def _studies(store: Store, experiments: Iterable[Experiment] | None) -> tuple[li
 
 def _write(studies: Sequence[Study], damaged: Sequence[str], path: Path) -> Path:
     text = page(TITLE, report_body(studies, damaged), [plotly_script(), resource("report.js")])
-    _write_whole(path, text.encode())
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+    write_whole(path, text.encode())
     return path
 
 
@@ -97,20 +100,3 @@ def _damage(damaged: Sequence[str]) -> str:
         f'<div class="notice"><p>{len(damaged)} damaged files are left out; running the experiment again makes them '
         f"anew.</p>{bullets(damaged)}</div>"
     )
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.chmod(part, 0o644)  # a temporary file is the owner's alone; a report is to be read
-            os.replace(part, path)
-        except BaseException:
-            os.unlink(part)
-            raise
-    except OSError as error:
-        raise FileError(f"cannot write {str(path)!r}: {error.strerror}") from None

@@ -10,6 +10,7 @@ import click
 
 from praemia.cli.options import engine_options, episodes_option, out_option, runs_option, seed_option
 from praemia.cli.output import json_option, print_json
+from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
     from praemia.analysis.league import Board, Standing
@@ -64,7 +65,13 @@ def command(
 
 
 def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()] if text else []
+    """Read names with commas between; an option that is not given is no names, one that is given has some."""
+    if text is None:
+        return []
+    names = [name.strip() for name in text.split(",")]
+    if not all(names):
+        raise ParameterError(f"{text!r} has an empty name in it; expected names with commas between")
+    return names
 
 
 def _as_data(board: Board, table: list[Standing]) -> dict[str, Any]:

@@ -57,7 +57,10 @@ def parse_shard(text: str | None) -> tuple[int, int]:
     first, slash, second = text.partition("/")
     if not (slash and first.isdecimal() and second.isdecimal()):
         raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    return int(first), int(second)
+    index, count = int(first), int(second)
+    if not 1 <= index <= count:
+        raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
+    return index, count
 
 
 def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
@@ -69,5 +72,8 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
         name, equals, value = item.partition("=")
         if not equals or not name:
             raise ParameterError(f"--set {item}; expected NAME=VALUE, such as bonus_scale=0.001")
-        parameters[name.strip().replace("-", "_")] = parse_scalar(value.strip())
+        key = name.strip().replace("-", "_")
+        if key in parameters:
+            raise ParameterError(f"--set {key} is given twice")
+        parameters[key] = parse_scalar(value.strip())
     return parameters

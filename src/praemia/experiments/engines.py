@@ -5,6 +5,7 @@ Each is an ``Executor`` of the standard library, so the runner has one code path
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 from collections.abc import Iterator
@@ -68,16 +69,33 @@ def _dask(address: str) -> Iterator[Executor]:
         import distributed
     except ImportError:
         raise MissingExtraError("an engine needs Dask: pip install 'praemia[dask]'") from None
-    where = {"scheduler_file": address} if Path(address).is_file() else {"address": address}
+    where = _address(address)
     try:
         client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise EngineError(
-            f"no engine at {address!r} ({reason}). Start one with: dask scheduler --host 127.0.0.1 "
-            "--scheduler-file engine.json, then dask worker --scheduler-file engine.json, and pass --engine engine.json"
-        ) from None
+        raise _no_engine(address, str(error).splitlines()[0] if str(error) else type(error).__name__) from None
     try:
         yield client.get_executor(retries=3, pure=False)
     finally:
         client.close(timeout=CONNECT_SECONDS)
+
+
+def _address(text: str) -> dict[str, str]:
+    """Read an engine's address, or the scheduler file that holds it; a client given nonsense would linger."""
+    if not Path(text).exists():
+        host, colon, port = text.rpartition(":")
+        if not (host and colon and port.isdecimal()):
+            raise _no_engine(text, "neither a scheduler file nor an address such as tcp://127.0.0.1:8786")
+        return {"address": text}
+    try:
+        found = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise _no_engine(text, "this is not a scheduler file") from None
+    return {"address": str(found)}
+
+
+def _no_engine(text: str, reason: str) -> EngineError:
+    return EngineError(
+        f"no engine at {text!r} ({reason}). Start one with: dask scheduler --host 127.0.0.1 "
+        "--scheduler-file engine.json, then dask worker --scheduler-file engine.json, and pass --engine engine.json"
+    )

@@ -1,29 +1,26 @@
 """The record of a run as bytes, and back: a zip of plain arrays with a JSON header. Equal runs give equal bytes.
 
-The archive is written by hand because NumPy's own puts the time of day into it. It is read without pickle.
+It is written without the time of day and read without pickle (``praemia.files.whole``).
 """
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from praemia.errors import FileError
 from praemia.experiments.settings import Job
 from praemia.files import parse_task
+from praemia.files.whole import pack_arrays, unpack_arrays
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import cumulative_regret
 
 FORMAT = 1
 NUM_BLOCKS = 1000  # sampled returns are kept as means over this many blocks of episodes
-_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,22 +75,13 @@ def encode(job: Job, run: Run) -> bytes:
         "optimistic_values": run.optimistic_values,
         "return_means": _block_means(run.returns),
     }
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            npy.write_array(entry, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue())
-    return buffer.getvalue()
+    return pack_arrays(arrays)
 
 
 def decode(data: bytes, where: str) -> Record:
     """Read a run from bytes; anything but a whole record is a FileError that names the place."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays: dict[str, Any] = dict(unpack_arrays(data))
         header = json.loads(arrays.pop("header").tobytes())
         if header["format"] != FORMAT:
             raise FileError(f"{where}: a record of format {header['format']}; expected {FORMAT}")

@@ -15,14 +15,13 @@ processes that share a folder cannot damage it. Changed parameters give another 
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from praemia.errors import FileError, PraemiaError
 from praemia.experiments.records import Record, decode
 from praemia.experiments.settings import Job, slug
+from praemia.files.whole import write_whole
 
 MARKER = "praemia-store.json"
 ABOUT = "about.json"
@@ -45,7 +44,7 @@ class Store:
             raise FileError(f"{path}: this folder has other things in it; choose a new one, or a store of praemia's")
         path.mkdir(parents=True, exist_ok=True)
         if not (path / MARKER).is_file():
-            _write_whole(path / MARKER, json.dumps({"what": "runs of praemia", "format": 1}).encode())
+            write_whole(path / MARKER, json.dumps({"what": "runs of praemia", "format": 1}).encode())
         return cls(path)
 
     @classmethod
@@ -76,8 +75,8 @@ class Store:
         path.parent.mkdir(parents=True, exist_ok=True)
         if not (path.parent / ABOUT).is_file():
             about = {key: value for key, value in job.to_json().items() if key != "seed"}
-            _write_whole(path.parent / ABOUT, json.dumps(about, indent=2).encode() + b"\n")
-        _write_whole(path, data)
+            write_whole(path.parent / ABOUT, json.dumps(about, indent=2).encode() + b"\n")
+        write_whole(path, data)
         with open(path.parent / TIMES, "a", encoding="utf-8") as times:
             times.write(f"{path.stem},{seconds:.6f}\n")
 
@@ -135,17 +134,3 @@ def _times(path: Path) -> dict[str, float]:
         except ValueError:
             continue
     return times
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all: a temporary name, flushed to the disk, then renamed."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

@@ -2,48 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from praemia.errors import FileError
 from praemia.exploration.dataset import Dataset
+from praemia.files.whole import pack_arrays, unpack_arrays, write_whole
 from praemia.models.labels import LabelRule, RuleLabelling
 
 FORMAT = 1
 KIND = "praemia dataset"
 _ARRAYS = ("pairs", "successors", "counts", "first_counts", "absorbing", "reachability")
 _DTYPES = {"absorbing": np.bool_, "reachability": np.float64}
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of day must not change the bytes
 
 
 def save(dataset: Dataset, path: Path) -> None:
     """Write a dataset under a temporary name, flush it to the disk and rename it."""
-    data = encode(dataset)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        os.unlink(temporary)
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    write_whole(path, encode(dataset))
 
 
 def load(path: Path) -> Dataset:
@@ -75,22 +54,13 @@ def encode(dataset: Dataset) -> bytes:
     text = json.dumps(header, sort_keys=True).encode()
     arrays: dict[str, NDArray[Any]] = {"header": np.frombuffer(text, dtype=np.uint8)}
     arrays.update({name: getattr(dataset, name) for name in _ARRAYS})
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            npy.write_array(entry, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue())
-    return buffer.getvalue()
+    return pack_arrays(arrays)
 
 
 def decode(data: bytes, where: str) -> Dataset:
     """Read a dataset from bytes."""
     try:
-        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+        arrays = unpack_arrays(data)
         header = json.loads(arrays["header"].tobytes())
         if header["kind"] != KIND or header["format"] != FORMAT:
             raise FileError(f"{where}: a {header['kind']} of format {header['format']}; expected {KIND}, {FORMAT}")

@@ -6,7 +6,6 @@ written as a rule for each transition that can happen and has a label.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 
 from praemia.errors import ModelError
 from praemia.files.source import parse_scalar
+from praemia.files.whole import write_whole
 from praemia.models.guards import parse_guard
 from praemia.models.labels import Label, LabelRule, RuleLabelling
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
@@ -28,12 +28,12 @@ _BARE = re.compile(r"[^\W\d][\w-]*", re.ASCII)
 
 def save_task(task: Task, path: str | Path) -> None:
     """Write a task to a file, whole or not at all."""
-    _write(dump_task(task), Path(path))
+    write_whole(Path(path), dump_task(task).encode())
 
 
 def save_machine(machine: RewardMachine, path: str | Path) -> None:
     """Write a machine to a file, whole or not at all."""
-    _write(dump_machine(machine), Path(path))
+    write_whole(Path(path), dump_machine(machine).encode())
 
 
 def dump_task(task: Task) -> str:
@@ -139,17 +139,3 @@ def _quoted(text: str) -> str:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
-
-
-def _write(text: str, path: Path) -> None:
-    """Write to a temporary file beside the target, then rename it: a reader never meets half a file."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with temporary.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise

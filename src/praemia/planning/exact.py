@@ -84,6 +84,8 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
     With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
     use all cores unless ``threads`` is given; the result does not depend on it.
     """
+    if not isinstance(task, Task):
+        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     shape = (task.horizon, task.num_observations, task.num_machine_states)
     _require(task, keep_values, policy_bytes=np.dtype(action_type(task.num_actions)).itemsize * math.prod(shape))
     policy = np.empty(shape, dtype=action_type(task.num_actions))

@@ -42,6 +42,8 @@ def simulate(
     """
     if isinstance(learner, type) or not hasattr(learner, "plan"):
         raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('ucbvi-prm')")
+    if not isinstance(task, Task | BlackBox):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
     key = check_run(num_episodes, seed)
     if isinstance(task, BlackBox):
         if learner.privileged:
