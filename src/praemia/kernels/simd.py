@@ -4,7 +4,7 @@
 
 for k = 0 … 3. A backup is nothing but this sum, for four machine states at a time: one multiplication and one
 addition of four numbers per edge. The compiler does not find that by itself (it keeps four separate sums), and it
-costs about half the time. The instructions are emitted in LLVM's own language, so they run on any processor. Each lane
+costs time. The instructions are emitted in LLVM's own language, so they run on any processor. Each lane
 adds in the order of the edges, as the twin does, and no multiplication is fused with an addition: the same bits.
 
 The table must be contiguous, with a number of columns that is a multiple of four.

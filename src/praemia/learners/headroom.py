@@ -42,7 +42,7 @@ class Headroom(Learner):
     """Optimistic value iteration whose bonus is measured against what can still be earned."""
 
     name: ClassVar[str] = "headroom"
-    summary: ClassVar[str] = "optimism measured against what the machine can still pay; lowest regret here"
+    summary: ClassVar[str] = "optimism measured against what the machine can still pay"
     reference: ClassVar[str] = "this package, docs/headroom.md"
     optimistic: ClassVar[bool] = True
 
