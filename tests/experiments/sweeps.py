@@ -13,7 +13,7 @@ EXPERIMENT = """
 tasks: [riverswim-5, warehouse-3]
 learners: [ucbvi-prm, ucbvi, {learner: crm, title: crm}]
 runs: 6
-episodes: 1200
+episodes: 3000
 """
 NUM_RUNS = 2 * 3 * 6
 

@@ -73,7 +73,7 @@ def assert_same_action_values(past: Past, made: LearnerPlan, qval: oracles.Value
         state, column = (o * task.num_machine_states + m, 0) if on_product else (o, m)
         slot = past.shown.seen.slots[state * task.num_actions + a]
         if slot >= 0:
-            assert made.memory[h, slot, column] == pytest.approx(value, abs=CLOSE)
+            assert made.memory[0][h, slot, column] == pytest.approx(value, abs=CLOSE)
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
@@ -86,6 +86,25 @@ def test_ucbvi_plans_are_those_of_the_formulas(name: str, task: Task, seed: int,
     qval, values = formula(task, past.diary, past.shown.num_episodes, scale)
     assert_same(task, made, qval, values)
     assert_same_action_values(past, made, qval, on_product)
+
+
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
+@pytest.mark.parametrize("task_name", ["rooms-9", "warehouse-4", "random-30x3x5-0"])
+def test_a_plan_that_reuses_work_is_the_full_plan_bit_for_bit(name: str, task_name: str) -> None:
+    """Where no visits are remembered from the plan before, everything is computed anew."""
+    learner = oracles.Watched(learners.make(name))
+    simulate(envs.make(task_name), learner, 60, 3)
+    reused = 0
+    for before, shown in zip(learner.plans[1:], learner.shown[2:], strict=False):
+        action_values, visits = before.memory
+        forgetful = replace(before, memory=(action_values, np.zeros_like(visits)))
+        made, full = (learner.plan(shown, previous, np.random.default_rng(0)) for previous in (before, forgetful))
+        assert np.array_equal(made.policy, full.policy)
+        assert np.array_equal(made.values, full.values)
+        real = made.values.shape[1]  # columns beyond the machine states are nobody's
+        assert np.array_equal(made.memory[0][..., :real], full.memory[0][..., :real])
+        reused += np.mean(made.memory[0][:, : len(visits), :real] == action_values[..., :real]) > 0.5
+    assert reused >= 10  # else hardly anything could be reused
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])

@@ -16,10 +16,10 @@ from scipy.stats import chi2
 from strategies import tasks
 
 from praemia import Run, envs, evaluate, learners, simulate, solve
+from praemia.kernels.arrays import padded_width
 from praemia.kernels.observe import SeenArrays
 from praemia.kernels.rows import fill_extra_rows
 from praemia.learners.base import REPLAN_RULES
-from praemia.models.arrays import model_arrays, transition_arrays
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
@@ -246,7 +246,7 @@ def test_memory_grows_with_what_was_seen_and_not_with_what_can_happen(name: str)
     episodes = learner.shown[-1].seen.visits.sum() / task.horizon
     assert len(seen.successors) == len(counts_of(seen)) <= episodes * task.horizon <= 200
     assert len(seen.row_labels) <= len(seen.successors)
-    assert learner.plans[-1].memory.shape[1] == len(seen.pairs) <= 200
+    assert learner.plans[-1].memory[0].shape[1] == len(seen.pairs) <= 200
 
 
 # The law of what is sampled
@@ -298,12 +298,12 @@ def test_starts_and_rewards_are_drawn_from_their_laws() -> None:
 @given(task=tasks())
 def test_averaging_over_the_machine_never_adds_variance(task: Task) -> None:
     """Var over o' of W ≤ Var over (m', o') of V, for every (h, m, o, a): the lemma behind the paper's bonus."""
-    values, edges, model = solve(task).values, oracles.product(task), model_arrays(task)
+    values, edges, model = solve(task).values, oracles.product(task), task.arrays
     size, M = task.num_observations, task.num_machine_states
     for h in range(1, task.horizon + 1):
-        table = np.zeros((size + len(model.row_labels), M))
-        table[:size] = values[h].T
-        fill_extra_rows(table, size, model.row_labels, model.row_targets, transition_arrays(task.table))
+        table = np.zeros((size + len(model.row_labels), padded_width(M)))
+        table[:size, :M] = values[h].T
+        fill_extra_rows(table, size, model.row_labels, model.row_targets, task.table.transition_layers)
         for ((m, o), a), outcomes in edges.items():
             row = slice(*model.indptr[o * task.num_actions + a : o * task.num_actions + a + 2])
             w, p = table[model.rows[row], m], model.probs[row]

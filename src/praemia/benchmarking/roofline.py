@@ -13,7 +13,6 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from praemia.kernels.arrays import action_type
-from praemia.models.arrays import model_arrays
 from praemia.models.task import Task
 
 NUMBERS = 1 << 24  # 128 MiB an array: no cache holds it
@@ -52,7 +51,7 @@ def bytes_per_step(task: Task) -> int:
     V_{h+1} is read and V_h written, rows padded to four machine states; the extra rows are written and read; the edges
     (probability and row) and where they start are read; the policy is written.
     """
-    model = model_arrays(task)
+    model = task.arrays
     width = 8 * ((task.num_machine_states + 3) // 4 * 4)
     extra = len(model.row_labels)
     tables = 2 * width * (task.num_observations + extra)

@@ -35,7 +35,6 @@ from praemia.kernels.arrays import Actions
 from praemia.kernels.certify import bracket, policy_distance, worst_value
 from praemia.kernels.ucrl2 import plan_ucrl2
 from praemia.learners.ucrl2_rm import bernstein_interval, dense_rows
-from praemia.models.arrays import machine_arrays, model_arrays, transition_arrays
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task, TaskSpec
 
@@ -57,7 +56,7 @@ def largest_distance(kernel: Any, confidence: Confidence, horizon: int) -> tuple
 def distance_of_policy(task: Task, confidence: Confidence, policy: Actions) -> Values:
     """Return D_0 as [O] of a policy [H, O + 1, M] in the estimate with its sink, from the machine's initial state."""
     tv = np.concatenate((confidence.tv.ravel(), np.zeros(task.num_actions)))
-    table = policy_distance(model_arrays(task), transition_arrays(task.table), task.num_actions, tv, policy)
+    table = policy_distance(task.arrays, task.table.transition_layers, task.num_actions, tv, policy)
     return table[:-1, task.table.initial]
 
 
@@ -81,13 +80,13 @@ def bernstein_bracket(
     """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O], by Bernstein around V*; ``policy`` is [H, O + 1, M]."""
     sink = task.num_actions
     widths = function_widths(dataset, confidence, int(task.horizon), task.num_machine_states)
-    model = model_arrays(task)
+    model = task.arrays
     raised = np.zeros(len(model.probs))
     raised[_places(dataset, task)] = confidence.upper - dataset.probs
     raised[np.repeat(np.append(confidence.tv.ravel() == 0.0, np.ones(sink, bool)), np.diff(model.indptr))] = 0.0
     upper, own = bracket(
         model,
-        machine_arrays(task.table),
+        task.table.layers,
         task.num_actions,
         np.append(widths.ravel(), np.full(sink, -1.0)),
         np.append(confidence.tv.ravel(), np.ones(sink)),
@@ -114,12 +113,12 @@ def set_brackets(dataset: Dataset, spec: TaskSpec, confidence: Confidence, polic
     visits = dataset.visits
     n = np.maximum(1, visits).astype(np.float64)[..., None]
     lower, upper = bernstein_interval(p_hat, n, confidence.element_level, 1.0)
-    rows, machine = dense_rows(spec)
+    rows, layers = dense_rows(spec)
     none, flat = np.empty((0, 0, 0)), np.empty((0, 0))
     optima, worsts = [], []
     for radius, low, high in ((confidence.l1, none, none), (flat, lower, upper)):
         free = np.empty_like(policy)
-        optima.append(plan_ucrl2(visits, p_hat, radius, low, high, rows, machine, free, 1))
-        worsts.append(worst_value(visits, p_hat, radius, low, high, rows, machine, policy))
+        optima.append(plan_ucrl2(visits, p_hat, radius, low, high, rows, layers, free, 1))
+        worsts.append(worst_value(visits, p_hat, radius, low, high, rows, layers, policy))
     start = spec.table.initial
     return np.minimum(*optima)[:, start], np.maximum(*worsts)[:, start]

@@ -24,6 +24,7 @@ from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.task import Task
 from praemia.simulation.black_box import BlackBoxTally, play_episode
 from praemia.simulation.game import Game
+from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.seeds import generators
 
 HERE = "praemia-here"
@@ -91,11 +92,13 @@ class TaskGround(Ground):
         game = Game.start(self._towards(target), learner, num_episodes, seed)
         played: Played = []
         plan: LearnerPlan | None = None
-        while game.played < num_episodes:
-            before = game.played
-            plan = learner.plan(game.experience(), plan, game.learner_rng)
-            game.play(plan.policy)
-            played.append((plan.policy, game.played - before))
+        with interrupts_held() as raise_interrupt:
+            while game.played < num_episodes:
+                before = game.played
+                plan = learner.plan(game.experience(), plan, game.learner_rng)
+                game.play(plan.policy)
+                played.append((plan.policy, game.played - before))
+                raise_interrupt()
         self.search_counts += game.tally.arrays.entries
         self.search_first += game.tally.arrays.steps[0]
         return played
@@ -115,14 +118,16 @@ class TaskGround(Ground):
         game = Game.start(self._towards(None), learner, num_episodes, seed)
         plan: LearnerPlan | None = None
         left = np.inf
-        while game.played < num_episodes:
-            plan = learner.plan(game.experience(), plan, game.learner_rng)
-            first = game.tally.arrays.steps[0]
-            left = float(first @ plan.values[:, 0] / max(1, first.sum())) if plan.values is not None else np.inf
-            if game.played and left <= stop_below:
-                break
-            game.play(plan.policy)
-            on_progress(game.played)
+        with interrupts_held() as raise_interrupt:
+            while game.played < num_episodes:
+                plan = learner.plan(game.experience(), plan, game.learner_rng)
+                first = game.tally.arrays.steps[0]
+                left = float(first @ plan.values[:, 0] / max(1, first.sum())) if plan.values is not None else np.inf
+                if game.played and left <= stop_below:
+                    break
+                game.play(plan.policy)
+                raise_interrupt()
+                on_progress(game.played)
         self.counts += game.tally.arrays.entries
         self.first += game.tally.arrays.steps[0]
         return game.played, left

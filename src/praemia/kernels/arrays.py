@@ -19,6 +19,14 @@ def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
     return np.int8 if num_actions <= 128 else np.int16
 
 
+LANES = 4  # vector instructions work on so many machine states at once
+
+
+def padded_width(num_states: int) -> int:
+    """Return the number of columns of a table: the next multiple of four."""
+    return (num_states + LANES - 1) // LANES * LANES
+
+
 class MachineArrays(NamedTuple):
     """τ and the mean rewards ν̄. Row label · M + m holds the edges indptr[row] : indptr[row + 1]."""
 
@@ -41,3 +49,13 @@ class ModelArrays(NamedTuple):
     rows: Unsigned  # unsigned: a signed index costs a test for "from the end" at every edge
     row_labels: SmallInts
     row_targets: SmallInts
+
+
+class LayerArrays(NamedTuple):
+    """τ and φ of a machine by layers (``praemia.kernels.rows``), with a number for each of the W columns of a table."""
+
+    indptr: Ints  # [L + 1], the layers of each label
+    common: SmallInts  # [N], the target that all machine states share, or −1
+    targets: Unsigned  # [N·W], flat
+    probs: Floats  # [N·W], flat
+    paid: Floats  # [L·W], flat: φ, or zeros where only τ is wanted

@@ -10,45 +10,21 @@ way. Without a previous plan the first member is left out.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, MachineArrays
+from praemia.kernels.arrays import LANES, Actions, Floats, LayerArrays
+from praemia.kernels.moments import moments
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows
-from praemia.kernels.ties import next_tie
-
-
-@njit(cache=True)
-def mean_and_deviation(seen: SeenArrays, v: int, phi: Floats, table: Floats, mean: Floats, deviation: Floats) -> None:
-    """Fill mean[M] = Σ p̂ Y and deviation[M] = √Var_p̂(Y) of slot v, in every machine state.
-
-    Both are taken about the first successor, so that equal Y have variance 0 exactly.
-    """
-    first, num_states = seen.indptr[v], mean.shape[0]
-    base, label = seen.rows[first], seen.labels[first]
-    for m in range(num_states):
-        mean[m] = 0.0
-        deviation[m] = 0.0
-    for e in range(first + 1, seen.indptr[v + 1]):
-        row, paid, count = seen.rows[e], seen.labels[e], seen.counts[e]
-        for m in range(num_states):
-            off = table[row, m] - table[base, m] + phi[paid, m] - phi[label, m]
-            mean[m] += count * off
-            deviation[m] += count * off * off
-    inverse = 1.0 / seen.visits[v]
-    for m in range(num_states):
-        off = mean[m] * inverse
-        deviation[m] = math.sqrt(max(0.0, deviation[m] * inverse - off * off))
-        mean[m] = table[base, m] + phi[label, m] + off
+from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.simd import load, select, store, zeros
+from praemia.kernels.ties import take_best
 
 
 @njit(cache=True)
 def plan_with_bonus(
     seen: SeenArrays,
-    machine: MachineArrays,
+    layers: LayerArrays,
     phi: Floats,
     per_deviation: Floats,
     flat: Floats,
@@ -58,42 +34,37 @@ def plan_with_bonus(
     num_actions: int,
     seed: int,
 ) -> tuple[Floats, Floats]:
-    """Make a plan: update policy[H, O, M] for the active observations; return Q[H, V, M] and V_0[O, M].
+    """Make a plan: update policy[H, O, M] for the active observations; return Q[H, V, W] and V_0[O, M].
 
-    machine holds τ with rewards 0, phi[L, M] the mean rewards. per_deviation[V] is c₁, flat[H, V] is c₂, caps[H] the
-    most that Q_h can be. previous[H, V', M] is the Q of the plan before, for the slots that existed then.
+    layers holds τ alone, phi (flat [L·W]) the mean rewards. per_deviation[V] is c₁, flat[H, V] is c₂, caps[H] the most
+    that Q_h can be. previous[H, V', W] is the Q of the plan before, for the slots that existed then.
     """
     horizon, num_obs, num_states = policy.shape
-    known_slots = previous.shape[1]
-    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], num_states))
-    action_values = np.empty((horizon, seen.visits.shape[0], num_states))
-    mean, deviation, best = np.empty(num_states), np.empty(num_states), np.empty(num_states)
-    equals, tie = np.zeros(num_states, dtype=np.int64), seed
+    known_slots, num_slots, width = previous.shape[1], seen.visits.shape[0], padded_width(num_states)
+    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], width))
+    action_values = np.empty((horizon, num_slots, width))
+    old_values, new_values, actions = previous.reshape(-1), action_values.reshape(-1), policy.reshape(-1)
+    values, tie, zero = np.empty(num_actions * LANES), seed, zeros(4)
     for h in range(horizon - 1, -1, -1):
-        after, here, cap = tables[(h + 1) % 2], tables[h % 2], caps[h]
-        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, machine)
-        here[:] = cap
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, layers)
+        here[:] = caps[h]
+        worth, best = after.reshape(-1), here.reshape(-1)
         for i in range(seen.active.shape[0]):
-            o = seen.active[i]
-            best[:] = -1.0
-            for a in range(num_actions):
-                v = seen.slots[o * num_actions + a]
-                if v >= 0:
-                    mean_and_deviation(seen, v, phi, after, mean, deviation)
-                for m in range(num_states):
-                    value = cap
+            o = int(seen.active[i])
+            for lane in range(0, width, LANES):
+                for a in range(num_actions):
+                    v = int(seen.slots[o * num_actions + a])
+                    value = zero + caps[h]
                     if v >= 0:
-                        value = min(cap, mean[m] + per_deviation[v] * deviation[m] + flat[h, v])
+                        mean, deviation = moments(zero, seen, v, phi, worth, width, lane)
+                        new = mean + per_deviation[v] * deviation + flat[h, v]
+                        value = select(value > new, new, value)
                         if v < known_slots:
-                            value = min(value, previous[h, v, m])
-                        action_values[h, v, m] = value
-                    if value > best[m]:
-                        best[m], equals[m] = value, 1
-                        policy[h, o, m] = a
-                    elif value == best[m]:
-                        equals[m] += 1
-                        tie = next_tie(tie)
-                        if tie % equals[m] == 0:
-                            policy[h, o, m] = a
-            here[o] = best
-    return action_values, tables[0, :num_obs].copy()
+                            old = load(zero, old_values, (h * known_slots + v) * width + lane)
+                            value = select(value > old, old, value)
+                        store(new_values, (h * num_slots + v) * width + lane, value)
+                    store(values, a * LANES, value)
+                place = (h * num_obs + o) * num_states + lane
+                tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
+    return action_values, tables[0, :num_obs, :num_states].copy()

@@ -11,24 +11,22 @@ import math
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, Ints, MachineArrays, ModelArrays
-from praemia.kernels.rows import fill_extra_rows
+from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, ModelArrays
+from praemia.kernels.rows import fill_extra_rows, padded_width
 from praemia.kernels.ucrl2 import DenseRows, best_in_intervals, best_in_l1_ball
 
 
 @njit(cache=True)
-def policy_distance(
-    model: ModelArrays, machine: MachineArrays, num_actions: int, tv: Floats, policy: Actions
-) -> Floats:
+def policy_distance(model: ModelArrays, layers: LayerArrays, num_actions: int, tv: Floats, policy: Actions) -> Floats:
     """Return D_0[O, M], D_h(o, m) = min(1, tv(o, a) + Σ p̂·τ·D_{h+1}) along the policy's action a.
 
-    ``machine`` has rewards 0: the continuation rows are then those of D alone.
+    ``layers`` pay nothing: the continuation rows are then those of D alone.
     """
     horizon, num_obs, num_states = policy.shape
-    tables = np.zeros((2, num_obs + model.row_labels.shape[0], num_states))
+    tables = np.zeros((2, num_obs + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, model.row_labels, model.row_targets, machine)
+        fill_extra_rows(after, num_obs, model.row_labels, model.row_targets, layers)
         for o in range(num_obs):
             for m in range(num_states):
                 pair = o * num_actions + int(policy[h, o, m])
@@ -36,7 +34,7 @@ def policy_distance(
                 for e in range(model.indptr[pair], model.indptr[pair + 1]):
                     total += model.probs[e] * after[model.rows[e], m]
                 here[o, m] = min(1.0, total)
-    return tables[0, :num_obs].copy()
+    return tables[0, :num_obs, :num_states].copy()
 
 
 @njit(cache=True)
@@ -47,7 +45,7 @@ def worst_value(
     lower: Floats,
     upper: Floats,
     rows: DenseRows,
-    machine: MachineArrays,
+    layers: LayerArrays,
     policy: Actions,
 ) -> Floats:
     """Return V_0[O, M] of policy[H, O, M] in the worst kernel of a confidence set.
@@ -57,11 +55,11 @@ def worst_value(
     """
     horizon, num_obs, num_states = policy.shape
     targets = rows.targets
-    tables = np.zeros((2, targets.shape[0], num_states))
+    tables = np.zeros((2, targets.shape[0], padded_width(num_states)))
     everything, nothing = np.full(num_obs, 1.0), np.zeros(num_obs)
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, rows.extra_labels, targets[num_obs:], machine)
+        fill_extra_rows(after, num_obs, rows.extra_labels, targets[num_obs:], layers)
         for m in range(num_states):
             loss = -after[:, m]
             order = np.argsort(-loss, kind="mergesort")
@@ -75,7 +73,7 @@ def worst_value(
                 else:
                     value = best_in_intervals(lower[o, a], upper[o, a], own, order, targets, loss)
                 here[o, m] = -value
-    return tables[0, :num_obs].copy()
+    return tables[0, :num_obs, :num_states].copy()
 
 
 @njit(cache=True)
@@ -133,7 +131,7 @@ def model_error(
 @njit(cache=True)
 def bracket(
     model: ModelArrays,
-    machine: MachineArrays,
+    layers: LayerArrays,
     num_actions: int,
     x: Floats,
     tv: Floats,
@@ -149,15 +147,15 @@ def bracket(
     the sink, which no visited pair leads to.
     """
     horizon, num_obs, num_states = policy.shape
-    shape = (2, num_obs + model.row_labels.shape[0], num_states)
+    shape = (2, num_obs + model.row_labels.shape[0], padded_width(num_states))
     uppers, lowers, owns = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     for h in range(horizon - 1, -1, -1):
         now, then = h % 2, (h + 1) % 2
         upper, lower, own = uppers[then], lowers[then], owns[then]
         # How far the policy can be from the optimum anywhere: what unseen successors are charged with.
-        far = np.max(upper[: num_obs - 1] - own[: num_obs - 1])
+        far = np.max(upper[: num_obs - 1, :num_states] - own[: num_obs - 1, :num_states])
         for table in (upper, lower, own):
-            fill_extra_rows(table, num_obs, model.row_labels, model.row_targets, machine)
+            fill_extra_rows(table, num_obs, model.row_labels, model.row_targets, layers)
         for o in range(num_obs):
             for m in range(num_states):
                 best, floor, kept = 0.0, 0.0, 0.0
@@ -179,4 +177,4 @@ def bracket(
                         error = model_error(model, pair, m, upper, own, tv[pair], raised, miss[pair], far)
                         kept = max(0.0, mean_own - bonus - error)
                 uppers[now, o, m], lowers[now, o, m], owns[now, o, m] = best, floor, kept
-    return uppers[0, :num_obs].copy(), owns[0, :num_obs].copy()
+    return uppers[0, :num_obs, :num_states].copy(), owns[0, :num_obs, :num_states].copy()

@@ -15,10 +15,10 @@ import math
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, MachineArrays
+from praemia.kernels.arrays import Actions, Floats, LayerArrays
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows
-from praemia.kernels.ties import next_tie
+from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.ties import draw_best
 
 
 @njit(cache=True)
@@ -50,7 +50,7 @@ def euler_backup(
 @njit(cache=True)
 def plan_euler(
     seen: SeenArrays,
-    machine: MachineArrays,
+    layers: LayerArrays,
     phi: Floats,
     policy: Actions,
     num_actions: int,
@@ -61,38 +61,30 @@ def plan_euler(
     """Make a plan: update policy[H, O, M] for the active observations; return V̄_0 and V̲_0, both [O, M]."""
     horizon, num_obs, num_states = policy.shape
     num_rows = num_obs + seen.row_labels.shape[0]
-    uppers, lowers = np.zeros((2, num_rows, num_states)), np.zeros((2, num_rows, num_states))
-    tie = seed
+    shape = (2, num_rows, padded_width(num_states))
+    uppers, lowers = np.zeros(shape), np.zeros(shape)
+    values, lows, tie = np.empty(num_actions), np.empty(num_actions), seed
     for h in range(horizon - 1, -1, -1):
         upper, lower = uppers[(h + 1) % 2], lowers[(h + 1) % 2]
-        fill_extra_rows(upper, num_obs, seen.row_labels, seen.row_targets, machine)
-        fill_extra_rows(lower, num_obs, seen.row_labels, seen.row_targets, machine)
+        fill_extra_rows(upper, num_obs, seen.row_labels, seen.row_targets, layers)
+        fill_extra_rows(lower, num_obs, seen.row_labels, seen.row_targets, layers)
         most = float(horizon - h)
         uppers[h % 2] = most
         lowers[h % 2] = 0.0
         for i in range(seen.active.shape[0]):
             o = seen.active[i]
             for m in range(num_states):
-                best, equals, floor = -1.0, 0, 0.0
                 for a in range(num_actions):
                     v = seen.slots[o * num_actions + a]
-                    value, low = most, 0.0
+                    values[a], lows[a] = most, 0.0
                     if v >= 0:
                         mean_up, mean_low, bonus_up, bonus_low = euler_backup(
                             seen, v, m, phi, upper, lower, horizon, log_term
                         )
-                        value = min(most, mean_up + scale * bonus_up)
-                        low = max(0.0, mean_low - scale * bonus_low)
-                    chosen = value > best
-                    if value == best:
-                        equals += 1
-                        tie = next_tie(tie)
-                        chosen = tie % equals == 0
-                    elif chosen:
-                        equals = 1
-                    if chosen:
-                        best, floor = value, low
-                        policy[h, o, m] = a
-                uppers[h % 2, o, m] = best
-                lowers[h % 2, o, m] = floor
-    return uppers[0, :num_obs].copy(), lowers[0, :num_obs].copy()
+                        values[a] = min(most, mean_up + scale * bonus_up)
+                        lows[a] = max(0.0, mean_low - scale * bonus_low)
+                choice, tie = draw_best(values, 0, 1, num_actions, tie)
+                policy[h, o, m] = choice
+                uppers[h % 2, o, m] = values[choice]
+                lowers[h % 2, o, m] = lows[choice]
+    return uppers[0, :num_obs, :num_states].copy(), lowers[0, :num_obs, :num_states].copy()

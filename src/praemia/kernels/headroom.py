@@ -10,16 +10,17 @@ where d, r and g are numbers per pair (they hold the constants and the counts).
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, Ints, MachineArrays, SmallInts
+from praemia.kernels.arrays import LANES, Actions, Floats, Ints, LayerArrays, SmallInts
+from praemia.kernels.moments import moments
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows
-from praemia.kernels.ties import next_tie
+from praemia.kernels.rows import continuation, fill_extra_rows, padded_width
+from praemia.kernels.simd import load, select, store, zeros
+from praemia.kernels.ties import take_best
 
 
 class Outlook(NamedTuple):
@@ -36,34 +37,32 @@ class Outlook(NamedTuple):
 
 
 @njit(cache=True)
-def fill_tops(outlook: Outlook, machine: MachineArrays, table: Floats, by_label: Floats, tops: Floats) -> None:
-    """Fill tops[G, M], the largest ν̄ + V that can follow a pair of each group; table[o] holds V_{h+1}."""
-    num_labels, num_states = by_label.shape
-    for label in range(num_labels):
-        for m in range(num_states):
-            best = 0.0
-            row = label * num_states + m
+def fill_tops(outlook: Outlook, layers: LayerArrays, worth: Floats, width: int, by_label: Floats, tops: Floats) -> None:
+    """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; worth[o · W + m] is V_{h+1}."""
+    zero = zeros(4)
+    for lane in range(0, width, LANES):
+        for label in range(outlook.indptr.shape[0] - 1):
+            best = zero
             for i in range(outlook.indptr[label], outlook.indptr[label + 1]):
-                z, total = outlook.targets[i], 0.0
-                for j in range(machine.indptr[row], machine.indptr[row + 1]):
-                    total += machine.probs[j] * (machine.rewards[j] + table[z, machine.targets[j]])
-                best = max(best, total)
-            by_label[label, m] = best
-    for group in range(tops.shape[0]):
-        for m in range(num_states):
-            best = 0.0
+                start = int(outlook.targets[i]) * width
+                value = continuation(zero, layers, label, worth, start, lane, width)
+                best = select(value > best, value, best)
+            store(by_label, label * width + lane, best)
+        for group in range(outlook.group_indptr.shape[0] - 1):
+            best = zero
             for i in range(outlook.group_indptr[group], outlook.group_indptr[group + 1]):
-                best = max(best, by_label[outlook.group_labels[i], m])
-            tops[group, m] = best
+                value = load(zero, by_label, int(outlook.group_labels[i]) * width + lane)
+                best = select(value > best, value, best)
+            store(tops, group * width + lane, best)
 
 
 @njit(cache=True)
 def plan_headroom(
     seen: SeenArrays,
     phi: Floats,
-    transitions: MachineArrays,
+    transitions: LayerArrays,
     outlook: Outlook,
-    machine: MachineArrays,
+    layers: LayerArrays,
     deviation: Floats,
     floor: Floats,
     headroom: Floats,
@@ -73,58 +72,33 @@ def plan_headroom(
 ) -> Floats:
     """Make a plan: fill policy[H, O, M]; return V_0[O, M].
 
-    phi[L, M] and transitions (rewards 0) are the machine on the labels of ``seen``; machine is the same, with rewards,
-    on the labels of ``outlook``. Means and variances are taken about the first successor: equal ones have variance 0
-    exactly. deviation, floor, headroom: d, r and g of each slot.
+    phi (flat [L·W]) and transitions (τ alone) are the machine on the labels of ``seen``; layers is the same, with what
+    it pays, on the labels of ``outlook``. deviation, floor, headroom: d, r and g of each slot.
     """
     horizon, num_obs, num_states = policy.shape
-    indptr, rows, labels, counts, slots = seen.indptr, seen.rows, seen.labels, seen.counts, seen.slots
-    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], num_states))
-    by_label = np.zeros((outlook.indptr.shape[0] - 1, num_states))
-    tops = np.zeros((outlook.group_indptr.shape[0] - 1, num_states))
-    base, best = np.empty(num_states), np.empty(num_states)
-    mean, square = np.empty(num_states), np.empty(num_states)
-    equals, tie = np.zeros(num_states, dtype=np.int64), seed
+    width, actions = padded_width(num_states), policy.reshape(-1)
+    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], width))
+    by_label = np.zeros((outlook.indptr.shape[0] - 1) * width)
+    tops = np.zeros((outlook.group_indptr.shape[0] - 1) * width)
+    values, tie, zero = np.empty(num_actions * LANES), seed, zeros(4)
     for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
+        after = tables[(h + 1) % 2]
+        worth, best = after.reshape(-1), tables[h % 2].reshape(-1)
         fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, transitions)
-        fill_tops(outlook, machine, after, by_label, tops)
+        fill_tops(outlook, layers, worth, width, by_label, tops)
         for o in range(num_obs):
-            for m in range(num_states):
-                best[m] = -1.0
-            for a in range(num_actions):
-                pair = o * num_actions + a
-                v, group = slots[pair], outlook.groups[pair]
-                if v >= 0:
-                    first = indptr[v]
-                    row, label, inverse = rows[first], labels[first], 1.0 / seen.visits[v]
-                    for m in range(num_states):
-                        base[m] = phi[label, m] + after[row, m]
-                        mean[m] = 0.0
-                        square[m] = 0.0
-                    for e in range(first + 1, indptr[v + 1]):
-                        row, label, count = rows[e], labels[e], counts[e]
-                        for m in range(num_states):
-                            off = phi[label, m] + after[row, m] - base[m]
-                            mean[m] += count * off
-                            square[m] += count * off * off
-                for m in range(num_states):
-                    value = tops[group, m]
+            for lane in range(0, width, LANES):
+                for a in range(num_actions):
+                    pair = o * num_actions + a
+                    v = int(seen.slots[pair])
+                    value = load(zero, tops, int(outlook.groups[pair]) * width + lane)
                     if v >= 0:
-                        off = mean[m] * inverse
-                        spread = math.sqrt(max(0.0, square[m] * inverse - off * off))
-                        short = value - base[m] - off
-                        bonus = max(deviation[v] * spread, floor[v] * value) + headroom[v] * short
-                        value = min(value, base[m] + off + bonus)
-                    if value > best[m]:
-                        best[m] = value
-                        policy[h, o, m] = a
-                        equals[m] = 1
-                    elif value == best[m]:
-                        equals[m] += 1
-                        tie = next_tie(tie)
-                        if tie % equals[m] == 0:
-                            policy[h, o, m] = a
-            for m in range(num_states):
-                here[o, m] = best[m]
-    return tables[0, :num_obs].copy()
+                        mean, spread = moments(zero, seen, v, phi, worth, width, lane)
+                        doubt, least = deviation[v] * spread, floor[v] * value
+                        bonus = select(least > doubt, least, doubt) + headroom[v] * (value - mean)
+                        new = mean + bonus
+                        value = select(value > new, new, value)
+                    store(values, a * LANES, value)
+                place = (h * num_obs + o) * num_states + lane
+                tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
+    return tables[0, :num_obs, :num_states].copy()

@@ -10,40 +10,48 @@ and Q_h = H − h for pairs never visited. A kernel that is best at one (h, m) n
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, MachineArrays
+from praemia.kernels.arrays import LANES, Actions, Floats, LayerArrays
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows
-from praemia.kernels.ties import next_tie
+from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.simd import load, select, store, zeros
+from praemia.kernels.ties import take_best
 
 
 @njit(cache=True)
 def best_of_samples(
-    seen: SeenArrays, v: int, phi: Floats, table: Floats, best_case: Floats, kernels: Floats, means: Floats
-) -> None:
-    """Fill means[J, M] with each sample's mean of slot v, and then means[0, M] with the largest.
+    zero: Any,
+    seen: SeenArrays,
+    v: int,
+    phi: Floats,
+    worth: Floats,
+    best_case: Floats,
+    kernels: Floats,
+    width: int,
+    lane: int,
+) -> Any:
+    """Return the largest of the samples' means of slot v, for the machine states from ``lane`` on.
 
     best_case[V, J] is w_j⁰·(H − h); kernels[E, J] the probabilities of the entries.
     """
-    num_samples, num_states = means.shape
-    for j in range(num_samples):
-        means[j] = best_case[v, j]
-    for e in range(seen.indptr[v], seen.indptr[v + 1]):
-        row, paid = seen.rows[e], seen.labels[e]
-        for j in range(num_samples):
-            for m in range(num_states):
-                means[j, m] += kernels[e, j] * (table[row, m] + phi[paid, m])
-    for j in range(1, num_samples):
-        for m in range(num_states):
-            means[0, m] = max(means[0, m], means[j, m])
+    best = zero
+    for j in range(kernels.shape[1]):
+        total = zero + best_case[v, j]
+        for e in range(seen.indptr[v], seen.indptr[v + 1]):
+            paid = load(zero, phi, int(seen.labels[e]) * width + lane)
+            total = total + kernels[e, j] * (load(zero, worth, np.int64(seen.rows[e]) * width + lane) + paid)
+        best = select(total > best, total, best)
+    return best
 
 
 @njit(cache=True)
 def plan_opsrl(
     seen: SeenArrays,
-    machine: MachineArrays,
+    layers: LayerArrays,
     phi: Floats,
     fictitious: Floats,
     kernels: Floats,
@@ -53,35 +61,29 @@ def plan_opsrl(
 ) -> Floats:
     """Make a plan: update policy[H, O, M] for the active observations; return V_0[O, M].
 
-    machine holds τ with rewards 0, phi[L, M] the mean rewards; fictitious[V, J] is w_j⁰ of every slot and kernels[E, J]
+    layers holds τ alone, phi (flat [L·W]) the mean rewards; fictitious[V, J] is w_j⁰ of every slot and kernels[E, J]
     the w_j of every entry.
     """
     horizon, num_obs, num_states = policy.shape
-    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], num_states))
-    means, best = np.empty((kernels.shape[1], num_states)), np.empty(num_states)
-    equals, tie = np.zeros(num_states, dtype=np.int64), seed
+    width, actions = padded_width(num_states), policy.reshape(-1)
+    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], width))
+    values, tie, zero = np.empty(num_actions * LANES), seed, zeros(4)
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, machine)
+        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, layers)
         most = float(horizon - h)
         best_case = fictitious * most
         here[:] = most
+        worth, best = after.reshape(-1), here.reshape(-1)
         for i in range(seen.active.shape[0]):
-            o = seen.active[i]
-            best[:] = -1.0
-            for a in range(num_actions):
-                v = seen.slots[o * num_actions + a]
-                means[0] = most
-                if v >= 0:
-                    best_of_samples(seen, v, phi, after, best_case, kernels, means)
-                for m in range(num_states):
-                    if means[0, m] > best[m]:
-                        best[m], equals[m] = means[0, m], 1
-                        policy[h, o, m] = a
-                    elif means[0, m] == best[m]:
-                        equals[m] += 1
-                        tie = next_tie(tie)
-                        if tie % equals[m] == 0:
-                            policy[h, o, m] = a
-            here[o] = best
-    return tables[0, :num_obs].copy()
+            o = int(seen.active[i])
+            for lane in range(0, width, LANES):
+                for a in range(num_actions):
+                    v = int(seen.slots[o * num_actions + a])
+                    value = zero + most
+                    if v >= 0:
+                        value = best_of_samples(zero, seen, v, phi, worth, best_case, kernels, width, lane)
+                    store(values, a * LANES, value)
+                place = (h * num_obs + o) * num_states + lane
+                tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
+    return tables[0, :num_obs, :num_states].copy()

@@ -1,4 +1,4 @@
-"""Exact planning over H steps: the optimum, the value of a policy, its occupancy. The product is never built.
+"""Exact planning over H steps, backward: the optimum, the value of a policy. The product is never built.
 
 With table = the continuation rows of V_{h+1}:
 
@@ -11,12 +11,14 @@ observations (``improve``, ``assess``), so that threads can share a step; they r
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, MachineArrays, ModelArrays
-from praemia.kernels.rows import fill_some_rows
-from praemia.kernels.simd import edge_sums
+from praemia.kernels.arrays import Actions, Floats, LayerArrays, ModelArrays
+from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.simd import load, select, store, store_whole, zeros
 
 
 @njit(cache=True, nogil=True)
@@ -25,33 +27,51 @@ def improve(
 ) -> None:
     """Fill here[o] with V_h and policy[o, m] with the first of the best actions, for observations first … last − 1.
 
-    Four machine states at a time; sums, best values and best actions stay in registers.
+    As many machine states at a time as registers hold: an edge is then read once for all of them.
     """
-    indptr, rows, probs = model.indptr, model.rows, model.probs
-    num_states = policy.shape[1]
+    flat, best, actions = after.reshape(-1), here.reshape(-1), policy.reshape(-1)
+    width = after.shape[1]
+    four, eight, sixteen = zeros(4), zeros(8), zeros(16)
     for o in range(first, last):
-        for lane in range(0, num_states, 4):
-            b0, b1, b2, b3 = edge_sums(probs, rows, indptr[o * num_actions], indptr[o * num_actions + 1], after, lane)
-            a0, a1, a2, a3 = 0, 0, 0, 0
-            for a in range(1, num_actions):
-                pair = o * num_actions + a
-                s0, s1, s2, s3 = edge_sums(probs, rows, indptr[pair], indptr[pair + 1], after, lane)
-                a0 = a if s0 > b0 else a0
-                b0 = s0 if s0 > b0 else b0
-                a1 = a if s1 > b1 else a1
-                b1 = s1 if s1 > b1 else b1
-                a2 = a if s2 > b2 else a2
-                b2 = s2 if s2 > b2 else b2
-                a3 = a if s3 > b3 else a3
-                b3 = s3 if s3 > b3 else b3
-            here[o, lane], here[o, lane + 1], here[o, lane + 2], here[o, lane + 3] = b0, b1, b2, b3
-            policy[o, lane] = a0
-            if lane + 1 < num_states:
-                policy[o, lane + 1] = a1
-            if lane + 2 < num_states:
-                policy[o, lane + 2] = a2
-            if lane + 3 < num_states:
-                policy[o, lane + 3] = a3
+        lane = 0
+        while lane + 16 <= width:
+            _improve_lanes(sixteen, model, num_actions, flat, best, actions, width, policy.shape[1], o, lane)
+            lane += 16
+        if lane + 8 <= width:
+            _improve_lanes(eight, model, num_actions, flat, best, actions, width, policy.shape[1], o, lane)
+            lane += 8
+        if lane < width:
+            _improve_lanes(four, model, num_actions, flat, best, actions, width, policy.shape[1], o, lane)
+
+
+@njit(cache=True, nogil=True)
+def _improve_lanes(
+    zero: Any,
+    model: ModelArrays,
+    num_actions: int,
+    after: Floats,
+    here: Floats,
+    policy: Actions,
+    width: int,
+    num_states: int,
+    o: int,
+    lane: int,
+) -> None:
+    """Do what ``improve`` says for some machine states of one observation; sums and best stay in registers."""
+    best, choice = zero, zero
+    e = np.uint64(model.indptr[o * num_actions])  # unsigned: see ``ModelArrays.rows``
+    for a in range(num_actions):
+        total, last = zero, np.uint64(model.indptr[o * num_actions + a + 1])
+        while e < last:
+            total = total + model.probs[e] * load(zero, after, np.int64(model.rows[e]) * width + lane)
+            e += np.uint64(1)
+        if a == 0:
+            best = total
+        else:
+            better = total > best
+            best, choice = select(better, total, best), select(better, float(a), choice)
+    store(here, o * width + lane, best)
+    store_whole(policy, o * num_states + lane, choice, num_states - lane)
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +109,7 @@ def assess_randomised(
 
 
 @njit(cache=True, nogil=True)
-def solve(model: ModelArrays, machine: MachineArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
+def solve(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
     """Find the optimum: fill policy[H, O, M]; return V_0[O, M].
 
     values has the shape [H + 1, O, M] to keep every V_h, or [0, O, M] to keep none.
@@ -98,20 +118,20 @@ def solve(model: ModelArrays, machine: MachineArrays, num_actions: int, values: 
     tables = np.zeros((2, num_observations + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_table(model, machine, after, num_observations, num_states)
+        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
         improve(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
     return tables[0, :num_observations, :num_states].copy()
 
 
 @njit(cache=True, nogil=True)
-def evaluate(model: ModelArrays, machine: MachineArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
+def evaluate(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
     """Find the value of a deterministic policy[H, O, M]; values and result as in ``solve``."""
     horizon, num_observations, num_states = policy.shape
     tables = np.zeros((2, num_observations + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_table(model, machine, after, num_observations, num_states)
+        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
         assess(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
     return tables[0, :num_observations, :num_states].copy()
@@ -119,32 +139,17 @@ def evaluate(model: ModelArrays, machine: MachineArrays, num_actions: int, value
 
 @njit(cache=True, nogil=True)
 def evaluate_randomised(
-    model: ModelArrays, machine: MachineArrays, num_actions: int, values: Floats, policy: Floats
+    model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Floats
 ) -> Floats:
     """Find the value of a policy[H, O, M, A] of action probabilities; values and result as in ``solve``."""
     horizon, num_observations, num_states, _ = policy.shape
     tables = np.zeros((2, num_observations + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_table(model, machine, after, num_observations, num_states)
+        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
         assess_randomised(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
     return tables[0, :num_observations, :num_states].copy()
-
-
-@njit(cache=True, nogil=True)
-def fill_table(
-    model: ModelArrays, machine: MachineArrays, table: Floats, num_observations: int, num_states: int
-) -> None:
-    """Fill the extra rows of a table whose first O rows hold V."""
-    count = model.row_labels.shape[0]
-    fill_some_rows(table, num_observations, model.row_labels, model.row_targets, machine, num_states, 0, count)
-
-
-@njit(cache=True, nogil=True)
-def padded_width(num_states: int) -> int:
-    """Return the number of columns of a table: the next multiple of four."""
-    return (num_states + 3) // 4 * 4
 
 
 @njit(cache=True, nogil=True)
@@ -154,48 +159,3 @@ def _keep(values: Floats, h: int, table: Floats) -> None:
         if h == values.shape[0] - 2:
             values[h + 1] = 0.0
         values[h] = table[: values.shape[1], : values.shape[2]]
-
-
-@njit(cache=True, nogil=True)
-def occupancy(model: ModelArrays, machine: MachineArrays, num_actions: int, policy: Actions, states: Floats) -> None:
-    """Fill states[h, o, m] = P(o_h = o, m_h = m) for h = 1 … H, from states[0], under policy[H, O, M]."""
-    horizon, num_observations, num_states = policy.shape
-    states[1:] = 0.0
-    for h in range(horizon):
-        for o in range(num_observations):
-            for m in range(num_states):
-                if states[h, o, m] > 0.0:
-                    _spread(
-                        model,
-                        machine,
-                        o * num_actions + int(policy[h, o, m]),
-                        m,
-                        states[h, o, m],
-                        states[h + 1],
-                    )
-
-
-@njit(cache=True, nogil=True)
-def occupancy_randomised(
-    model: ModelArrays, machine: MachineArrays, num_actions: int, policy: Floats, states: Floats
-) -> None:
-    """Fill states as ``occupancy`` does, under a policy[H, O, M, A] of action probabilities."""
-    horizon, num_observations, num_states, _ = policy.shape
-    states[1:] = 0.0
-    for h in range(horizon):
-        for o in range(num_observations):
-            for m in range(num_states):
-                for a in range(num_actions):
-                    mass = states[h, o, m] * policy[h, o, m, a]
-                    if mass > 0.0:
-                        _spread(model, machine, o * num_actions + a, m, mass, states[h + 1])
-
-
-@njit(cache=True, nogil=True)
-def _spread(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
-    """Add the mass of (pair, m) to where it goes in one step, onto[O, M]."""
-    num_states = onto.shape[1]
-    for e in range(model.indptr[pair], model.indptr[pair + 1]):
-        first = model.labels[e] * num_states + m
-        for j in range(machine.indptr[first], machine.indptr[first + 1]):
-            onto[model.successors[e], machine.targets[j]] += mass * model.probs[e] * machine.probs[j]

@@ -1,18 +1,55 @@
-"""Continuation rows: the worth of each (label, next observation), in every machine state (see the package)."""
+"""Continuation rows: the worth of each (label, next observation), in every machine state (see the package).
+
+Filling them is the one place where the machine moves, and with many labels it is most of the work. A label's τ is kept
+as *layers*, each with one target for every machine state: the row is what the label pays, plus layer after layer of
+probability · V(z, target). Layers are of two kinds. In one, every machine state has its own target, and as many layers
+are needed as a machine state has outcomes: good for sparse τ. In the other, all machine states share a target: good
+for dense τ, where a target is read once for all.
+"""
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Floats, MachineArrays, SmallInts
+from praemia.kernels import arrays
+from praemia.kernels.arrays import Floats, LayerArrays, SmallInts
+from praemia.kernels.simd import gather, load, store, zeros
+
+padded_width = njit(cache=True, nogil=True)(arrays.padded_width)
+
+
+@njit(cache=True)
+def empty_tables(num_rows: int, num_states: int) -> Floats:
+    """Return two tables of zeros, to take turns: a column for each machine state, up to a multiple of four.
+
+    Compiled code gets memory that begins at a multiple of 32 bytes: no vector then lies across two cache lines.
+    """
+    return np.zeros((2, num_rows, padded_width(num_states)))
+
+
+@njit(cache=True, nogil=True)
+def continuation(zero: Any, layers: LayerArrays, label: int, flat: Floats, start: int, lane: int, width: int) -> Any:
+    """Return φ(m, label) + Σ_m' τ(m'|m, label)·V(m') from m = ``lane`` on; V begins at flat[start]."""
+    total = load(zero, layers.paid, label * width + lane)
+    for layer in range(layers.indptr[label], layers.indptr[label + 1]):
+        at = layer * width + lane
+        common = layers.common[layer]
+        if common >= 0:
+            total = total + load(zero, layers.probs, at) * flat[start + common]
+        else:
+            total = total + load(zero, layers.probs, at) * gather(zero, flat, start, layers.targets, at)
+    return total
 
 
 @njit(cache=True, nogil=True)
 def fill_extra_rows(
-    table: Floats, num_observations: int, row_labels: SmallInts, row_targets: SmallInts, machine: MachineArrays
+    table: Floats, num_observations: int, row_labels: SmallInts, row_targets: SmallInts, layers: LayerArrays
 ) -> None:
-    """Fill table[O + x, m] = Σ_m' τ(m'|m, label_x)(ν̄ + table[z_x, m']); the first O rows hold V."""
-    fill_some_rows(table, num_observations, row_labels, row_targets, machine, table.shape[1], 0, row_labels.shape[0])
+    """Fill table[O + x] = φ + Σ τ·table[z_x] for every x; the first O rows hold V."""
+    fill_some_rows(table, num_observations, row_labels, row_targets, layers, 0, row_labels.shape[0])
 
 
 @njit(cache=True, nogil=True)
@@ -21,18 +58,19 @@ def fill_some_rows(
     num_observations: int,
     row_labels: SmallInts,
     row_targets: SmallInts,
-    machine: MachineArrays,
-    num_states: int,
+    layers: LayerArrays,
     first: int,
     last: int,
 ) -> None:
-    """Fill the extra rows first … last − 1, in a table whose columns beyond the machine states are not looked at."""
-    indptr, targets, probs, rewards = machine.indptr, machine.targets, machine.probs, machine.rewards
+    """Fill the extra rows first … last − 1."""
+    flat, width = table.reshape(-1), table.shape[1]
+    some, many = zeros(4), zeros(16)
     for x in range(first, last):
-        start = row_labels[x] * num_states
-        z = row_targets[x]
-        for m in range(num_states):
-            total = 0.0
-            for j in range(indptr[start + m], indptr[start + m + 1]):
-                total += probs[j] * (rewards[j] + table[z, targets[j]])
-            table[num_observations + x, m] = total
+        label, start, here = row_labels[x], row_targets[x] * width, (num_observations + x) * width
+        lane = 0
+        while lane + 16 <= width:
+            store(flat, here + lane, continuation(many, layers, label, flat, start, lane, width))
+            lane += 16
+        while lane < width:
+            store(flat, here + lane, continuation(some, layers, label, flat, start, lane, width))
+            lane += 4

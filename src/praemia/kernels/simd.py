@@ -1,78 +1,273 @@
-"""The one inner loop that is written with vector instructions, and its plain twin.
+"""Four, eight or sixteen numbers at a time: the few vector instructions that the inner loops are written with.
 
-    edge_sums(probs, rows, first, last, table, lane)[k] = Σ_{first ≤ e < last} probs[e] · table[rows[e], lane + k]
+A ``Lanes`` value holds neighbouring machine states of one row of a table. Inside a compiled kernel it lives in the
+processor's registers; the instructions are emitted in LLVM's own language, so they run on any processor. The compiler
+does not find them by itself: it keeps separate numbers, and that costs time.
 
-for k = 0 … 3. A backup is nothing but this sum, for four machine states at a time: one multiplication and one
-addition of four numbers per edge. The compiler does not find that by itself (it keeps four separate sums), and it
-costs time. The instructions are emitted in LLVM's own language, so they run on any processor. Each lane
-adds in the order of the edges, as the twin does, and no multiplication is fused with an addition: the same bits.
+    zero = zeros(4)                                     four lanes of 0
+    total = zero + weight * load(zero, table, at)       table[at : at + 4], flat; scalars go to every lane
+    best = select(total > best, total, best)
 
-The table must be contiguous, with a number of columns that is a multiple of four.
+Every function has a plain twin over NumPy arrays, which runs when Numba is switched off: operators mean the same
+there. No multiplication is fused with an addition and every lane is added up in the order written, so both give the
+same bits. Indices are not checked and do not count from the end.
 """
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import config, types
-from numba.extending import intrinsic
+from numba.core import cgutils
+from numba.core.datamodel.models import PrimitiveModel
+from numba.core.imputils import lower_builtin
+from numba.core.typing.templates import AbstractTemplate, infer_global, signature
+from numba.extending import intrinsic, register_model
 
-from praemia.kernels.arrays import Floats, Ints
-
-LANES = 4
-_DOUBLE, _INT32, _INT64 = ir.DoubleType(), ir.IntType(32), ir.IntType(64)
-_VECTOR = ir.VectorType(_DOUBLE, LANES)
+_DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
 
-def edge_sums_plain(
-    probs: Floats, rows: Ints, first: int, last: int, table: Floats, lane: int
-) -> tuple[float, float, float, float]:
-    """Add up edge by edge: what ``edge_sums`` does, in plain Python."""
-    sums = [0.0] * LANES
-    for e in range(first, last):
-        for k in range(LANES):
-            sums[k] += probs[e] * table[rows[e], lane + k]
-    return sums[0], sums[1], sums[2], sums[3]
+class Lanes(types.Type):
+    """The type of some float64 side by side."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        super().__init__(f"Lanes({count})")
+
+
+class Mask(types.Type):
+    """The type of a comparison of ``Lanes``: a bit for each."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        super().__init__(f"Mask({count})")
+
+
+@register_model(Lanes)
+class _LanesModel(PrimitiveModel):
+    def __init__(self, manager: Any, lanes: Lanes) -> None:
+        super().__init__(manager, lanes, ir.VectorType(_DOUBLE, lanes.count))
+
+
+@register_model(Mask)
+class _MaskModel(PrimitiveModel):
+    def __init__(self, manager: Any, mask: Mask) -> None:
+        super().__init__(manager, mask, ir.VectorType(_BIT, mask.count))
+
+
+def _everywhere(builder: Any, number: Any, count: int) -> Any:
+    """Emit a vector with the same number in every lane."""
+    nothing = ir.Constant(ir.VectorType(number.type, count), ir.Undefined)
+    one = builder.insert_element(nothing, number, ir.Constant(_INT32, 0))
+    return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(_INT32, count), [0] * count))
+
+
+def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    """Emit a pointer to a number of a contiguous array."""
+    return builder.gep(context.make_array(array_type)(context, builder, array).data, [index], inbounds=True)
+
+
+def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index: Any, count: int) -> Any:
+    pointer = _place(context, builder, array_type, array, index)
+    return builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, count).as_pointer())
+
+
+# Operators. A scalar on either side goes to every lane.
+
+
+class _Arithmetic(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        lanes = [argument for argument in args if isinstance(argument, Lanes)]
+        if len(args) == 2 and lanes and all(isinstance(it, Lanes | types.Float) for it in args):
+            return signature(self.result(lanes[0]), *args)
+        return None
+
+    def result(self, lanes: Lanes) -> Any:
+        return lanes
+
+
+class _Comparison(_Arithmetic):
+    def result(self, lanes: Lanes) -> Any:
+        return Mask(lanes.count)
+
+
+def _register(symbol: Any, template: type, emit: Callable[[Any, Any, Any], Any]) -> None:
+    infer_global(symbol)(type(f"_{symbol.__name__}", (template,), {"key": symbol}))
+
+    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        count = next(it.count for it in sig.args if isinstance(it, Lanes))
+        vectors = [
+            value if isinstance(kind, Lanes) else _everywhere(builder, value, count)
+            for kind, value in zip(sig.args, args, strict=True)
+        ]
+        return emit(builder, *vectors)
+
+    for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
+        lower_builtin(symbol, *kinds)(lower)
+
+
+_register(operator.add, _Arithmetic, lambda builder, x, y: builder.fadd(x, y))
+_register(operator.sub, _Arithmetic, lambda builder, x, y: builder.fsub(x, y))
+_register(operator.mul, _Arithmetic, lambda builder, x, y: builder.fmul(x, y))
+_register(operator.gt, _Comparison, lambda builder, x, y: builder.fcmp_ordered(">", x, y))
+_register(operator.eq, _Comparison, lambda builder, x, y: builder.fcmp_ordered("==", x, y))
+
+
+@intrinsic(prefer_literal=True)
+def _zeros(typing_context: Any, count: Any) -> Any:
+    lanes = Lanes(count.literal_value)
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return ir.Constant(ir.VectorType(_DOUBLE, lanes.count), [0.0] * lanes.count)
+
+    return lanes(count), emit
 
 
 @intrinsic
-def _edge_sums(typing_context: Any, probs: Any, rows: Any, first: Any, last: Any, table: Any, lane: Any) -> Any:
-    signature = types.UniTuple(types.float64, LANES)(probs, rows, first, last, table, lane)
+def _load(typing_context: Any, like: Any, flat: Any, at: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return builder.load(_vector_place(context, builder, sig.args[1], args[1], args[2], like.count), align=8)
 
-    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        weights = context.make_array(signature.args[0])(context, builder, arguments[0]).data
-        places = context.make_array(signature.args[1])(context, builder, arguments[1]).data
-        array = context.make_array(signature.args[4])(context, builder, arguments[4])
-        width = builder.extract_value(array.shape, 1)
-        before = builder.block
-        test, body, done = (builder.append_basic_block(name) for name in ("edges", "edge", "summed"))
-        builder.branch(test)
-
-        builder.position_at_end(test)
-        edge, total = builder.phi(_INT64), builder.phi(_VECTOR)
-        edge.add_incoming(arguments[2], before)
-        total.add_incoming(ir.Constant(_VECTOR, [0.0] * LANES), before)
-        builder.cbranch(builder.icmp_signed("<", edge, arguments[3]), body, done)
-
-        builder.position_at_end(body)
-        row = builder.zext(builder.load(builder.gep(places, [edge], inbounds=True)), _INT64)
-        place = builder.add(builder.mul(row, width), arguments[5])
-        pointer = builder.bitcast(builder.gep(array.data, [place], inbounds=True), _VECTOR.as_pointer())
-        weight = builder.load(builder.gep(weights, [edge], inbounds=True))
-        spread = ir.Constant(_VECTOR, ir.Undefined)
-        for k in range(LANES):
-            spread = builder.insert_element(spread, weight, ir.Constant(_INT32, k))
-        added = builder.fadd(total, builder.fmul(spread, builder.load(pointer, align=8)))
-        edge.add_incoming(builder.add(edge, ir.Constant(_INT64, 1)), builder.block)
-        total.add_incoming(added, builder.block)
-        builder.branch(test)
-
-        builder.position_at_end(done)
-        lanes = [builder.extract_element(total, ir.Constant(_INT32, k)) for k in range(LANES)]
-        return context.make_tuple(builder, signature.return_type, lanes)
-
-    return signature, emit
+    return like(like, flat, at), emit
 
 
-edge_sums: Any = edge_sums_plain if config.DISABLE_JIT else _edge_sums  # type: ignore[attr-defined]
+@intrinsic
+def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, at: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        start = _place(context, builder, sig.args[1], args[1], args[2])
+        found = ir.Constant(ir.VectorType(_DOUBLE, like.count), ir.Undefined)
+        for k in range(like.count):
+            index = builder.add(args[4], ir.Constant(_INT64, k))
+            offset = builder.zext(builder.load(_place(context, builder, sig.args[3], args[3], index)), _INT64)
+            number = builder.load(builder.gep(start, [offset], inbounds=True))
+            found = builder.insert_element(found, number, ir.Constant(_INT32, k))
+        return found
+
+    return like(like, flat, base, places, at), emit
+
+
+@intrinsic
+def _store(typing_context: Any, flat: Any, at: Any, lanes: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        builder.store(args[2], _vector_place(context, builder, sig.args[0], args[0], args[1], lanes.count), align=8)
+        return context.get_dummy_value()
+
+    return types.none(flat, at, lanes), emit
+
+
+@intrinsic
+def _store_whole(typing_context: Any, flat: Any, at: Any, lanes: Any, count: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        whole = ir.IntType(flat.dtype.bitwidth)
+        numbers = builder.fptosi(args[2], ir.VectorType(whole, lanes.count))
+        full = builder.icmp_signed(">=", args[3], ir.Constant(_INT64, lanes.count))
+        with builder.if_else(full) as (all_of_them, some):
+            with all_of_them:
+                builder.store(
+                    numbers, _vector_place(context, builder, sig.args[0], args[0], args[1], lanes.count), align=1
+                )
+            with some:
+                for k in range(lanes.count - 1):
+                    with builder.if_then(builder.icmp_signed(">", args[3], ir.Constant(_INT64, k))):
+                        index = builder.add(args[1], ir.Constant(_INT64, k))
+                        number = builder.extract_element(numbers, ir.Constant(_INT32, k))
+                        builder.store(number, _place(context, builder, sig.args[0], args[0], index))
+        return context.get_dummy_value()
+
+    return types.none(flat, at, lanes, count), emit
+
+
+@intrinsic
+def _select(typing_context: Any, mask: Any, first: Any, second: Any) -> Any:
+    lanes = Lanes(mask.count)
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        first, second = (
+            value if isinstance(kind, Lanes) else _everywhere(builder, value, lanes.count)
+            for kind, value in zip(sig.args[1:], args[1:], strict=True)
+        )
+        return builder.select(args[0], first, second)
+
+    return lanes(mask, first, second), emit
+
+
+@intrinsic
+def _root(typing_context: Any, lanes: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        vector = ir.VectorType(_DOUBLE, lanes.count)
+        kind = ir.FunctionType(vector, [vector])
+        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{lanes.count}f64"), args)
+
+    return lanes(lanes), emit
+
+
+@intrinsic
+def _any_lane(typing_context: Any, mask: Any, count: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        bits = builder.zext(builder.bitcast(args[0], ir.IntType(mask.count)), _INT64)
+        one = ir.Constant(_INT64, 1)
+        most = ir.Constant(_INT64, mask.count)
+        used = builder.select(builder.icmp_signed("<", args[1], most), args[1], most)
+        counted = builder.sub(builder.shl(one, used), one)
+        return builder.icmp_unsigned("!=", builder.and_(bits, counted), ir.Constant(_INT64, 0))
+
+    return types.boolean(mask, count), emit
+
+
+# The plain twins: NumPy arrays as lanes.
+
+
+def zeros_plain(count: int) -> Any:
+    """Return so many lanes of 0: 4, 8 or 16, written as a number in the kernel."""
+    return np.zeros(count)
+
+
+def load_plain(like: Any, flat: Any, at: int) -> Any:
+    """Return the lanes flat[at], flat[at + 1] …, as many as ``like`` has."""
+    return flat[at : at + len(like)].copy()
+
+
+def gather_plain(like: Any, flat: Any, base: int, places: Any, at: int) -> Any:
+    """Return the lanes flat[base + places[at]], flat[base + places[at + 1]] …"""
+    return flat[base + places[at : at + len(like)].astype(np.int64)]
+
+
+def store_plain(flat: Any, at: int, lanes: Any) -> None:
+    """Write lanes to flat[at], flat[at + 1] …"""
+    flat[at : at + len(lanes)] = lanes
+
+
+def store_whole_plain(flat: Any, at: int, lanes: Any, count: int) -> None:
+    """Write the first ``count`` lanes, whole numbers, to an array of integers."""
+    used = min(count, len(lanes))
+    flat[at : at + used] = lanes[:used]
+
+
+def select_plain(mask: Any, first: Any, second: Any) -> Any:
+    """Return the first's lane where the mask holds, and else the second's; either may be a scalar."""
+    return np.where(mask, first, second)
+
+
+def root_plain(lanes: Any) -> Any:
+    """Return the square root of each lane."""
+    return np.sqrt(lanes)
+
+
+def any_lane_plain(mask: Any, count: int) -> bool:
+    """Tell whether the mask holds in one of the first ``count`` lanes."""
+    return bool(np.any(mask[:count]))
+
+
+_PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
+zeros: Any = zeros_plain if _PLAIN else _zeros
+load: Any = load_plain if _PLAIN else _load
+gather: Any = gather_plain if _PLAIN else _gather
+store: Any = store_plain if _PLAIN else _store
+store_whole: Any = store_whole_plain if _PLAIN else _store_whole
+select: Any = select_plain if _PLAIN else _select
+root: Any = root_plain if _PLAIN else _root
+any_lane: Any = any_lane_plain if _PLAIN else _any_lane

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from praemia.kernels.arrays import Actions, Floats, Ints, MachineArrays, SmallInts, Unsigned
-from praemia.kernels.rows import fill_extra_rows
-from praemia.kernels.ties import next_tie
+from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, SmallInts, Unsigned
+from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.ties import draw_best
 
 
 class DenseRows(NamedTuple):
@@ -84,7 +84,7 @@ def plan_ucrl2(
     lower: Floats,
     upper: Floats,
     rows: DenseRows,
-    machine: MachineArrays,
+    layers: LayerArrays,
     policy: Actions,
     seed: int,
 ) -> Floats:
@@ -97,37 +97,29 @@ def plan_ucrl2(
     num_actions = visits.shape[1]
     row_targets = rows.targets
     num_rows = row_targets.shape[0]
-    tables = np.zeros((2, num_rows, num_states))
+    tables = np.zeros((2, num_rows, padded_width(num_states)))
     order = np.empty((num_states, num_rows), dtype=np.int64)
     worth = np.empty((num_states, num_rows))
     everything = np.full(num_obs, 1.0)
     nothing = np.zeros(num_obs)
-    tie = seed
+    values, tie = np.empty(num_actions), seed
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, rows.extra_labels, row_targets[num_obs:], machine)
+        fill_extra_rows(after, num_obs, rows.extra_labels, row_targets[num_obs:], layers)
         for m in range(num_states):
             worth[m] = after[:, m]
             # A stable sort: ties must not depend on whether the kernel is compiled.
             order[m] = np.argsort(-worth[m], kind="mergesort")
         for o in range(num_obs):
             for m in range(num_states):
-                best, equals = -1.0, 0
                 for a in range(num_actions):
                     own = rows.own[o, a]
                     if visits[o, a] == 0:
-                        value = best_in_intervals(nothing, everything, own, order[m], row_targets, worth[m])
+                        values[a] = best_in_intervals(nothing, everything, own, order[m], row_targets, worth[m])
                     elif radius.shape[0] > 0:
-                        value = best_in_l1_ball(p_hat[o, a], own, radius[o, a], order[m], row_targets, worth[m])
+                        values[a] = best_in_l1_ball(p_hat[o, a], own, radius[o, a], order[m], row_targets, worth[m])
                     else:
-                        value = best_in_intervals(lower[o, a], upper[o, a], own, order[m], row_targets, worth[m])
-                    if value > best:
-                        best, equals = value, 1
-                        policy[h, o, m] = a
-                    elif value == best:
-                        equals += 1
-                        tie = next_tie(tie)
-                        if tie % equals == 0:
-                            policy[h, o, m] = a
-                here[o, m] = best
-    return tables[0, :num_obs].copy()
+                        values[a] = best_in_intervals(lower[o, a], upper[o, a], own, order[m], row_targets, worth[m])
+                choice, tie = draw_best(values, 0, 1, num_actions, tie)
+                policy[h, o, m], here[o, m] = choice, values[choice]
+    return tables[0, :num_obs, :num_states].copy()

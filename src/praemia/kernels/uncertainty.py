@@ -12,7 +12,7 @@ from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.ties import next_tie
+from praemia.kernels.ties import draw_best
 
 
 @njit(cache=True)
@@ -21,29 +21,21 @@ def plan_uncertainty(seen: SeenArrays, policy: Actions, num_actions: int, width:
     horizon, num_obs, _ = policy.shape
     tables = np.zeros((2, num_obs))
     limit, growth = float(horizon), 1.0 + 1.0 / horizon
-    tie = seed
+    values, tie = np.empty(num_actions), seed
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
         here[:] = limit
         for i in range(seen.active.shape[0]):
             o = seen.active[i]
-            best, equals = -1.0, 0
             for a in range(num_actions):
                 v = seen.slots[o * num_actions + a]
-                value = limit
+                values[a] = limit
                 if v >= 0:
                     total = 0.0
                     for e in range(seen.indptr[v], seen.indptr[v + 1]):
                         total += seen.counts[e] * after[seen.successors[e]]
-                    value = min(limit, (width + growth * total) / seen.visits[v])
-                if value > best:
-                    best, equals = value, 1
-                    policy[h, o, 0] = a
-                elif value == best:
-                    equals += 1
-                    tie = next_tie(tie)
-                    if tie % equals == 0:
-                        policy[h, o, 0] = a
-            here[o] = best
+                    values[a] = min(limit, (width + growth * total) / seen.visits[v])
+            choice, tie = draw_best(values, 0, 1, num_actions, tie)
+            policy[h, o, 0], here[o] = choice, values[choice]
     start: Floats = tables[0].copy()
     return start

@@ -9,7 +9,6 @@ from praemia.kernels.bonus import plan_with_bonus
 from praemia.kernels.observe import SeenArrays
 from praemia.learners.base import Experience, LearnerPlan, tie_seed
 from praemia.learners.ucbvi_prm import first_policy
-from praemia.models.arrays import transition_arrays
 
 
 def bonus_plan(
@@ -38,8 +37,8 @@ def bonus_plan(
     before = previous.memory if monotone and previous is not None else np.empty((spec.horizon, 0, 1))
     action_values, values = plan_with_bonus(
         seen,
-        transition_arrays(spec.table),
-        spec.table.mean_rewards,
+        spec.table.transition_layers,
+        spec.table.layers.paid,
         np.ascontiguousarray(per_deviation),
         np.ascontiguousarray(np.broadcast_to(flat, (spec.horizon, len(seen.visits)))),
         np.ascontiguousarray(caps),

@@ -23,7 +23,6 @@ from praemia.learners.base import (
     tie_seed,
 )
 from praemia.learners.ucbvi_prm import first_policy
-from praemia.models.arrays import transition_arrays
 from praemia.models.task import TaskSpec
 
 
@@ -49,7 +48,7 @@ class EULER(Learner):
         policy = first_policy(spec, rng) if previous is None else previous.policy.copy()
         upper, lower = plan_euler(
             experience.seen,
-            transition_arrays(spec.table),
+            spec.table.transition_layers,
             spec.table.mean_rewards,
             policy,
             spec.num_actions,

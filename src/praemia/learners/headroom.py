@@ -27,10 +27,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import unknown_name
-from praemia.kernels.arrays import MachineArrays, action_type
+from praemia.kernels.arrays import LayerArrays, action_type
 from praemia.kernels.headroom import Outlook, plan_headroom
 from praemia.learners.base import Experience, Learner, LearnerPlan, failure_prob_parameter, parameter, tie_seed
-from praemia.models.arrays import machine_arrays, transition_arrays
 from praemia.models.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
@@ -59,22 +58,22 @@ class Headroom(Learner):
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec, seen = experience.spec, experience.seen
-        outlook, machine = previous.memory if previous is not None else outlook_of(spec)
+        outlook, layers = previous.memory if previous is not None else outlook_of(spec)
         policy = np.empty(
             (spec.horizon, spec.num_observations, spec.num_machine_states), dtype=action_type(spec.num_actions)
         )
         values = plan_headroom(
             seen,
-            spec.table.mean_rewards,
-            transition_arrays(spec.table),
+            spec.table.layers.paid,
+            spec.table.transition_layers,
             outlook,
-            machine,
+            layers,
             *self._factors(experience),
             policy,
             spec.num_actions,
             tie_seed(rng),
         )
-        return LearnerPlan(policy, values, (outlook, machine))
+        return LearnerPlan(policy, values, (outlook, layers))
 
     def _factors(self, experience: Experience) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
         """Return d, r and g of the recursion for every slot."""
@@ -94,11 +93,11 @@ class Headroom(Learner):
         return math.log(3.0 * sizes * num_steps / self.failure_prob)
 
 
-def outlook_of(spec: TaskSpec) -> tuple[Outlook, MachineArrays]:
+def outlook_of(spec: TaskSpec) -> tuple[Outlook, LayerArrays]:
     """Find out which (label, o') can follow which pair, and tabulate the machine on those labels."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
     if num_pairs * num_obs > MAX_TRIPLES:
-        return _everything(len(spec.label_sets), num_obs, num_pairs), machine_arrays(spec.table)
+        return _everything(len(spec.label_sets), num_obs, num_pairs), spec.table.layers
     labels, table = spec.dense_labels
     num_labels = int(labels.max()) + 1
     by_pair = labels.reshape(num_pairs, num_obs)
@@ -107,7 +106,7 @@ def outlook_of(spec: TaskSpec) -> tuple[Outlook, MachineArrays]:
     groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
     reaches = np.zeros((num_labels, num_obs), dtype=bool)
     reaches[by_pair, np.arange(num_obs)] = True
-    return _outlook(group_of.ravel(), groups, reaches), machine_arrays(table)
+    return _outlook(group_of.ravel(), groups, reaches), table.layers
 
 
 def _everything(num_labels: int, num_observations: int, num_pairs: int) -> Outlook:

@@ -32,7 +32,6 @@ from praemia.kernels.observe import SeenArrays
 from praemia.kernels.opsrl import plan_opsrl
 from praemia.learners.base import TINY, Experience, Learner, LearnerPlan, parameter, tie_seed
 from praemia.learners.ucbvi_prm import first_policy
-from praemia.models.arrays import transition_arrays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,8 +51,8 @@ class OPSRL(Learner):
         fictitious, kernels = draw_kernels(experience.seen, self.prior_visits, int(self.num_samples), rng)
         values = plan_opsrl(
             experience.seen,
-            transition_arrays(spec.table),
-            spec.table.mean_rewards,
+            spec.table.transition_layers,
+            spec.table.layers.paid,
             fictitious,
             kernels,
             policy,

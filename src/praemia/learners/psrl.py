@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels import planning as kernels
-from praemia.kernels.arrays import Actions, MachineArrays, ModelArrays, action_type
+from praemia.kernels.arrays import Actions, LayerArrays, ModelArrays, action_type
 from praemia.kernels.ucrl2 import DenseRows
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
 from praemia.learners.ucrl2_rm import dense_estimate, dense_rows
@@ -32,19 +32,19 @@ class PSRL(Learner):
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
-        rows, machine = previous.memory if previous is not None else dense_rows(spec)
+        rows, layers = previous.memory if previous is not None else dense_rows(spec)
         visits, p_hat = dense_estimate(experience)
         weights = p_hat * visits[..., None] + self.prior / spec.num_observations
         drawn = rng.standard_gamma(weights)
         # With tiny weights all draws of a row can round to 0; the posterior mean then stands for them.
         sums = drawn.sum(axis=-1, keepdims=True)
         probs = np.where(sums > 0.0, drawn / np.where(sums > 0.0, sums, 1.0), weights / weights.sum(-1, keepdims=True))
-        policy, values = _solve_dense(spec, probs, rows, machine)
-        return LearnerPlan(policy, values, (rows, machine))
+        policy, values = _solve_dense(spec, probs, rows, layers)
+        return LearnerPlan(policy, values, (rows, layers))
 
 
 def _solve_dense(
-    spec: TaskSpec, probs: NDArray[np.float64], rows: DenseRows, machine: MachineArrays
+    spec: TaskSpec, probs: NDArray[np.float64], rows: DenseRows, layers: LayerArrays
 ) -> tuple[Actions, NDArray[np.float64]]:
     """Solve a model whose kernel is an array [O, A, O]."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
@@ -59,5 +59,5 @@ def _solve_dense(
         row_targets=rows.targets[num_obs:],
     )
     policy = np.empty((spec.horizon, num_obs, spec.num_machine_states), dtype=action_type(spec.num_actions))
-    values = kernels.solve(model, machine, spec.num_actions, np.empty((0, 1, 1)), policy)
+    values = kernels.solve(model, layers, spec.num_actions, np.empty((0, 1, 1)), policy)
     return policy, values

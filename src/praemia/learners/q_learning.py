@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 
 from praemia.kernels.qlearning import learn_episode, learn_episode_for_all_states
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, require_every_episode
-from praemia.models.arrays import machine_arrays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +67,7 @@ class CRM(QLearning):
         learn_episode_for_all_states(
             table,
             recent.steps,
-            machine_arrays(machine),
+            machine.arrays,
             machine.sums,
             uniforms,
             self.learning_rate,

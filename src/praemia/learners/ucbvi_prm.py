@@ -17,7 +17,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from praemia.kernels.arrays import Actions, action_type
+from praemia.kernels.arrays import Actions, action_type, padded_width
 from praemia.kernels.ucbvi import plan_ucbvi
 from praemia.learners.base import (
     Experience,
@@ -27,7 +27,6 @@ from praemia.learners.base import (
     failure_prob_parameter,
     tie_seed,
 )
-from praemia.models.arrays import transition_arrays
 from praemia.models.task import TaskSpec
 
 
@@ -70,15 +69,17 @@ def optimistic_plan(
     steps = experience.steps if cap < experience.num_episodes * spec.horizon**2 else experience.steps[:0]
     if previous is None:
         policy = first_policy(spec, rng)
-        memory = np.empty((spec.horizon, 0, spec.num_machine_states))
+        memory, visits = np.empty((spec.horizon, 0, padded_width(spec.num_machine_states))), np.empty(0)
     else:
-        policy, memory = previous.policy.copy(), previous.memory
+        policy = previous.policy.copy()
+        memory, visits = previous.memory
     action_values, values = plan_ucbvi(
         experience.seen,
-        transition_arrays(spec.table),
-        spec.table.mean_rewards,
+        spec.table.transition_layers,
+        spec.table.layers.paid,
         steps,
         memory,
+        visits,
         policy,
         spec.num_actions,
         iota,
@@ -87,7 +88,7 @@ def optimistic_plan(
         cap,
         tie_seed(rng),
     )
-    return LearnerPlan(policy, values, action_values)
+    return LearnerPlan(policy, values, (action_values, experience.seen.visits))
 
 
 def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels.arrays import MachineArrays, action_type
+from praemia.kernels.arrays import LayerArrays, action_type
 from praemia.kernels.ucrl2 import DenseRows, plan_ucrl2
 from praemia.learners.base import (
     LARGEST,
@@ -34,7 +34,7 @@ from praemia.learners.base import (
     failure_prob_parameter,
     tie_seed,
 )
-from praemia.models.arrays import continuation_rows, machine_arrays
+from praemia.models.rows import continuation_rows
 from praemia.models.task import TaskSpec
 
 INTERVALS = ("l1", "bernstein")
@@ -87,13 +87,13 @@ class UCRL2RM(Learner):
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
         visits, p_hat = dense_estimate(experience)
-        rows, machine = previous.memory if previous is not None else dense_rows(spec)
+        rows, layers = previous.memory if previous is not None else dense_rows(spec)
         radius, lower, upper = self._confidence(visits, p_hat, spec)
         policy = np.empty(
             (spec.horizon, spec.num_observations, spec.num_machine_states), dtype=action_type(spec.num_actions)
         )
-        values = plan_ucrl2(visits, p_hat, radius, lower, upper, rows, machine, policy, tie_seed(rng))
-        return LearnerPlan(policy, values, (rows, machine))
+        values = plan_ucrl2(visits, p_hat, radius, lower, upper, rows, layers, policy, tie_seed(rng))
+        return LearnerPlan(policy, values, (rows, layers))
 
     def _confidence(
         self, visits: NDArray[np.int64], p_hat: NDArray[np.float64], spec: TaskSpec
@@ -161,7 +161,7 @@ def bernstein_interval(
     return np.clip(lower, 0.0, p_hat), np.clip(upper, p_hat, 1.0)
 
 
-def dense_rows(spec: TaskSpec) -> tuple[DenseRows, MachineArrays]:
+def dense_rows(spec: TaskSpec) -> tuple[DenseRows, LayerArrays]:
     """Number the continuation rows of every (o, a, o'), once for a run."""
     labels, table = spec.dense_labels
     successors = np.broadcast_to(np.arange(spec.num_observations, dtype=np.int32), labels.shape)
@@ -169,4 +169,4 @@ def dense_rows(spec: TaskSpec) -> tuple[DenseRows, MachineArrays]:
         labels.ravel(), successors.ravel(), table.inert, spec.num_observations
     )
     row_targets = np.concatenate((np.arange(spec.num_observations, dtype=np.int32), extra_targets))
-    return DenseRows(rows.reshape(labels.shape), row_targets, row_labels), machine_arrays(table)
+    return DenseRows(rows.reshape(labels.shape), row_targets, row_labels), table.layers

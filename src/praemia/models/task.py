@@ -15,10 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean
+from praemia.kernels.arrays import LayerArrays, MachineArrays, ModelArrays
 from praemia.models.labels import Label, Labelling
 from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine, format_label
 from praemia.models.mdp import LabeledMDP
+from praemia.models.rows import build_layers, continuation_rows, paying
 
 MAX_HORIZON = 1_000_000
 
@@ -79,10 +81,20 @@ class MachineTable:
         """The running sums of τ within each row, to draw from."""
         return running_sums(self.probs, self.indptr)
 
+    @property
+    def arrays(self) -> MachineArrays:
+        """τ and ν̄, edge by edge."""
+        return MachineArrays(self.indptr, self.targets, self.probs, self.rewards)
+
     @cached_property
-    def no_rewards(self) -> NDArray[np.float64]:
-        """float64[E] of zeros, where kernels want τ alone."""
-        return np.zeros_like(self.rewards)
+    def transition_layers(self) -> LayerArrays:
+        """τ alone, as kernels fill continuation rows with W."""
+        return build_layers(self.indptr, self.targets, self.probs, self.num_states)
+
+    @cached_property
+    def layers(self) -> LayerArrays:
+        """τ and φ, as kernels fill continuation rows with φ + W."""
+        return paying(self.transition_layers, self.mean_rewards)
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:
@@ -172,6 +184,20 @@ class Task:
     @property
     def num_machine_states(self) -> int:
         return self.machine.num_states
+
+    @cached_property
+    def arrays(self) -> ModelArrays:
+        """The kernel p with the continuation row of every edge."""
+        mdp = self.mdp
+        rows, row_labels, row_targets = continuation_rows(
+            mdp.labels, mdp.successors, self.table.inert, self.num_observations
+        )
+        return ModelArrays(mdp.indptr, mdp.successors, mdp.probs, mdp.labels, rows, row_labels, row_targets)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The observations that an episode can start with."""
+        return np.flatnonzero(self.mdp.start_probs)
 
     @cached_property
     def spec(self) -> TaskSpec:

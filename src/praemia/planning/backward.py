@@ -17,14 +17,13 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError
 from praemia.kernels import planning as kernels
-from praemia.kernels.arrays import MachineArrays, ModelArrays
-from praemia.kernels.rows import fill_some_rows
+from praemia.kernels.arrays import LayerArrays, ModelArrays
+from praemia.kernels.rows import empty_tables, fill_some_rows
 
 Values = NDArray[np.float64]
 
 # From this many sums per step on, sharing a step among threads pays for handing it out.
 WORTH_SHARING = 1 << 19
-PARTS_PER_THREAD = 4  # parts take unequal time; the quick ones make up for the slow ones
 
 _STEPS: dict[Any, Callable[..., None]] = {
     kernels.solve: kernels.improve,
@@ -46,7 +45,7 @@ def choose_threads(threads: int | None, sums_per_step: int) -> int:
 def backward(
     kernel: Any,
     model: ModelArrays,
-    machine: MachineArrays,
+    layers: LayerArrays,
     num_actions: int,
     values: Values,
     policy: NDArray[Any],
@@ -54,10 +53,10 @@ def backward(
 ) -> Values:
     """Run a planning kernel over all steps; return V_0[O, M]."""
     if threads == 1:
-        first: Values = kernel(model, machine, num_actions, values, policy)
+        first: Values = kernel(model, layers, num_actions, values, policy)
         return first
     with ThreadPoolExecutor(threads) as pool:
-        return _in_threads(pool, threads, _STEPS[kernel], model, machine, num_actions, values, policy)
+        return _in_threads(pool, threads, _STEPS[kernel], model, layers, num_actions, values, policy)
 
 
 def _in_threads(
@@ -65,21 +64,21 @@ def _in_threads(
     threads: int,
     step: Callable[..., None],
     model: ModelArrays,
-    machine: MachineArrays,
+    layers: LayerArrays,
     num_actions: int,
     values: Values,
     policy: NDArray[Any],
 ) -> Values:
     horizon, num_obs, num_states = policy.shape[:3]
     num_extra = len(model.row_labels)
-    tables = np.zeros((2, num_obs + num_extra, kernels.padded_width(num_states)))
+    tables = empty_tables(num_obs + num_extra, num_states)
     if len(values):
         values[horizon] = 0.0
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
 
         def fill(part: tuple[int, int], after: Values = after) -> None:
-            fill_some_rows(after, num_obs, model.row_labels, model.row_targets, machine, num_states, *part)
+            fill_some_rows(after, num_obs, model.row_labels, model.row_targets, layers, *part)
 
         def back_up(part: tuple[int, int], h: int = h, after: Values = after, here: Values = here) -> None:
             step(model, num_actions, after, here, policy[h], *part)
@@ -92,6 +91,6 @@ def _in_threads(
 
 
 def _parts(size: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Cut 0 … size − 1 into consecutive parts."""
-    edges = np.linspace(0, size, threads * PARTS_PER_THREAD + 1).astype(int).tolist()
+    """Cut 0 … size − 1 into consecutive parts, one for each thread."""
+    edges = np.linspace(0, size, threads + 1).astype(int).tolist()
     return ((first, last) for first, last in pairwise(edges) if first < last)

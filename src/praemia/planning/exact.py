@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
+from praemia.kernels import forward
 from praemia.kernels import planning as kernels
 from praemia.kernels.arrays import Actions, action_type
-from praemia.models.arrays import machine_arrays, model_arrays
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
 from praemia.planning.backward import backward, choose_threads
@@ -108,8 +108,8 @@ def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
     _require(task, keep_values=True, policy_bytes=0)
     states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
     states[0, :, task.table.initial] = task.mdp.start_probs
-    kernel = kernels.occupancy if inner.ndim == 3 else kernels.occupancy_randomised
-    kernel(model_arrays(task), machine_arrays(task.table), task.num_actions, inner, states)
+    kernel = forward.occupancy if inner.ndim == 3 else forward.occupancy_randomised
+    kernel(task.arrays, task.table.arrays, task.num_actions, inner, states)
     acting = states[:-1]
     pairs = np.stack(
         [
@@ -123,8 +123,7 @@ def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
 
 def start_value(task: Task, first: NDArray[np.float64]) -> float:
     """Return the value at the start, from V_0[O, M]."""
-    starts = np.flatnonzero(task.mdp.start_probs)
-    return float(np.dot(task.mdp.start_probs[starts], first[starts, task.table.initial]))
+    return float(np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial]))
 
 
 def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
@@ -167,8 +166,8 @@ def _run(
     """Call a planning kernel; return V_0[O, M] and the values as [·, M, O]."""
     steps = task.horizon + 1 if keep_values else 0
     values = np.empty((steps, task.num_observations, task.num_machine_states))
-    model = model_arrays(task)
+    model = task.arrays
     count = choose_threads(threads, len(model.probs) * task.num_machine_states)
-    first = backward(kernel, model, machine_arrays(task.table), task.num_actions, values, policy, count)
+    first = backward(kernel, model, task.table.layers, task.num_actions, values, policy, count)
     kept = values if keep_values else first[np.newaxis]
     return first, kept.transpose(0, 2, 1)

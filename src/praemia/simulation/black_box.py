@@ -14,8 +14,8 @@ from praemia.envs.black_box import BlackBox
 from praemia.kernels.observe import SeenArrays
 from praemia.kernels.play import draw
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
-from praemia.models.arrays import continuation_rows
 from praemia.models.labels import Label
+from praemia.models.rows import continuation_rows
 from praemia.models.task import MachineTable, TaskSpec
 from praemia.simulation.run import Run, versions
 from praemia.simulation.seeds import generators

@@ -11,18 +11,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels import planning as kernels
 from praemia.kernels.arrays import MachineArrays, ModelArrays
+from praemia.kernels.forward import value_from
 from praemia.kernels.play import DOUBLING, EPISODE, EPOCH, WorldArrays, play
 from praemia.learners.base import Experience, Learner, Recent
-from praemia.models.arrays import machine_arrays, model_arrays
 from praemia.models.task import Task, running_sums
 from praemia.planning.exact import start_value
 from praemia.simulation.seeds import generators
 from praemia.simulation.tally import Tally
 
 BUFFER = 1 << 15
-NO_VALUES = np.empty((0, 1, 1))
 RULES = {"doubling": DOUBLING, "epoch": EPOCH, "episode": EPISODE}
 
 
@@ -61,8 +59,8 @@ class Game:
             returns=np.empty(num_episodes),
             recent=np.zeros((kept, 6), dtype=np.int64),
             recent_rewards=np.zeros(kept),
-            model=model_arrays(task),
-            machine=machine_arrays(task.table),
+            model=task.arrays,
+            machine=task.table.arrays,
             cursor=len(buffer),
         )
 
@@ -81,11 +79,12 @@ class Game:
         return policy.reshape(self.task.horizon, self.task.num_observations, -1, *policy.shape[3:])
 
     def value_of(self, policy: NDArray[Any]) -> float:
-        kernel = kernels.evaluate if policy.ndim == 3 else kernels.evaluate_randomised
-        first = kernel(self.model, self.machine, self.task.num_actions, NO_VALUES, self.inner(policy))
-        return start_value(self.task, first)
+        """Return the exact value of a plan's policy."""
+        starts, initial = self.task.mdp.start_probs, self.task.table.initial
+        return float(value_from(self.model, self.machine, self.task.num_actions, self.inner(policy), starts, initial))
 
     def start_value(self, values: NDArray[np.float64]) -> float:
+        """Return the value at the start, from a plan's own V_0."""
         return start_value(self.task, values.reshape(self.task.num_observations, -1))
 
     def play(self, policy: NDArray[Any], most: int | None = None) -> None:

@@ -21,6 +21,7 @@ from praemia.models.task import Task
 from praemia.planning.exact import solve
 from praemia.simulation.black_box import simulate_black_box
 from praemia.simulation.game import Game
+from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.run import Run, versions
 from praemia.simulation.seeds import Seed, seed_key
 
@@ -55,16 +56,18 @@ def simulate(
     episodes, values, optimistic = [], [], []
     plan: LearnerPlan | None = None
     value = 0.0
-    while game.played < num_episodes:
-        before, plan = plan, learner.plan(game.experience(), plan, game.learner_rng)
-        if before is None or plan.policy is not before.policy:
-            value = game.value_of(plan.policy)
-        episodes.append(game.played)
-        values.append(value)
-        optimistic.append(np.nan if plan.values is None else game.start_value(plan.values))
-        game.play(plan.policy)
-        if on_progress is not None:
-            on_progress(game.played)
+    with interrupts_held() as raise_interrupt:
+        while game.played < num_episodes:
+            before, plan = plan, learner.plan(game.experience(), plan, game.learner_rng)
+            if before is None or plan.policy is not before.policy:
+                value = game.value_of(plan.policy)
+            episodes.append(game.played)
+            values.append(value)
+            optimistic.append(np.nan if plan.values is None else game.start_value(plan.values))
+            game.play(plan.policy)
+            raise_interrupt()
+            if on_progress is not None:
+                on_progress(game.played)
     assert plan is not None
     return Run(
         task=task.name,

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from praemia.kernels.observe import SeenArrays, observe
 from praemia.kernels.play import TallyArrays
-from praemia.models.arrays import continuation_rows
 from praemia.models.labels import RuleLabelling
 from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine
+from praemia.models.rows import continuation_rows
 from praemia.models.task import MachineTable, Task, TaskSpec
 
 

@@ -1,0 +1,65 @@
+"""Continuation rows and the layers they are filled from, against plain sums over the machine's edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from praemia.kernels.arrays import padded_width
+from praemia.kernels.rows import fill_extra_rows
+from praemia.models.rows import build_layers, continuation_rows, paying
+
+
+def random_machine(rng: np.random.Generator, num_labels: int, num_states: int, density: float) -> NDArray[np.float64]:
+    """Return τ[L, M, M] in which a machine state reaches about this share of the others, and at least one."""
+    weights = rng.random((num_labels, num_states, num_states)) * (rng.random((1, 1, num_states)) < density)
+    weights *= rng.random((num_labels, num_states, num_states)) < density
+    own = np.arange(num_states)
+    weights[:, own, own] += weights.sum(axis=2) == 0.0
+    return weights / weights.sum(axis=2, keepdims=True)
+
+
+@pytest.mark.parametrize("num_states", [1, 3, 4, 5, 17, 37])
+@pytest.mark.parametrize("density", [0.05, 0.4, 1.0])
+def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, density: float) -> None:
+    rng = np.random.default_rng([num_states, int(100 * density)])
+    num_labels, num_obs = 6, 9
+    tau, phi = random_machine(rng, num_labels, num_states, density), rng.random((num_labels, num_states))
+    label, m, target = np.nonzero(tau)
+    lengths = np.bincount(label * num_states + m, minlength=num_labels * num_states)
+    indptr = np.concatenate(([0], np.cumsum(lengths)))
+    layers = paying(build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states), phi)
+
+    row_labels = rng.integers(0, num_labels, size=25).astype(np.int32)
+    row_targets = rng.integers(0, num_obs, size=25).astype(np.int32)
+    table = np.zeros((num_obs + 25, padded_width(num_states)))
+    table[:num_obs, :num_states] = rng.random((num_obs, num_states))
+    before = table[:num_obs].copy()
+    fill_extra_rows(table, num_obs, row_labels, row_targets, layers)
+
+    assert np.array_equal(table[:num_obs], before)
+    for x, (which, z) in enumerate(zip(row_labels, row_targets, strict=True)):
+        expected = phi[which] + tau[which] @ before[z, :num_states]
+        assert table[num_obs + x, :num_states] == pytest.approx(expected, abs=1e-13)
+    assert not table[:, num_states:].any(), "columns that are no machine state stay 0"
+
+
+def test_a_label_gets_the_kind_of_layer_that_takes_less_work() -> None:
+    """One label moves each state to its neighbour (own targets), the other anywhere from anywhere (common targets)."""
+    num_states = 12
+    ring = np.roll(np.eye(num_states), 1, axis=1)
+    everywhere = np.full((num_states, num_states), 1.0 / num_states)
+    tau = np.stack([ring, everywhere])
+    label, m, target = np.nonzero(tau)
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(label * num_states + m))))
+    layers = build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states)
+    assert layers.indptr.tolist() == [0, 1, 1 + num_states]
+    assert layers.common.tolist() == [-1, *range(num_states)]
+
+
+def test_edges_with_a_plain_label_keep_their_successors_row_and_others_share_rows() -> None:
+    labels, successors = np.array([0, 1, 1, 2, 1], np.int32), np.array([2, 2, 0, 2, 2], np.int32)
+    rows, row_labels, row_targets = continuation_rows(labels, successors, np.array([True, False, False]), 3)
+    assert rows.tolist() == [2, 4, 3, 5, 4]
+    assert list(zip(row_labels, row_targets, strict=True)) == [(1, 0), (1, 2), (2, 2)]
