@@ -8,8 +8,6 @@ BIN    := $(VENV)/bin
 PYVER  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 # Versions are pinned for the Pythons we test on; another Python takes the newest that fits.
 PINS   := $(wildcard constraints/python$(PYVER).txt)
-# Numba's cache does not notice a change in a kernel that another file calls: a change anywhere starts a new cache.
-export NUMBA_CACHE_DIR := $(abspath $(VENV))/kernels-$(shell cat src/praemia/kernels/*.py | cksum | cut -d' ' -f1)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
@@ -21,6 +19,8 @@ help:
 $(VENV)/installed: pyproject.toml $(PINS)
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) -e '.[test]'
+	@echo "compiling what a first run needs, once"
+	@$(BIN)/praemia run warehouse-3 --episodes 10 --runs 1 > $(VENV)/warm.txt 2>&1
 	@touch $@
 
 reproduce: $(VENV)/installed

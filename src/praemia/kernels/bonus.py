@@ -11,17 +11,17 @@ way. Without a previous plan the first member is left out.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import LANES, Actions, Floats, LayerArrays
+from praemia.kernels.compiling import compiled
 from praemia.kernels.moments import moments
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.simd import load, select, store, zeros
 from praemia.kernels.ties import take_best
 
 
-@njit(cache=True)
+@compiled()
 def plan_with_bonus(
     seen: SeenArrays,
     layers: LayerArrays,
@@ -67,4 +67,4 @@ def plan_with_bonus(
                     store(values, a * LANES, value)
                 place = (h * num_obs + o) * num_states + lane
                 tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
-    return action_values, tables[0, :num_obs, :num_states].copy()
+    return action_values, copied(tables[0], num_obs, num_states)

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, ModelArrays
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.compiling import compiled
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.ucrl2 import DenseRows, best_in_intervals, best_in_l1_ball
 
 
-@njit(cache=True)
+@compiled()
 def policy_distance(model: ModelArrays, layers: LayerArrays, num_actions: int, tv: Floats, policy: Actions) -> Floats:
     """Return D_0[O, M], D_h(o, m) = min(1, tv(o, a) + Σ p̂·τ·D_{h+1}) along the policy's action a.
 
@@ -34,10 +34,10 @@ def policy_distance(model: ModelArrays, layers: LayerArrays, num_actions: int, t
                 for e in range(model.indptr[pair], model.indptr[pair + 1]):
                     total += model.probs[e] * after[model.rows[e], m]
                 here[o, m] = min(1.0, total)
-    return tables[0, :num_obs, :num_states].copy()
+    return copied(tables[0], num_obs, num_states)
 
 
-@njit(cache=True)
+@compiled()
 def worst_value(
     visits: Ints,
     p_hat: Floats,
@@ -73,10 +73,10 @@ def worst_value(
                 else:
                     value = best_in_intervals(lower[o, a], upper[o, a], own, order, targets, loss)
                 here[o, m] = -value
-    return tables[0, :num_obs, :num_states].copy()
+    return copied(tables[0], num_obs, num_states)
 
 
-@njit(cache=True)
+@compiled()
 def deviation_bound(square: float, x: float, most: float) -> float:
     """Bound |(p̂ − p)f| for a function f with values in [0, most], from its variance under p̂ and x = √(2ζ/n).
 
@@ -91,7 +91,7 @@ def deviation_bound(square: float, x: float, most: float) -> float:
     return sigma * x + most * x * x / 6.0
 
 
-@njit(cache=True)
+@compiled()
 def optimum_bonus(model: ModelArrays, pair: int, m: int, upper: Floats, lower: Floats, x: float, most: float) -> float:
     """Bound |(p̂ − p)f*| at a pair, where f* = φ + W* lies between lower and upper.
 
@@ -108,7 +108,7 @@ def optimum_bonus(model: ModelArrays, pair: int, m: int, upper: Floats, lower: F
     return deviation_bound(deviation * deviation, x, most)
 
 
-@njit(cache=True)
+@compiled()
 def model_error(
     model: ModelArrays,
     pair: int,
@@ -128,7 +128,7 @@ def model_error(
     return min(total, tv * far)
 
 
-@njit(cache=True)
+@compiled()
 def bracket(
     model: ModelArrays,
     layers: LayerArrays,
@@ -177,4 +177,4 @@ def bracket(
                         error = model_error(model, pair, m, upper, own, tv[pair], raised, miss[pair], far)
                         kept = max(0.0, mean_own - bonus - error)
                 uppers[now, o, m], lowers[now, o, m], owns[now, o, m] = best, floor, kept
-    return uppers[0, :num_obs, :num_states].copy(), owns[0, :num_obs, :num_states].copy()
+    return copied(uppers[0], num_obs, num_states), copied(owns[0], num_obs, num_states)

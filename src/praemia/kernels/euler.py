@@ -13,15 +13,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats, LayerArrays
+from praemia.kernels.compiling import compiled
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.ties import draw_best
 
 
-@njit(cache=True)
+@compiled()
 def euler_backup(
     seen: SeenArrays, v: int, m: int, phi: Floats, upper: Floats, lower: Floats, horizon: int, log_term: float
 ) -> tuple[float, float, float, float]:
@@ -47,7 +47,7 @@ def euler_backup(
     return mean_up, mean_low, math.sqrt(scale * var_up) + shared, math.sqrt(scale * var_low) + shared
 
 
-@njit(cache=True)
+@compiled()
 def plan_euler(
     seen: SeenArrays,
     layers: LayerArrays,
@@ -87,4 +87,4 @@ def plan_euler(
                 policy[h, o, m] = choice
                 uppers[h % 2, o, m] = values[choice]
                 lowers[h % 2, o, m] = lows[choice]
-    return uppers[0, :num_obs, :num_states].copy(), lowers[0, :num_obs, :num_states].copy()
+    return copied(uppers[0], num_obs, num_states), copied(lowers[0], num_obs, num_states)

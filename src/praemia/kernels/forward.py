@@ -6,12 +6,12 @@ Both follow the states that are reached and no others. From one start, in few st
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats, MachineArrays, ModelArrays
+from praemia.kernels.compiling import compiled
 
 
-@njit(cache=True)
+@compiled()
 def value_from(
     model: ModelArrays, machine: MachineArrays, num_actions: int, policy: Actions, starts: Floats, initial: int
 ) -> float:
@@ -47,7 +47,7 @@ def value_from(
     return value
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def occupancy(model: ModelArrays, machine: MachineArrays, num_actions: int, policy: Actions, states: Floats) -> None:
     """Fill states[h, o, m] = P(o_h = o, m_h = m) for h = 1 … H, from states[0], under policy[H, O, M]."""
     horizon, num_observations, num_states = policy.shape
@@ -66,7 +66,7 @@ def occupancy(model: ModelArrays, machine: MachineArrays, num_actions: int, poli
                     )
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def occupancy_randomised(
     model: ModelArrays, machine: MachineArrays, num_actions: int, policy: Floats, states: Floats
 ) -> None:
@@ -82,7 +82,7 @@ def occupancy_randomised(
                         _spread(model, machine, o * num_actions + a, m, mass, states[h + 1])
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _spread(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]."""
     num_states = onto.shape[1]

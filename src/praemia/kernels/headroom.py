@@ -13,12 +13,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import LANES, Actions, Floats, Ints, LayerArrays, SmallInts
+from praemia.kernels.compiling import compiled
 from praemia.kernels.moments import moments
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import continuation, fill_extra_rows, padded_width
+from praemia.kernels.rows import continuation, copied, fill_extra_rows, padded_width
 from praemia.kernels.simd import load, select, store, zeros
 from praemia.kernels.ties import take_best
 
@@ -36,7 +36,7 @@ class Outlook(NamedTuple):
     targets: SmallInts
 
 
-@njit(cache=True)
+@compiled()
 def fill_tops(outlook: Outlook, layers: LayerArrays, worth: Floats, width: int, by_label: Floats, tops: Floats) -> None:
     """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; worth[o · W + m] is V_{h+1}."""
     zero = zeros(4)
@@ -56,7 +56,7 @@ def fill_tops(outlook: Outlook, layers: LayerArrays, worth: Floats, width: int, 
             store(tops, group * width + lane, best)
 
 
-@njit(cache=True)
+@compiled()
 def plan_headroom(
     seen: SeenArrays,
     phi: Floats,
@@ -101,4 +101,4 @@ def plan_headroom(
                     store(values, a * LANES, value)
                 place = (h * num_obs + o) * num_states + lane
                 tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
-    return tables[0, :num_obs, :num_states].copy()
+    return copied(tables[0], num_obs, num_states)

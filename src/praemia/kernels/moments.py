@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Floats
+from praemia.kernels.compiling import compiled
 from praemia.kernels.observe import SeenArrays
 from praemia.kernels.simd import load, root, select
 
 
-@njit(cache=True, forceinline=True, error_model="numpy")
+@compiled(forceinline=True, error_model="numpy")
 def moments_to_come(zero: Any, seen: SeenArrays, v: int, worth: Floats, width: int, lane: int) -> tuple[Any, Any]:
     """Return p̂W and √Var_p̂(W) of slot v, where W(o') is what is to come after the step: worth[row · W + m]."""
     first, inverse = seen.indptr[v], 1.0 / seen.visits[v]
@@ -29,7 +29,7 @@ def moments_to_come(zero: Any, seen: SeenArrays, v: int, worth: Floats, width: i
     return base + mean, root(select(variance > 0.0, variance, zero))
 
 
-@njit(cache=True, forceinline=True, error_model="numpy")
+@compiled(forceinline=True, error_model="numpy")
 def moments(zero: Any, seen: SeenArrays, v: int, phi: Floats, worth: Floats, width: int, lane: int) -> tuple[Any, Any]:
     """Return p̂Y and √Var_p̂(Y) of slot v, where Y = φ + W is what the step pays and what is to come."""
     first, inverse = seen.indptr[v], 1.0 / seen.visits[v]
@@ -43,7 +43,7 @@ def moments(zero: Any, seen: SeenArrays, v: int, phi: Floats, worth: Floats, wid
     return base + mean, root(select(variance > 0.0, variance, zero))
 
 
-@njit(cache=True, forceinline=True, error_model="numpy")
+@compiled(forceinline=True, error_model="numpy")
 def _paid_and_to_come(zero: Any, seen: SeenArrays, e: int, phi: Floats, worth: Floats, width: int, lane: int) -> Any:
     paid = load(zero, phi, int(seen.labels[e]) * width + lane)
     return paid + load(zero, worth, np.int64(seen.rows[e]) * width + lane)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Floats, Ints, SmallInts, Unsigned
+from praemia.kernels.compiling import compiled
 
 
 class SeenArrays(NamedTuple):
@@ -30,7 +30,7 @@ class SeenArrays(NamedTuple):
     active: SmallInts  # the states with a visited pair
 
 
-@njit(cache=True)
+@compiled()
 def observe(
     visits: Ints,
     pairs: Ints,

@@ -13,16 +13,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import LANES, Actions, Floats, LayerArrays
+from praemia.kernels.compiling import compiled
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.simd import load, select, store, zeros
 from praemia.kernels.ties import take_best
 
 
-@njit(cache=True)
+@compiled()
 def best_of_samples(
     zero: Any,
     seen: SeenArrays,
@@ -48,7 +48,7 @@ def best_of_samples(
     return best
 
 
-@njit(cache=True)
+@compiled()
 def plan_opsrl(
     seen: SeenArrays,
     layers: LayerArrays,
@@ -86,4 +86,4 @@ def plan_opsrl(
                     store(values, a * LANES, value)
                 place = (h * num_obs + o) * num_states + lane
                 tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
-    return tables[0, :num_obs, :num_states].copy()
+    return copied(tables[0], num_obs, num_states)

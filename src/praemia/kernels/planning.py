@@ -14,14 +14,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats, LayerArrays, ModelArrays
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.compiling import compiled
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.simd import load, select, store, store_whole, zeros
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def improve(
     model: ModelArrays, num_actions: int, after: Floats, here: Floats, policy: Actions, first: int, last: int
 ) -> None:
@@ -44,7 +44,7 @@ def improve(
             _improve_lanes(four, model, num_actions, flat, best, actions, width, policy.shape[1], o, lane)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _improve_lanes(
     zero: Any,
     model: ModelArrays,
@@ -74,7 +74,7 @@ def _improve_lanes(
     store_whole(policy, o * num_states + lane, choice, num_states - lane)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def assess(
     model: ModelArrays, num_actions: int, after: Floats, here: Floats, policy: Actions, first: int, last: int
 ) -> None:
@@ -89,7 +89,7 @@ def assess(
             here[o, m] = total
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def assess_randomised(
     model: ModelArrays, num_actions: int, after: Floats, here: Floats, policy: Floats, first: int, last: int
 ) -> None:
@@ -108,7 +108,7 @@ def assess_randomised(
             here[o, m] = mean
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def solve(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
     """Find the optimum: fill policy[H, O, M]; return V_0[O, M].
 
@@ -121,10 +121,10 @@ def solve(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Flo
         fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
         improve(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
-    return tables[0, :num_observations, :num_states].copy()
+    return copied(tables[0], num_observations, num_states)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def evaluate(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
     """Find the value of a deterministic policy[H, O, M]; values and result as in ``solve``."""
     horizon, num_observations, num_states = policy.shape
@@ -134,10 +134,10 @@ def evaluate(model: ModelArrays, layers: LayerArrays, num_actions: int, values: 
         fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
         assess(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
-    return tables[0, :num_observations, :num_states].copy()
+    return copied(tables[0], num_observations, num_states)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def evaluate_randomised(
     model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Floats
 ) -> Floats:
@@ -149,13 +149,15 @@ def evaluate_randomised(
         fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
         assess_randomised(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
-    return tables[0, :num_observations, :num_states].copy()
+    return copied(tables[0], num_observations, num_states)
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def _keep(values: Floats, h: int, table: Floats) -> None:
     """Copy V_h out of a table into values[h], if values are kept; V_H = 0 along with the last step."""
     if values.shape[0] > 0:
         if h == values.shape[0] - 2:
             values[h + 1] = 0.0
-        values[h] = table[: values.shape[1], : values.shape[2]]
+        for o in range(values.shape[1]):
+            for m in range(values.shape[2]):
+                values[h, o, m] = table[o, m]

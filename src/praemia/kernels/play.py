@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from numba import njit
-
 from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts
+from praemia.kernels.compiling import compiled
 
 DOUBLING, EPOCH, EPISODE = 0, 1, 2  # when a plan is due
 
@@ -59,7 +58,7 @@ class TallyArrays(NamedTuple):
     sizes: Ints  # how many slots are taken, how many states are active
 
 
-@njit(cache=True)
+@compiled()
 def draw(sums: Floats, first: int, last: int, uniform: float) -> int:
     """Return the first place in [first, last) whose running sum exceeds a uniform number."""
     while last - first > 8:
@@ -73,7 +72,7 @@ def draw(sums: Floats, first: int, last: int, uniform: float) -> int:
     return first
 
 
-@njit(cache=True)
+@compiled()
 def count_visit(tally: TallyArrays, state: int, pair: int, entry: int, rule: int) -> bool:
     """Count a transition; tell whether a plan has become due."""
     tally.entries[entry] += 1
@@ -94,7 +93,7 @@ def count_visit(tally: TallyArrays, state: int, pair: int, entry: int, rule: int
     return bool(visits - before >= max(1, before))
 
 
-@njit(cache=True)
+@compiled()
 def play(
     world: WorldArrays,
     tally: TallyArrays,

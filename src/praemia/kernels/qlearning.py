@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from praemia.kernels.arrays import Floats, Ints, MachineArrays
+from praemia.kernels.compiling import compiled
 from praemia.kernels.play import draw
 
 
-@njit(cache=True)
+@compiled()
 def q_update(
     table: Floats, o: int, m: int, a: int, reward: float, z: int, m_next: int, rate: float, discount: float
 ) -> None:
@@ -19,14 +18,14 @@ def q_update(
     table[o, m, a] += rate * (reward + discount * best - table[o, m, a])
 
 
-@njit(cache=True)
+@compiled()
 def learn_episode(table: Floats, steps: Ints, rewards: Floats, rate: float, discount: float) -> None:
     """Update table[O, M, A] along the steps (o, a, z, label, m, m') of an episode."""
     for h in range(steps.shape[0]):
         q_update(table, steps[h, 0], steps[h, 4], steps[h, 1], rewards[h], steps[h, 2], steps[h, 5], rate, discount)
 
 
-@njit(cache=True)
+@compiled()
 def learn_episode_for_all_states(
     table: Floats,
     steps: Ints,

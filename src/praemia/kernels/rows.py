@@ -12,16 +12,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels import arrays
 from praemia.kernels.arrays import Floats, LayerArrays, SmallInts
+from praemia.kernels.compiling import compiled
 from praemia.kernels.simd import gather, load, store, zeros
 
-padded_width = njit(cache=True, nogil=True)(arrays.padded_width)
+padded_width = compiled(nogil=True)(arrays.padded_width)
 
 
-@njit(cache=True)
+@compiled()
 def empty_tables(num_rows: int, num_states: int) -> Floats:
     """Return two tables of zeros, to take turns: a column for each machine state, up to a multiple of four.
 
@@ -30,7 +30,17 @@ def empty_tables(num_rows: int, num_states: int) -> Floats:
     return np.zeros((2, num_rows, padded_width(num_states)))
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
+def copied(table: Floats, num_observations: int, num_states: int) -> Floats:
+    """Return V alone, [O, M], out of a table. (A loop: assigning slices takes seconds to compile.)"""
+    values = np.empty((num_observations, num_states))
+    for o in range(num_observations):
+        for m in range(num_states):
+            values[o, m] = table[o, m]
+    return values
+
+
+@compiled(nogil=True)
 def continuation(zero: Any, layers: LayerArrays, label: int, flat: Floats, start: int, lane: int, width: int) -> Any:
     """Return φ(m, label) + Σ_m' τ(m'|m, label)·V(m') from m = ``lane`` on; V begins at flat[start]."""
     total = load(zero, layers.paid, label * width + lane)
@@ -44,7 +54,7 @@ def continuation(zero: Any, layers: LayerArrays, label: int, flat: Floats, start
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def fill_extra_rows(
     table: Floats, num_observations: int, row_labels: SmallInts, row_targets: SmallInts, layers: LayerArrays
 ) -> None:
@@ -52,7 +62,7 @@ def fill_extra_rows(
     fill_some_rows(table, num_observations, row_labels, row_targets, layers, 0, row_labels.shape[0])
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def fill_some_rows(
     table: Floats,
     num_observations: int,

@@ -7,13 +7,12 @@ choice when the next number is a multiple of k. Numbers are used only where ther
 
 from __future__ import annotations
 
-from numba import njit
-
 from praemia.kernels.arrays import LANES, Actions, Floats
+from praemia.kernels.compiling import compiled
 from praemia.kernels.simd import any_lane, load, select, store, store_whole, zeros
 
 
-@njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def take_best(
     values: Floats, num_actions: int, here: Floats, at: int, policy: Actions, place: int, count: int, tie: int
 ) -> int:
@@ -35,7 +34,7 @@ def take_best(
     return tie
 
 
-@njit(cache=True)
+@compiled()
 def draw_best(values: Floats, first: int, step: int, num_actions: int, tie: int) -> tuple[int, int]:
     """Return the action with the largest of values[first + a · step], drawn among equals, and the next tie."""
     best, choice, equals = values[first], 0, 1
@@ -51,7 +50,7 @@ def draw_best(values: Floats, first: int, step: int, num_actions: int, tie: int)
     return choice, tie
 
 
-@njit(cache=True)
+@compiled()
 def next_tie(state: int) -> int:
     """Return x ← 48271·x mod (2^31 − 1)."""
     return state * 48271 % 2147483647

@@ -18,17 +18,17 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import LANES, Actions, Floats, LayerArrays, SmallInts
+from praemia.kernels.compiling import compiled
 from praemia.kernels.moments import moments_to_come
 from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.simd import any_lane, load, select, store, zeros
 from praemia.kernels.ties import take_best
 
 
-@njit(cache=True)
+@compiled()
 def pair_rewards(seen: SeenArrays, phi: Floats, width: int) -> Floats:
     """Return Σ p̂ φ for every slot and machine state, flat [V·W]: the mean reward, which does not depend on h."""
     num_slots = seen.visits.shape[0]
@@ -43,17 +43,19 @@ def pair_rewards(seen: SeenArrays, phi: Floats, width: int) -> Floats:
     return rewards
 
 
-@njit(cache=True)
+@compiled()
 def carried_over(previous: Floats, num_slots: int, limit: float) -> Floats:
     """Return the Q of the plan before with room for the slots that are new, which start at the limit."""
     horizon, known, width = previous.shape
     action_values = np.empty((horizon, num_slots, width))
-    action_values[:, :known] = previous
-    action_values[:, known:] = limit
+    for h in range(horizon):
+        for v in range(num_slots):
+            for m in range(width):
+                action_values[h, v, m] = previous[h, v, m] if v < known else limit
     return action_values
 
 
-@njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def later_visits_bonus(seen: SeenArrays, v: int, later: SmallInts, cap: float, worst: float) -> float:
     """Return the last term of the bonus, from later[o'] = N'_{h+1}(o') and worst = H²."""
     spread = 0.0
@@ -63,7 +65,7 @@ def later_visits_bonus(seen: SeenArrays, v: int, later: SmallInts, cap: float, w
     return math.sqrt(8.0 * spread) / float(seen.visits[v])
 
 
-@njit(cache=True, forceinline=True)
+@compiled(forceinline=True)
 def any_moved(seen: SeenArrays, v: int, moved: Any) -> bool:
     """Tell whether V moved at a successor of slot v."""
     for e in range(seen.indptr[v], seen.indptr[v + 1]):  # noqa: SIM110 - any() takes longer when compiled
@@ -72,7 +74,7 @@ def any_moved(seen: SeenArrays, v: int, moved: Any) -> bool:
     return False
 
 
-@njit(cache=True)
+@compiled()
 def plan_ucbvi(
     seen: SeenArrays,
     layers: LayerArrays,
@@ -148,4 +150,4 @@ def plan_ucbvi(
                 tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
                 if any_lane(old > load(zero, best, o * width + lane), num_states - lane):
                     moved_here[o] = True
-    return action_values, tables[0, :num_obs, :num_states].copy()
+    return action_values, copied(tables[0], num_obs, num_states)

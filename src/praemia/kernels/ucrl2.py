@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, SmallInts, Unsigned
-from praemia.kernels.rows import fill_extra_rows, padded_width
+from praemia.kernels.compiling import compiled
+from praemia.kernels.rows import copied, fill_extra_rows, padded_width
 from praemia.kernels.ties import draw_best
 
 
@@ -25,7 +25,7 @@ class DenseRows(NamedTuple):
     extra_labels: SmallInts  # [R − O]
 
 
-@njit(cache=True)
+@compiled()
 def best_in_l1_ball(
     p_hat: Floats, own_rows: Unsigned, radius: float, order: Ints, row_targets: SmallInts, worth: Floats
 ) -> float:
@@ -55,7 +55,7 @@ def best_in_l1_ball(
     return total
 
 
-@njit(cache=True)
+@compiled()
 def best_in_intervals(
     lower: Floats, upper: Floats, own_rows: Unsigned, order: Ints, row_targets: SmallInts, worth: Floats
 ) -> float:
@@ -76,7 +76,7 @@ def best_in_intervals(
     return total
 
 
-@njit(cache=True)
+@compiled()
 def plan_ucrl2(
     visits: Ints,
     p_hat: Floats,
@@ -122,4 +122,4 @@ def plan_ucrl2(
                         values[a] = best_in_intervals(lower[o, a], upper[o, a], own, order[m], row_targets, worth[m])
                 choice, tie = draw_best(values, 0, 1, num_actions, tie)
                 policy[h, o, m], here[o, m] = choice, values[choice]
-    return tables[0, :num_obs, :num_states].copy()
+    return copied(tables[0], num_obs, num_states)

@@ -8,14 +8,14 @@ with w = c·H²·ℓ. A pair never visited has E = H. Acting greedily for E goes
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from praemia.kernels.arrays import Actions, Floats
+from praemia.kernels.compiling import compiled
 from praemia.kernels.observe import SeenArrays
 from praemia.kernels.ties import draw_best
 
 
-@njit(cache=True)
+@compiled()
 def plan_uncertainty(seen: SeenArrays, policy: Actions, num_actions: int, width: float, seed: int) -> Floats:
     """Make a plan: update policy[H, O, 1] for the active observations; return max_a E_0 as [O]."""
     horizon, num_obs, _ = policy.shape

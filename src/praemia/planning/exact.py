@@ -123,6 +123,8 @@ def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
 
 def start_value(task: Task, first: NDArray[np.float64]) -> float:
     """Return the value at the start, from V_0[O, M]."""
+    if len(task.starts) == 1:
+        return float(first[task.starts[0], task.table.initial])
     return float(np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial]))
 
 

@@ -1,0 +1,66 @@
+"""How kernels are compiled, and where the result is kept so that nobody waits for it twice.
+
+Compiled code is kept on disk: where ``NUMBA_CACHE_DIR`` says, else in the user's cache folder, else in a folder of
+their own for temporary files. That works also where the package is installed read-only. The folder is named after a
+checksum of the kernels, because Numba does not notice a change in a kernel that another file calls.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba import config, njit
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def compiled(**options: Any) -> Callable[[Function], Function]:
+    """Compile a function when it is first called, with Numba's options; keep the result on disk."""
+
+    def compile_later(function: Function) -> Function:
+        # Numba looks the folder up here, once for each function; code that is not ours keeps its own place.
+        chosen = config.CACHE_DIR  # type: ignore[attr-defined]
+        config.CACHE_DIR = chosen or cache_folder()  # type: ignore[attr-defined]
+        try:
+            kernel: Function = njit(cache=True, **options)(function)
+            return kernel
+        finally:
+            config.CACHE_DIR = chosen  # type: ignore[attr-defined]
+
+    return compile_later
+
+
+@cache
+def cache_folder() -> str:
+    """Return a folder that can be written to and that nobody else can: what is read from it is run."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    name = f"kernels-{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
+    for base in (_user_cache(), Path(tempfile.gettempdir()) / f"praemia-{_user()}"):
+        try:
+            folder = base / name
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if folder.stat().st_uid == base.stat().st_uid == _user() and os.access(folder, os.W_OK):
+                return str(folder)
+        except OSError:
+            continue
+    return tempfile.mkdtemp(prefix="praemia-")
+
+
+def _user_cache() -> Path:
+    """Return where the system keeps what can be made again."""
+    home = Path(os.path.expanduser("~"))
+    usual = {"win32": home / "AppData" / "Local", "darwin": home / "Library" / "Caches"}.get(
+        sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")
+    )
+    return usual / "praemia"
+
+
+def _user() -> int:
+    return os.getuid() if hasattr(os, "getuid") else 0

@@ -1,0 +1,65 @@
+"""Compiled code is kept in a place that can be written, wherever the package lies, and for these kernels alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CODE = """
+from praemia.kernels.compiling import cache_folder
+from praemia.kernels.ties import next_tie
+import numba
+print(cache_folder(), next_tie(1), next_tie._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
+"""
+
+
+def run(environment: dict[str, str]) -> list[str]:
+    ran = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, check=True, text=True)
+    return ran.stdout.splitlines()
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
+    return {**kept, "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)}
+
+
+def test_code_is_kept_in_the_users_cache_folder(environment: dict[str, str]) -> None:
+    folder, result, used, ours = run(environment)
+    home = Path(environment["HOME"])
+    assert Path(folder).parent == home / ".cache" / "praemia"
+    assert result == "48271"
+    assert used.startswith(folder)
+    assert list(Path(folder).rglob("*.nbc")), "nothing was kept"
+    assert ours == "''", "other people's functions keep their own place"
+
+
+def test_where_there_is_no_home_to_write_to_code_is_kept_with_temporary_files(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    (tmp_path / "home").write_text("not a folder")
+    folder, result, used, _ = run(environment)
+    assert Path(folder).parent.parent == tmp_path
+    assert result == "48271"
+    assert used.startswith(folder)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
+def test_a_folder_that_belongs_to_somebody_else_is_not_used(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("not a folder")
+    first = Path(run(environment)[0])
+    os.chown(first, 12345, 12345)
+    second = Path(run(environment)[0])
+    assert second != first
+    assert second.parent == tmp_path
+
+
+def test_the_users_own_choice_is_followed(environment: dict[str, str], tmp_path: Path) -> None:
+    _, result, used, ours = run({**environment, "NUMBA_CACHE_DIR": str(tmp_path / "chosen")})
+    assert result == "48271"
+    assert used.startswith(str(tmp_path / "chosen"))
+    assert ours == repr(str(tmp_path / "chosen"))
