@@ -60,7 +60,7 @@ def tops(task: Task, labels: Labels, values: np.ndarray, m: int) -> dict[int, fl
 def bonus_of(learner: Headroom, n: int, total: int, mean: float, variance: float, top: float, log_term: float) -> float:
     if learner.constants == "theory":
         return max(math.sqrt(8 * log_term * variance / n), 8 * log_term * top / n)
-    share = 1 + math.log(total / n)
+    share = (total / n) ** (1 / 3)
     spread = learner.deviation_scale * math.sqrt(share * variance / n)
     return spread + learner.headroom_scale * share * (top - mean) / n
 

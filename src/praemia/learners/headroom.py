@@ -4,12 +4,12 @@ The learner knows the machine, so it knows the most that a pair can lead to: T =
 o' that the pair's labels allow. A pair never visited is worth T, no estimate exceeds T, and what lies between the
 estimate and T, the *headroom*, is all that optimism can add. With n = N(o, a), N(o) = Σ_a N(o, a) and p̂ as usual:
 
-practical (the default):  L = 1 + ln(N(o)/n),   Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·L·(T − p̂Y)/n}
+practical (the default):  L = (N(o)/n)^⅓,   Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·L·(T − p̂Y)/n}
 theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 Plans are made by the `epoch` rule: when a pair's visits since the last plan reach its visits before.
 
-Why L: an action given up after a few unlucky tries is tried again once its observation has been visited often enough,
+Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited often enough,
 so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper bound of V*_h
 with probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof).
 
@@ -84,8 +84,8 @@ class Headroom(Learner):
             return np.sqrt(8.0 * log_term / n), 8.0 * log_term / n, np.zeros_like(n)
         observations = seen.pairs // spec.num_actions
         totals = np.bincount(observations, weights=n, minlength=spec.num_observations)
-        log_share = 1.0 + np.log(totals[observations] / n)
-        return self.deviation_scale * np.sqrt(log_share / n), np.zeros_like(n), self.headroom_scale * log_share / n
+        neglect = np.cbrt(totals[observations] / n)
+        return self.deviation_scale * np.sqrt(neglect / n), np.zeros_like(n), self.headroom_scale * neglect / n
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return ℓ of the theoretical constants."""
