@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from praemia.analysis.league import Board, is_linear, standings
-from praemia.analysis.league_page import HEADER, league_text, regret_rows, standing_cells, write_league
-from praemia.analysis.results import Series
+from praemia.analysis.league import Board, is_linear, rank_differences, standings
+from praemia.analysis.league_claims import check_league
+from praemia.analysis.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
+from praemia.analysis.results import Series, Study
+from praemia.experiments.builtin import RIVERSWIMS, WAREHOUSES
 from praemia.experiments.records import Record
 from praemia.experiments.settings import Job, LearnerChoice, TaskText
 
@@ -34,25 +35,27 @@ def record(task: str, title: str, run: int, ends: Sequence[float]) -> Record:
     )
 
 
-def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Board:
-    """Return a board from final regrets by task and learner; all is lost in the first half of a run."""
-    return Board.of(
-        {
-            task: [
-                Series(task, title, tuple(record(task, title, run, (end, end)) for run, end in enumerate(ends)))
-                for title, ends in members.items()
-            ]
-            for task, members in regrets.items()
-        }
-    )
-
-
-CLEAR = board(
-    {
-        "warehouse-3": {"UCBVI-PRM": [10, 10, 10], "low": [5, 4, 6], "high": [80, 80, 80]},
-        "warehouse-4": {"UCBVI-PRM": [20, 20, 20], "low": [2.5, 2.5, 2.5], "high": [40, 40, 10]},
+def study(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Study:
+    """Return a league from final regrets by task and learner; all is lost in the first half of a run."""
+    settings = {
+        task: [
+            Series(task, title, tuple(record(task, title, run, (end, end)) for run, end in enumerate(ends)))
+            for title, ends in members.items()
+        ]
+        for task, members in regrets.items()
     }
-)
+    return Study("league", "a league", settings)
+
+
+def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Board:
+    return Board.of(study(regrets).settings)
+
+
+CLEAR_REGRETS = {
+    "warehouse-3": {"UCBVI-PRM": [10, 10, 10], "low": [5, 4, 6], "high": [80, 80, 80]},
+    "warehouse-4": {"UCBVI-PRM": [20, 20, 20], "low": [2.5, 2.5, 2.5], "high": [40, 40, 10]},
+}
+CLEAR = board(CLEAR_REGRETS)
 
 
 def test_ranks_and_ratios_are_those_of_the_mean_regrets() -> None:
@@ -124,19 +127,92 @@ def test_linear_runs_are_counted_by_task() -> None:
     assert standing_cells(line)[HEADER.index("linear")] == "1/2"
 
 
-def test_text_and_page_show_every_learner_and_task(tmp_path: Path) -> None:
+def test_text_and_section_show_every_learner_and_task() -> None:
     table = standings(CLEAR)
     text = league_text(CLEAR, table)
-    paths = write_league(CLEAR, table, tmp_path)
-    page = paths[0].read_text(encoding="utf-8")
-    assert {path.name for path in paths} == {"league.html", "league.png", "league.svg"}
+    page = league_section(study(CLEAR_REGRETS))
     for line in table:
         assert line.learner in text
         assert line.learner in page
     for row in regret_rows(CLEAR):
         assert row[0] in page
-    assert "http" not in page.replace("http-equiv", "")
+    assert "<img" in page
+    assert "http" not in page
 
 
 def test_the_same_runs_give_the_same_standings() -> None:
     assert standings(CLEAR) == standings(CLEAR)
+
+
+def test_differences_of_ranks_are_paired_by_task() -> None:
+    """Ranks 2, 1, 3 on one task and 2, 1, 3 on the other: the differences are the same in every draw of tasks."""
+    found = rank_differences(
+        board({task: {"a": [5], "b": [1], "c": [9]} for task in ("warehouse-3", "warehouse-4")}), "b"
+    )
+    assert {name: (i.low, i.estimate, i.high) for name, i in found.items()} == {"a": (1, 1, 1), "c": (2, 2, 2)}
+
+
+# What is claimed of Headroom
+
+OTHERS = ("UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B", "UCRL2-RM-B 0.03")
+UNTOUCHED = ("rooms-9", "random-5x2x3-0")
+
+
+def claims(
+    own: float, *, dearer: Mapping[tuple[str, str], float] | None = None, ends: Mapping[str, tuple[float, float]] = {}
+) -> dict[str, bool | None]:
+    """Return the verdicts of a league in which Headroom has a regret near ``own`` and the others one near 10."""
+    regrets = {
+        task: {
+            title: [(10.0 if title != "headroom" else own) * (1.0 + 0.01 * run) for run in range(4)]
+            for title in (*OTHERS, "headroom")
+        }
+        for task in (*RIVERSWIMS, *WAREHOUSES, *UNTOUCHED)
+    }
+    for (task, title), value in (dearer or {}).items():
+        regrets[task][title] = [value * (1.0 + 0.01 * run) for run in range(4)]
+    found = study(regrets)
+    for task, end in ends.items():
+        own_series = next(s for s in found.settings[task] if s.title == "headroom")
+        broken = Series(task, "headroom", (*own_series.records[:-1], record(task, "headroom", 3, end)))
+        found.settings[task] = [s for s in found.settings[task] if s.title != "headroom"] + [broken]
+    return {claim.key: claim.held for claim in check_league(found)}
+
+
+KEYS = ("headroom-baselines", "headroom-best-ucrl2", "headroom-first", "headroom-linear")
+
+
+def test_a_league_that_headroom_wins_everywhere_holds_every_claim() -> None:
+    assert claims(5.0) == dict.fromkeys(KEYS, True)
+
+
+def test_one_setting_may_be_unclear_but_not_two_and_none_may_be_lost() -> None:
+    level = {(RIVERSWIMS[0], "headroom"): 9.99}
+    assert claims(5.0, dearer=level)["headroom-baselines"] is True
+    assert claims(5.0, dearer={**level, (RIVERSWIMS[1], "headroom"): 9.99})["headroom-baselines"] is False
+    assert claims(5.0, dearer={(RIVERSWIMS[0], "headroom"): 11.0})["headroom-baselines"] is False
+
+
+def test_a_baseline_that_is_clearly_lower_in_one_setting_decides() -> None:
+    verdicts = claims(5.0, dearer={(WAREHOUSES[0], "UCRL2-RM-B 0.03"): 4.0})
+    assert verdicts["headroom-best-ucrl2"] is False
+    assert verdicts["headroom-baselines"] is True
+
+
+def test_tasks_that_somebody_tuned_on_do_not_count_for_the_first_place() -> None:
+    assert claims(5.0, dearer={(task, "headroom"): 99.0 for task in RIVERSWIMS})["headroom-first"] is True
+    assert claims(5.0, dearer={(task, "UCBVI"): 1.0 for task in UNTOUCHED})["headroom-first"] is False
+
+
+def test_one_linear_run_of_headroom_is_enough() -> None:
+    assert claims(5.0, ends={"rooms-9": (50.0, 100.0)})["headroom-linear"] is False
+
+
+def test_without_headroom_or_without_company_nothing_is_claimed() -> None:
+    assert check_league(study({"warehouse-3": {"UCBVI-PRM": [1, 2], "b": [1, 2]}})) == []
+    assert check_league(study({"warehouse-3": {"headroom": [1, 2]}})) == []
+
+
+def test_where_runs_are_missing_nothing_is_decided() -> None:
+    found = {c.key: c.held for c in check_league(study({"warehouse-3": {"headroom": [1, 2], "UCBVI-PRM": [3, 4]}}))}
+    assert found == {**dict.fromkeys(KEYS[:3], None), "headroom-linear": True}

@@ -12,10 +12,14 @@ from pathlib import Path
 
 from praemia.analysis.results import Series, Study, group
 from praemia.errors import FileError, PraemiaError
-from praemia.experiments.builtin import experiments, tuning
+from praemia.experiments.builtin import PAPER_LEARNERS, experiments, tuning
+from praemia.experiments.league import NAME as LEAGUE
+from praemia.experiments.league import league
 from praemia.experiments.records import Record, decode
 from praemia.experiments.settings import Experiment, LearnerChoice
 from praemia.experiments.store import Store
+
+PAPER_TITLES = {choice.title for choice in PAPER_LEARNERS}
 
 
 def read_all(store: Store) -> tuple[list[Record], list[str]]:
@@ -42,8 +46,10 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
     records, damaged = read_all(store)
     studies: list[Study] = []
     used: set[int] = set()
-    for experiment in [*experiments(), tuning()]:
+    for experiment in [*experiments(), league(), tuning()]:
         members = _best_go(_members(experiment, records))
+        if experiment.name == LEAGUE and {record.job.learner.title for record in members} <= PAPER_TITLES:
+            continue  # runs of the paper's learners, which the league shares, are no league
         if members:
             studies.append(_study(experiment, members))
             used.update(id(record) for series in studies[-1].series for record in series.records)

@@ -45,9 +45,9 @@ class Runs:
         """Return the runs of a learner in a setting, if there are enough of them."""
         return self._series.get((study, setting, title))
 
-    def ratio(self, setting: str, other: str, ours: str) -> Line | None:
+    def ratio(self, setting: str, other: str, ours: str, study: str = "paper") -> Line | None:
         """Compare the regrets of two learners in a setting: other ÷ ours, more than 1 where ours is lower."""
-        above, below = self.find(setting, other), self.find(setting, ours)
+        above, below = self.find(setting, other, study), self.find(setting, ours, study)
         if above is None or below is None:
             return None
         interval = bootstrap_ratio(above.final, below.final)

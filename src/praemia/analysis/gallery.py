@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING
 from praemia.analysis import figures
 from praemia.analysis.canvas import save
 from praemia.analysis.diagrams import draw_machine
+from praemia.analysis.league import Board, standings
+from praemia.analysis.league_page import league_figure
 from praemia.analysis.maps import has_map, policy_map
 from praemia.analysis.results import Series, Study
 from praemia.errors import FileError, MissingExtraError
+from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import slug
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
@@ -50,6 +53,10 @@ def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
     if study.name in SIZES:
         across, size = SIZES[study.name]
         yield study.name, figures.scaling_figure(study.settings, study.purpose.capitalize(), across, size)
+        return
+    if study.name == LEAGUE:
+        board = Board.of(study.settings)
+        yield LEAGUE, league_figure(board, standings(board))
         return
     if study.name == "tuning":
         return  # 24 curves in a panel say nothing; the report has their table

@@ -112,6 +112,17 @@ def standings(board: Board) -> list[Standing]:
     return sorted(table, key=lambda line: line.rank.estimate)
 
 
+def rank_differences(board: Board, name: str) -> dict[str, Interval]:
+    """Return by how much the mean rank of every other learner exceeds that of one, with intervals."""
+    own = board.learners.index(name)
+    ranks, draws = _mean_ranks(board.regrets[None])[0], _mean_ranks(_resampled(board))
+    return {
+        other: _interval(ranks[i] - ranks[own], draws[:, i] - draws[:, own])
+        for i, other in enumerate(board.learners)
+        if i != own
+    }
+
+
 def _standing(board: Board, name: str, rank: Interval, ratio: Interval, firsts: int) -> Standing:
     members = {task: board.series[task, name] for task in board.tasks}
     worst = {task: float(s.final.max() / max(TINY, s.final.mean())) for task, s in members.items()}

@@ -1,20 +1,23 @@
-"""The league for people: its tables as text, its figure, and a page that holds both."""
+"""The league for people: its tables as text, its figure, and the section of the report that holds both."""
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Sequence
+from contextlib import suppress
 from html import escape
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from praemia.analysis import html
-from praemia.analysis.canvas import new_figure, render, save, tidy
-from praemia.analysis.league import Board, Standing
+from praemia.analysis.canvas import new_figure, render, tidy
+from praemia.analysis.league import Board, Standing, standings
 from praemia.analysis.palette import GREY, INK
+from praemia.analysis.results import Study
 from praemia.analysis.tables import number, plain_text
+from praemia.errors import MissingExtraError
+from praemia.experiments.settings import slug
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -106,24 +109,21 @@ def _ratio_axis(axes: Axes) -> None:
     axes.minorticks_off()
 
 
-def write_league(board: Board, table: Sequence[Standing], folder: Path) -> list[Path]:
-    """Write ``league.html`` and the figure as PNG and SVG into a folder; return what was written."""
-    figure = league_figure(board, table)
-    page = folder / "league.html"
-    page.write_text(html.page(TITLE, league_section(board, table, figure), ()), encoding="utf-8")
-    return [page, *save(figure, folder / "league")]
-
-
-def league_section(board: Board, table: Sequence[Standing], figure: Figure) -> str:
-    """Return the league as a part of a page."""
+def league_section(study: Study) -> str:
+    """Return the league as a section of the report: its figure and its tables."""
+    board = Board.of(study.settings)
+    table = standings(board)
     runs = sorted({series.num_runs for series in board.series.values()})
     episodes = sorted({series.num_episodes for series in board.series.values()})
     lead = (
         f"{len(board.learners)} learners on {len(board.tasks)} tasks, {' or '.join(map(str, runs))} runs of "
         f"{' or '.join(f'{k:,}' for k in episodes)} episodes each, exact regret, one setting per learner for all tasks."
     )
-    data = base64.b64encode(render(figure, "svg")).decode()
-    picture = f'<img alt="mean ranks and ratios of regret" src="data:image/svg+xml;base64,{data}">'
+    picture = ""
+    with suppress(MissingExtraError):
+        data = base64.b64encode(render(league_figure(board, table), "svg")).decode()
+        image = f'<img alt="mean ranks and ratios of regret" src="data:image/svg+xml;base64,{data}">'
+        picture = html.figure(image, "Mean ranks, and regrets in units of the reference's on every task.")
     rules = (
         "Ratios are to the reference's regret, as a geometric mean over tasks. Intervals come from drawing tasks and "
         "runs anew. The worst run is given as the largest quotient of worst and mean. A run is linear when over its "
@@ -132,13 +132,14 @@ def league_section(board: Board, table: Sequence[Standing], figure: Figure) -> s
     linear = [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()]
     return "\n".join(
         [
-            f"<h1>{escape(TITLE)}</h1>",
+            f'<h2 id="study-{slug(study.name)}">{escape(TITLE)}</h2>',
             f'<p class="lead">{escape(lead)}</p>',
-            html.figure(picture, "Mean ranks, and regrets in units of the reference's on every task."),
+            picture,
             html.table(HEADER, map(standing_cells, table), strong=(0,)),
             f"<p>{escape(rules)}</p>",
             html.details("linear runs, by learner and task", html.bullets(linear)) if linear else "",
-            "<h2>Mean regret on every task</h2>",
+            "<h3>Mean regret on every task</h3>",
             html.table(("task", *board.learners), regret_rows(board)),
+            f"<p>Not on every task, and left out: {escape(', '.join(board.left_out))}.</p>" if board.left_out else "",
         ]
     )

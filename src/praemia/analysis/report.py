@@ -14,10 +14,13 @@ from praemia.analysis.discovery import discover
 from praemia.analysis.gallery import write_figures
 from praemia.analysis.html import bullets, page, resource
 from praemia.analysis.interactive import plotly_script
+from praemia.analysis.league_claims import check_league
+from praemia.analysis.league_page import league_section
 from praemia.analysis.provenance import provenance_section
 from praemia.analysis.results import Study, gather
 from praemia.analysis.sections import claims_section, study_section, tasks_section
 from praemia.errors import FileError
+from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import Experiment, slug
 from praemia.experiments.store import Store
 from praemia.files.whole import write_whole
@@ -59,6 +62,7 @@ def _write(studies: Sequence[Study], damaged: Sequence[str], path: Path) -> Path
 def report_body(studies: Sequence[Study], damaged: Sequence[str] = ()) -> str:
     """Return the report without the page around it."""
     claims = check_claims(studies) if any(study.name in CLAIMED for study in studies) else []
+    claims += [claim for study in studies if study.name == LEAGUE for claim in check_league(study)]
     return "\n".join(
         [
             f"<h1>{escape(TITLE)}</h1>",
@@ -66,7 +70,7 @@ def report_body(studies: Sequence[Study], damaged: Sequence[str] = ()) -> str:
             _contents(studies, with_claims=bool(claims)),
             _damage(damaged),
             claims_section(claims) if claims else "",
-            *map(study_section, studies),
+            *(league_section(study) if study.name == LEAGUE else study_section(study) for study in studies),
             tasks_section(studies),
             provenance_section(studies),
         ]

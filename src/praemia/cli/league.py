@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @episodes_option(10_000)
 @seed_option
 @engine_options
-@out_option("results-league", "Where runs, page and figure go; runs that are there are not done again.")
+@out_option("results-league", "Where runs, report and figures go; runs that are there are not done again.")
 @json_option
 def command(
     tasks: str | None,
@@ -45,7 +45,8 @@ def command(
     praemia league --tasks warehouse-3,riverswim-10 --learners eqo,ucbvi-prm --runs 4
     """
     from praemia.analysis.league import Board, standings
-    from praemia.analysis.league_page import league_text, write_league
+    from praemia.analysis.league_page import league_text
+    from praemia.analysis.report import publish
     from praemia.analysis.results import collect
     from praemia.cli.sweep import sweep
     from praemia.experiments.league import league
@@ -56,12 +57,12 @@ def command(
         return
     board = Board.of(collect(store, chosen.settings))
     table = standings(board)
-    written = write_league(board, table, out)
+    publish(store, [chosen], out / "report.html")
     if as_json:
         print_json(_as_data(board, table))
         return
     click.echo(league_text(board, table))
-    click.echo(f"the page is {written[0]}")
+    click.echo(f"the report is {out / 'report.html'}, the figures are in {out / 'figures'}")
 
 
 def _names(text: str | None) -> list[str]:

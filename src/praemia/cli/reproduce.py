@@ -26,11 +26,15 @@ def command(
     shard: str | None,
     out: Path,
 ) -> None:
-    """Run the paper's experiments and write a report on what held.
+    """Run the paper's experiments and the league, and write a report on what held.
 
     Runs that are finished stay when this is stopped; running it again does what is missing.
     """
     from praemia.cli.sweep import sweep_and_report
     from praemia.experiments.builtin import experiments, select
+    from praemia.experiments.league import league
 
-    sweep_and_report(select(experiments(runs, episodes, seed), only), out, jobs, engine, shard)
+    # A quarter of the runs: the league has many learners and tasks. `praemia league` has them all.
+    contest = league(num_runs=max(1, runs // 4), num_episodes=episodes, seed=seed)
+    catalogue = [*experiments(runs, episodes, seed), contest]
+    sweep_and_report(select(catalogue, only), out, jobs, engine, shard)

@@ -71,7 +71,10 @@ def tuning(num_runs: int = 4, num_episodes: int = 10_000, seed: int = 0) -> Expe
 
 
 def select(catalogue: list[Experiment], only: Iterable[str]) -> list[Experiment]:
-    """Keep the experiments or single settings that are named; all of them when none is."""
+    """Keep the experiments or single settings that are named; all of them when none is.
+
+    A setting that several experiments have is that of the first one.
+    """
     wanted = list(only)
     known = [name for exp in catalogue for name in (exp.name, *(setting.name for setting in exp.settings))]
     for name in wanted:
@@ -82,6 +85,7 @@ def select(catalogue: list[Experiment], only: Iterable[str]) -> list[Experiment]
     chosen = []
     for experiment in catalogue:
         kept = tuple(s for s in experiment.settings if experiment.name in wanted or s.name in wanted)
+        wanted = [name for name in wanted if name not in {setting.name for setting in kept}]
         if kept:
             chosen.append(Experiment(experiment.name, experiment.purpose, kept))
     return chosen

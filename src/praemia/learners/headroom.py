@@ -9,9 +9,9 @@ theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y
 
 Plans are made by the `epoch` rule: when a pair's visits since the last plan reach its visits before.
 
-Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited often enough,
-so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper bound of V*_h
-with probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof).
+Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
+often enough, so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper
+bound of V*_h with probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof).
 
 T is taken over all (label, o') that can occur together, and over the labels that a pair allows. On tasks too large to
 ask for every label of (o, a, o'), it is taken over all labels that occur, for every pair: larger, never smaller.
