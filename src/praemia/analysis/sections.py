@@ -48,6 +48,8 @@ def verdict_line(claims: Iterable[Claim]) -> str:
     parts = []
     for source, whose in ((PAPER, "the paper's claims"), (BEYOND, "the further questions")):
         held = [claim.held for claim in claims if claim.source == source]
+        if not held:
+            continue
         parts.append(
             f"Of {whose}, {held.count(True)} held, {held.count(False)} did not"
             + (f", and {held.count(None)} cannot be decided: runs are missing" if None in held else "")

@@ -57,6 +57,7 @@ def command(
         return
     board = Board.of(collect(store, chosen.settings))
     table = standings(board)
+    click.echo("writing the report", err=True)
     publish(store, [chosen], out / "report.html")
     if as_json:
         print_json(_as_data(board, table))

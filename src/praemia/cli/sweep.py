@@ -30,6 +30,7 @@ def sweep_and_report(
     if shard is not None:
         return
     report = out / "report.html"
+    click.echo("writing the report", err=True)
     if len(store.files()) == before and (out / "figures").is_dir():
         write_report(store, experiments, report)
     else:
