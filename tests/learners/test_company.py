@@ -118,7 +118,7 @@ def test_refined_ucbvi_never_rises_above_the_plan_before(
         made = plan(learners.make("ucbvi-bf", bonus_scale=scale), past, made)
         qval, values = ucbvi_bf(task, past.diary, past.shown.num_episodes, scale, previous=qval)
         assert_same(task, made, qval, values)
-        assert_same_action_values(past, made, qval, on_product=False)
+        assert_same_action_values(past, made.memory, qval, on_product=False)
 
 
 @settings(max_examples=20)

@@ -17,7 +17,7 @@ import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, LayerArrays, ModelArrays
 from praemia.kernels.compiling import compiled
-from praemia.kernels.rows import copied, fill_extra_rows, padded_width
+from praemia.kernels.rows import copied, fill_extra_rows
 from praemia.kernels.simd import load, select, store, store_whole, zeros
 
 
@@ -109,13 +109,14 @@ def assess_randomised(
 
 
 @compiled(nogil=True)
-def solve(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
+def solve(
+    model: ModelArrays, layers: LayerArrays, num_actions: int, tables: Floats, values: Floats, policy: Actions
+) -> Floats:
     """Find the optimum: fill policy[H, O, M]; return V_0[O, M].
 
-    values has the shape [H + 1, O, M] to keep every V_h, or [0, O, M] to keep none.
+    tables[2, O + X, W] are zeros to work in; values has the shape [H + 1, O, M] to keep every V_h, or [0, O, M].
     """
     horizon, num_observations, num_states = policy.shape
-    tables = np.zeros((2, num_observations + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
         fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
@@ -125,10 +126,11 @@ def solve(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Flo
 
 
 @compiled(nogil=True)
-def evaluate(model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Actions) -> Floats:
-    """Find the value of a deterministic policy[H, O, M]; values and result as in ``solve``."""
+def evaluate(
+    model: ModelArrays, layers: LayerArrays, num_actions: int, tables: Floats, values: Floats, policy: Actions
+) -> Floats:
+    """Find the value of a deterministic policy[H, O, M]; tables, values and result as in ``solve``."""
     horizon, num_observations, num_states = policy.shape
-    tables = np.zeros((2, num_observations + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
         fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
@@ -139,11 +141,10 @@ def evaluate(model: ModelArrays, layers: LayerArrays, num_actions: int, values: 
 
 @compiled(nogil=True)
 def evaluate_randomised(
-    model: ModelArrays, layers: LayerArrays, num_actions: int, values: Floats, policy: Floats
+    model: ModelArrays, layers: LayerArrays, num_actions: int, tables: Floats, values: Floats, policy: Floats
 ) -> Floats:
-    """Find the value of a policy[H, O, M, A] of action probabilities; values and result as in ``solve``."""
+    """Find the value of a policy[H, O, M, A] of action probabilities; tables, values and result as in ``solve``."""
     horizon, num_observations, num_states, _ = policy.shape
-    tables = np.zeros((2, num_observations + model.row_labels.shape[0], padded_width(num_states)))
     for h in range(horizon - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
         fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)

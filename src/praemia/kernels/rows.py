@@ -21,15 +21,6 @@ from praemia.kernels.simd import gather, load, store, zeros
 padded_width = compiled(nogil=True)(arrays.padded_width)
 
 
-@compiled()
-def empty_tables(num_rows: int, num_states: int) -> Floats:
-    """Return two tables of zeros, to take turns: a column for each machine state, up to a multiple of four.
-
-    Compiled code gets memory that begins at a multiple of 32 bytes: no vector then lies across two cache lines.
-    """
-    return np.zeros((2, num_rows, padded_width(num_states)))
-
-
 @compiled(nogil=True)
 def copied(table: Floats, num_observations: int, num_states: int) -> Floats:
     """Return V alone, [O, M], out of a table. (A loop: assigning slices takes seconds to compile.)"""

@@ -18,6 +18,7 @@ from praemia.kernels.ucrl2 import DenseRows
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
 from praemia.learners.ucrl2_rm import dense_estimate, dense_rows
 from praemia.models.task import TaskSpec
+from praemia.planning.backward import backward
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,5 +60,5 @@ def _solve_dense(
         row_targets=rows.targets[num_obs:],
     )
     policy = np.empty((spec.horizon, num_obs, spec.num_machine_states), dtype=action_type(spec.num_actions))
-    values = kernels.solve(model, layers, spec.num_actions, np.empty((0, 1, 1)), policy)
+    values = backward(kernels.solve, model, layers, spec.num_actions, np.empty((0, 1, 1)), policy, threads=1)
     return policy, values
