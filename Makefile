@@ -20,7 +20,7 @@ $(VENV)/installed: pyproject.toml $(PINS)
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) -e '.[test]'
 	@echo "compiling what a first run needs, once"
-	@$(BIN)/praemia run warehouse-3 --episodes 10 --runs 1 > $(VENV)/warm.txt 2>&1
+	@$(BIN)/praemia run warehouse-3 --episodes 10 --runs 1 > $(VENV)/warm.txt 2>&1 || (cat $(VENV)/warm.txt; exit 1)
 	@touch $@
 
 reproduce: $(VENV)/installed

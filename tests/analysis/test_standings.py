@@ -7,9 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+from praemia.analysis.gallery import study_figures
 from praemia.analysis.league import Board, is_linear, rank_differences, standings
 from praemia.analysis.league_claims import check_league
 from praemia.analysis.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
+from praemia.analysis.provenance import commands
 from praemia.analysis.results import Series, Study
 from praemia.experiments.builtin import RIVERSWIMS, WAREHOUSES
 from praemia.experiments.records import Record
@@ -25,7 +27,7 @@ def record(task: str, title: str, run: int, ends: Sequence[float]) -> Record:
     gaps = np.diff([0.0, *ends]) / part
     return Record(
         job=job,
-        versions={},
+        versions={"praemia": "0"},
         optimal_value=1.0,
         plan_episodes=np.arange(len(ends)) * part,
         plan_values=1.0 - gaps,
@@ -215,4 +217,17 @@ def test_without_headroom_or_without_company_nothing_is_claimed() -> None:
 
 def test_where_runs_are_missing_nothing_is_decided() -> None:
     found = {c.key: c.held for c in check_league(study({"warehouse-3": {"headroom": [1, 2], "UCBVI-PRM": [3, 4]}}))}
-    assert found == {**dict.fromkeys(KEYS[:3], None), "headroom-linear": True}
+    assert found == {**dict.fromkeys(KEYS[:2], None), "headroom-linear": True}
+    alone = check_league(study({"rooms-9": {"headroom": [1], "UCBVI-PRM": [3]}}))
+    assert {c.key: c.held for c in alone}["headroom-first"] is None, "one run each has no spread to judge by"
+
+
+def test_a_league_in_which_nobody_played_everywhere_says_so() -> None:
+    scattered = study({"warehouse-3": {"a": [1, 2]}, "warehouse-4": {"b": [1, 2]}})
+    assert "No learner has runs on every task" in league_section(scattered)
+    assert list(study_figures(scattered)) == []
+
+
+def test_the_report_says_how_to_play_a_league_again() -> None:
+    small = study({"warehouse-3": {"a": [1, 2]}})
+    assert "praemia league --runs 2 --episodes 1000 --seed 0 --tasks warehouse-3 --learners eqo" in commands([small])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from strategies import tasks
 import praemia
 from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import Headroom
-from praemia.learners.headroom import outlook_of
-from praemia.models.task import Task
+from praemia.learners.headroom import outlook_of, telling_labels
+from praemia.models.task import MachineTable, Task
 from praemia.simulation.game import Game
 
 Labels = dict[tuple[int, int, int], frozenset[str]]
@@ -182,3 +183,26 @@ def test_parameters_out_of_range_are_refused(bad: dict[str, float]) -> None:
 def test_unknown_constants_are_refused_with_the_nearest() -> None:
     with pytest.raises(UnknownNameError, match="did you mean 'theory'"):
         Headroom(constants="theor")
+
+
+def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The empty label pays nothing: a learner that hopes for no label it has not met would wander."""
+    monkeypatch.setattr("praemia.learners.headroom.MAX_TRIPLES", 0)
+    task = praemia.envs.riverswim(4, 8)
+    met: list[frozenset[str]] = [frozenset()]
+    table = MachineTable.of(task.machine, met)
+    spec = replace(task.spec, label_sets=tuple(met), table=table, more_labels=True)
+    assert table.layers.paid.max() == 0.0
+    outlook, layers = outlook_of(spec)
+    assert layers.paid.max() > 0.0
+    assert len(outlook.indptr) - 1 == len(telling_labels(task.machine))
+
+
+@settings(max_examples=60)
+@given(task=tasks())
+def test_on_the_telling_labels_every_machine_state_does_all_that_it_can_do(task: Task) -> None:
+    told = telling_labels(task.machine)
+    for state in task.machine.states:
+        outcomes = {task.machine.outcomes(state, label) for label in told}
+        for label in task.mdp.label_sets:
+            assert task.machine.outcomes(state, label) in outcomes

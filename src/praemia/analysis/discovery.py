@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from praemia.analysis.results import Series, Study, group
@@ -51,7 +52,8 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
         if experiment.name == LEAGUE and {record.job.learner.title for record in members} <= PAPER_TITLES:
             continue  # runs of the paper's learners, which the league shares, are no league
         if members:
-            studies.append(_study(experiment, members))
+            study = _study(experiment, members)
+            studies.append(_evened(study) if experiment.name == LEAGUE else study)
             used.update(id(record) for series in studies[-1].series for record in series.records)
     rest = [record for record in records if id(record) not in used]
     if rest:
@@ -98,6 +100,15 @@ def _study(experiment: Experiment, records: Iterable[Record]) -> Study:
         if series.title not in known or known[series.title].num_runs < series.num_runs:
             known[series.title] = series
     return Study(experiment.name, experiment.purpose, {task: list(known.values()) for task, known in settings.items()})
+
+
+def _evened(study: Study) -> Study:
+    """Keep as many runs of each learner as all have on a task: a worst run among many is worse than one among few."""
+    settings = {}
+    for task, members in study.settings.items():
+        least = min(series.num_runs for series in members)
+        settings[task] = [replace(series, records=series.records[:least]) for series in members]
+    return replace(study, settings=settings)
 
 
 def _other_settings(records: Iterable[Record]) -> dict[str, list[Series]]:

@@ -56,7 +56,8 @@ def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
         return
     if study.name == LEAGUE:
         board = Board.of(study.settings)
-        yield LEAGUE, league_figure(board, standings(board))
+        if board.learners:
+            yield LEAGUE, league_figure(board, standings(board))
         return
     if study.name == "tuning":
         return  # 24 curves in a panel say nothing; the report has their table

@@ -112,6 +112,9 @@ def _ratio_axis(axes: Axes) -> None:
 def league_section(study: Study) -> str:
     """Return the league as a section of the report: its figure and its tables."""
     board = Board.of(study.settings)
+    heading = f'<h2 id="study-{slug(study.name)}">{escape(TITLE)}</h2>'
+    if not board.learners:
+        return f"{heading}<p>No learner has runs on every task yet.</p>"
     table = standings(board)
     runs = sorted({series.num_runs for series in board.series.values()})
     episodes = sorted({series.num_episodes for series in board.series.values()})
@@ -132,7 +135,7 @@ def league_section(study: Study) -> str:
     linear = [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()]
     return "\n".join(
         [
-            f'<h2 id="study-{slug(study.name)}">{escape(TITLE)}</h2>',
+            heading,
             f'<p class="lead">{escape(lead)}</p>',
             picture,
             html.table(HEADER, map(standing_cells, table), strong=(0,)),

@@ -11,6 +11,8 @@ from praemia.analysis.html import table
 from praemia.analysis.results import Series, Study
 from praemia.analysis.tables import number
 from praemia.experiments.builtin import experiments
+from praemia.experiments.league import NAME as LEAGUE
+from praemia.experiments.league import OFFICE, TASKS, contestants
 
 
 def provenance_section(studies: Sequence[Study]) -> str:
@@ -44,11 +46,20 @@ def commands(studies: Sequence[Study]) -> str:
         options = f"--runs {runs} --episodes {first.num_episodes} --seed {first.records[0].job.seed[0]}"
         if study.name in known:
             lines.append(f"praemia reproduce --only {study.name} {options}")
+        elif study.name == LEAGUE:
+            lines.append(f"praemia league {options}{_chosen(study)}")
         elif study.name == "tuning":
             lines.append(f"praemia tune {options}")
         else:
             lines.append(f"praemia experiment FILE  # {study.name}: the tasks and learners above, in a file")
     return "\n".join(lines)
+
+
+def _chosen(study: Study) -> str:
+    """Return the options that name the tasks and the learners of a league that is not the usual one."""
+    names = dict.fromkeys(series.choice.name for series in study.series)
+    tasks = f" --tasks {','.join(study.settings)}" if set(study.settings) != {*TASKS, OFFICE.name} else ""
+    return tasks + (f" --learners {','.join(names)}" if set(names) != set(contestants()) else "")
 
 
 def _learners(studies: Iterable[Study]) -> str:

@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from praemia.kernels.arrays import action_type
+from praemia.kernels.arrays import action_type, padded_width
 from praemia.models.task import Task
 
 NUMBERS = 1 << 24  # 128 MiB an array: no cache holds it
@@ -52,7 +52,7 @@ def bytes_per_step(task: Task) -> int:
     (probability and row) and where they start are read; the policy is written.
     """
     model = task.arrays
-    width = 8 * ((task.num_machine_states + 3) // 4 * 4)
+    width = 8 * padded_width(task.num_machine_states)
     extra = len(model.row_labels)
     tables = 2 * width * (task.num_observations + extra)
     edges = 12 * len(model.probs) + 8 * len(model.indptr) + 8 * extra

@@ -57,13 +57,14 @@ def command(
         return
     board = Board.of(collect(store, chosen.settings))
     table = standings(board)
-    click.echo("writing the report", err=True)
-    publish(store, [chosen], out / "report.html")
     if as_json:
         print_json(_as_data(board, table))
-        return
-    click.echo(league_text(board, table))
-    click.echo(f"the report is {out / 'report.html'}, the figures are in {out / 'figures'}")
+    else:
+        click.echo(league_text(board, table))
+    click.echo("writing the report", err=True)
+    publish(store, [chosen], out / "report.html")
+    if not as_json:
+        click.echo(f"the report is {out / 'report.html'}, the figures are in {out / 'figures'}")
 
 
 def _names(text: str | None) -> list[str]:

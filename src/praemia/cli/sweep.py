@@ -46,11 +46,12 @@ def sweep(
     from praemia.experiments.store import Store
 
     part = parse_shard(shard)
-    work = [job for experiment in experiments for job in experiment.jobs()]
     store = Store.create(out)
+    # Experiments share runs: each is done once.
+    work = {store.path_of(job): job for experiment in experiments for job in experiment.jobs()}
     with job_progress() as progress:
         run_into_store(
-            work,
+            list(work.values()),
             store,
             num_workers=jobs,
             address=engine,

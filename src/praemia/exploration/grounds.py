@@ -96,19 +96,19 @@ class TaskGround(Ground):
             while game.played < num_episodes:
                 before = game.played
                 plan = learner.plan(game.experience(), plan, game.learner_rng)
-                game.play(plan.policy)
+                game.play(plan.policy, pause=raise_interrupt)
                 played.append((plan.policy, game.played - before))
-                raise_interrupt()
         self.search_counts += game.tally.arrays.entries
         self.search_first += game.tally.arrays.steps[0]
         return played
 
     def collect(self, policies: Iterator[tuple[NDArray[np.float64], int]], total: int, seed: SeedKey) -> None:
         game = Game.start(self._towards(None), Searcher(), total, seed)
-        for policy, count in policies:
-            last = game.played + count
-            while game.played < last:
-                game.play(policy, last - game.played)
+        with interrupts_held() as raise_interrupt:
+            for policy, count in policies:
+                last = game.played + count
+                while game.played < last:
+                    game.play(policy, last - game.played, pause=raise_interrupt)
         self.counts += game.tally.arrays.entries
         self.first += game.tally.arrays.steps[0]
 
@@ -125,8 +125,7 @@ class TaskGround(Ground):
                 left = float(first @ plan.values[:, 0] / max(1, first.sum())) if plan.values is not None else np.inf
                 if game.played and left <= stop_below:
                     break
-                game.play(plan.policy)
-                raise_interrupt()
+                game.play(plan.policy, pause=raise_interrupt)
                 on_progress(game.played)
         self.counts += game.tally.arrays.entries
         self.first += game.tally.arrays.steps[0]

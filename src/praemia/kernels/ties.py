@@ -2,7 +2,7 @@
 
 Passing a NumPy Generator into a kernel costs more than a small plan, so ties are broken with the "minimal standard"
 generator, seeded by the caller from its Generator. Among k equals met one after the other, each newcomer replaces the
-choice when the next number is a multiple of k. Numbers are used only where there is a tie.
+choice when the next number is a multiple of k. A number is drawn only where equals are met.
 """
 
 from __future__ import annotations

@@ -14,7 +14,8 @@ often enough, so a run does not settle for good on a wrong policy. The theoretic
 bound of V*_h with probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof).
 
 T is taken over all (label, o') that can occur together, and over the labels that a pair allows. On tasks too large to
-ask for every label of (o, a, o'), it is taken over all labels that occur, for every pair: larger, never smaller.
+ask for every label of (o, a, o'), it is taken over all labels that occur, for every pair, and in a black box over all
+that the machine can do: larger, never smaller.
 """
 
 from __future__ import annotations
@@ -30,7 +31,10 @@ from praemia.errors import unknown_name
 from praemia.kernels.arrays import LayerArrays, action_type
 from praemia.kernels.headroom import Outlook, plan_headroom
 from praemia.learners.base import Experience, Learner, LearnerPlan, failure_prob_parameter, parameter, tie_seed
-from praemia.models.task import TaskSpec
+from praemia.models.guards import Constant, Guard, overlap
+from praemia.models.labels import Label
+from praemia.models.machine import RewardMachine
+from praemia.models.task import MachineTable, TaskSpec
 
 CONSTANTS = ("practical", "theory")
 MAX_TRIPLES = 4_000_000
@@ -97,7 +101,8 @@ def outlook_of(spec: TaskSpec) -> tuple[Outlook, LayerArrays]:
     """Find out which (label, o') can follow which pair, and tabulate the machine on those labels."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
     if num_pairs * num_obs > MAX_TRIPLES:
-        return _everything(len(spec.label_sets), num_obs, num_pairs), spec.table.layers
+        table = MachineTable.of(spec.machine, telling_labels(spec.machine)) if spec.more_labels else spec.table
+        return _everything(len(table.inert), num_obs, num_pairs), table.layers
     labels, table = spec.dense_labels
     num_labels = int(labels.max()) + 1
     by_pair = labels.reshape(num_pairs, num_obs)
@@ -107,6 +112,18 @@ def outlook_of(spec: TaskSpec) -> tuple[Outlook, LayerArrays]:
     reaches = np.zeros((num_labels, num_obs), dtype=bool)
     reaches[by_pair, np.arange(num_obs)] = True
     return _outlook(group_of.ravel(), groups, reaches), table.layers
+
+
+def telling_labels(machine: RewardMachine) -> list[Label]:
+    """Return labels on which every machine state does all that it can do on any label."""
+    found: list[Label] = []
+    for state in machine.states:
+        guards = [rule.guard for rule in machine.rules_from(state)]
+        nothing_else: Guard = Constant(True)
+        for guard in guards:
+            nothing_else = nothing_else & ~guard
+        found += [label for guard in (*guards, nothing_else) if (label := overlap(guard, guard)) is not None]
+    return list(dict.fromkeys(found))
 
 
 def _everything(num_labels: int, num_observations: int, num_pairs: int) -> Outlook:

@@ -27,7 +27,10 @@ from praemia.learners.base import (
     failure_prob_parameter,
     tie_seed,
 )
+from praemia.models.limits import require_memory
 from praemia.models.task import TaskSpec
+
+LARGE = 1 << 28  # bytes of action values from which on it is asked whether they fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +76,9 @@ def optimistic_plan(
     else:
         policy = previous.policy.copy()
         memory, visits = previous.memory
+    size = 8 * spec.horizon * len(experience.seen.visits) * padded_width(spec.num_machine_states)
+    if size >= LARGE:
+        require_memory(2 * size, "the action values of two plans")
     action_values, values = plan_ucbvi(
         experience.seen,
         spec.table.transition_layers,

@@ -128,6 +128,7 @@ class TaskSpec:
     labelling: Labelling
     label_sets: tuple[Label, ...]
     table: MachineTable
+    more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
 
     @property
     def num_machine_states(self) -> int:

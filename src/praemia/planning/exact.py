@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ModelError
 from praemia.kernels import forward
 from praemia.kernels import planning as kernels
-from praemia.kernels.arrays import Actions, action_type
+from praemia.kernels.arrays import Actions, action_type, padded_width
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
 from praemia.planning.backward import backward, choose_threads
@@ -157,9 +157,9 @@ def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
 
 
 def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
-    table = 8 * task.num_observations * task.num_machine_states
-    steps = task.horizon + 1 if keep_values else 0
-    require_memory(table * (steps + 2) + policy_bytes, f"planning for {task!r}")
+    rows = task.num_observations + len(task.arrays.row_labels)
+    values = 8 * task.num_observations * task.num_machine_states * (task.horizon + 1 if keep_values else 0)
+    require_memory(16 * rows * padded_width(task.num_machine_states) + values + policy_bytes, f"planning for {task!r}")
 
 
 def _run(

@@ -17,6 +17,7 @@ from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.models.labels import Label
 from praemia.models.rows import continuation_rows
 from praemia.models.task import MachineTable, TaskSpec
+from praemia.simulation.interrupts import interrupts_held
 from praemia.simulation.run import Run, versions
 from praemia.simulation.seeds import generators
 from praemia.simulation.tally import product_spec
@@ -39,17 +40,19 @@ def simulate_black_box(
     plan: LearnerPlan | None = None
     recent: Recent | None = None
     due = True
-    for episode in range(num_episodes):
-        if due:
-            starts.append(episode)
-            experience = Experience(tally.spec, num_episodes, tally.seen(), tally.steps, recent)
-            plan = learner.plan(experience, plan, learner_rng)
-        assert plan is not None
-        steps, rewards, due = play_episode(box, plan.policy, tally, learner.replan, world_rng)
-        returns[episode] = rewards.sum()
-        recent = Recent(steps, rewards)
-        if on_progress is not None:
-            on_progress(episode + 1)
+    with interrupts_held() as raise_interrupt:
+        for episode in range(num_episodes):
+            if due:
+                starts.append(episode)
+                experience = Experience(tally.spec, num_episodes, tally.seen(), tally.steps, recent)
+                plan = learner.plan(experience, plan, learner_rng)
+            assert plan is not None
+            steps, rewards, due = play_episode(box, plan.policy, tally, learner.replan, world_rng)
+            returns[episode] = rewards.sum()
+            recent = Recent(steps, rewards)
+            raise_interrupt()
+            if on_progress is not None:
+                on_progress(episode + 1)
     unknown = np.full(len(starts), np.nan)
     return Run(
         task=box.name,
@@ -146,7 +149,7 @@ class BlackBoxTally:
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
         sizes = (box.num_observations, box.num_actions, box.horizon)
-        known = TaskSpec(*sizes, box.machine, box.labelling, tuple(self.labels), self.table)
+        known = TaskSpec(*sizes, box.machine, box.labelling, tuple(self.labels), self.table, more_labels=True)
         self.spec = product_spec(known) if self.on_product else known
 
     def number(self, label: Label) -> int:

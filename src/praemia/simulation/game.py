@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,8 +88,11 @@ class Game:
         """Return the value at the start, from a plan's own V_0."""
         return start_value(self.task, values.reshape(self.task.num_observations, -1))
 
-    def play(self, policy: NDArray[Any], most: int | None = None) -> None:
-        """Play until a plan is due or all episodes (or ``most``) are played, drawing random numbers as needed."""
+    def play(self, policy: NDArray[Any], most: int | None = None, pause: Callable[[], None] | None = None) -> None:
+        """Play until a plan is due or all episodes (or ``most``) are played, drawing random numbers as needed.
+
+        A long stretch is played in parts; ``pause`` is called after each.
+        """
         policy = self.inner(policy)
         policy = policy if policy.ndim == 3 else np.cumsum(policy, axis=-1)
         due = False
@@ -108,6 +112,8 @@ class Game:
                 self.recent_rewards,
             )
             self.played += count
+            if pause is not None:
+                pause()
 
     def _refill(self) -> None:
         """Move the numbers not yet used to the front and draw the rest: the stream goes on without a gap."""

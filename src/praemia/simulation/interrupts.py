@@ -20,6 +20,8 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
     came: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:
+        if came:  # the user insists
+            raise KeyboardInterrupt
         came.append(number)
 
     def raise_if_it_came() -> None:

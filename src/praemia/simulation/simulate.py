@@ -64,8 +64,7 @@ def simulate(
             episodes.append(game.played)
             values.append(value)
             optimistic.append(np.nan if plan.values is None else game.start_value(plan.values))
-            game.play(plan.policy)
-            raise_interrupt()
+            game.play(plan.policy, pause=raise_interrupt)
             if on_progress is not None:
                 on_progress(game.played)
     assert plan is not None
