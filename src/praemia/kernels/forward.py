@@ -1,50 +1,9 @@
-"""Where a policy goes, step by step from the start: its occupancy, and its value from there.
-
-Both follow the states that are reached and no others. From one start, in few steps, these are few.
-"""
+"""Where a policy goes, step by step from the start: its occupancy."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from praemia.kernels.arrays import Actions, Floats, MachineArrays, ModelArrays
 from praemia.kernels.compiling import compiled
-
-
-@compiled()
-def value_from(
-    model: ModelArrays, machine: MachineArrays, num_actions: int, policy: Actions, starts: Floats, initial: int
-) -> float:
-    """Return what policy[H, O, M] (or [H, O, M, A], action probabilities) earns, from starts[O] in machine state m."""
-    horizon, num_obs, num_states = policy.shape[0], policy.shape[1], policy.shape[2]
-    mass = np.zeros((2, num_obs, num_states))
-    reached = np.empty((2, num_obs * num_states, 2), dtype=np.int64)
-    count, value = 0, 0.0
-    for o in range(num_obs):
-        if starts[o] > 0.0:
-            mass[0, o, initial] = starts[o]
-            reached[0, count, 0], reached[0, count, 1] = o, initial
-            count += 1
-    for h in range(horizon):
-        here, there = mass[h % 2], mass[(h + 1) % 2]
-        places, new_places, new_count = reached[h % 2], reached[(h + 1) % 2], 0
-        for i in range(count):
-            o, m = places[i, 0], places[i, 1]
-            first = int(policy[h, o, m]) if policy.ndim == 3 else 0
-            for a in range(first, first + 1 if policy.ndim == 3 else num_actions):
-                taken = here[o, m] if policy.ndim == 3 else here[o, m] * policy[h, o, m, a]
-                for e in range(model.indptr[o * num_actions + a], model.indptr[o * num_actions + a + 1]):
-                    z, row = int(model.successors[e]), int(model.labels[e]) * num_states + m
-                    for j in range(machine.indptr[row], machine.indptr[row + 1]):
-                        moved, m_next = taken * model.probs[e] * machine.probs[j], machine.targets[j]
-                        value += moved * machine.rewards[j]
-                        if moved > 0.0 and there[z, m_next] == 0.0:
-                            new_places[new_count, 0], new_places[new_count, 1] = z, m_next
-                            new_count += 1
-                        there[z, m_next] += moved
-            here[o, m] = 0.0
-        count = new_count
-    return value
 
 
 @compiled(nogil=True)

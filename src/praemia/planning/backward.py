@@ -53,7 +53,7 @@ def backward(
     threads: int,
 ) -> Values:
     """Run a planning kernel over all steps; return V_0[O, M]."""
-    tables = new_tables(model, policy)
+    tables = new_tables(policy.shape[1] + len(model.row_labels), policy.shape[2])
     if threads == 1:
         first: Values = kernel(model, layers, num_actions, tables, values, policy)
         return first
@@ -61,13 +61,13 @@ def backward(
         return _in_threads(pool, threads, _STEPS[kernel], model, layers, num_actions, tables, values, policy)
 
 
-def new_tables(model: ModelArrays, policy: NDArray[Any]) -> Values:
-    """Return two tables of zeros for a policy [H, O, M, …]: a column for each machine state, up to a multiple of four.
+def new_tables(num_rows: int, num_states: int) -> Values:
+    """Return two tables of zeros to work in: a column for each machine state, up to a multiple of four.
 
     NumPy asks the system for large pages, compiled code does not; a first pass over fresh memory takes a quarter of the
     time then. They begin at a multiple of 64 bytes, so that no vector lies across two cache lines.
     """
-    shape = (2, policy.shape[1] + len(model.row_labels), padded_width(policy.shape[2]))
+    shape = (2, num_rows, padded_width(num_states))
     size = 8 * math.prod(shape)
     memory = np.zeros(size + 64, dtype=np.uint8)
     start = -memory.ctypes.data % 64

@@ -12,16 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.arrays import MachineArrays, ModelArrays
-from praemia.kernels.forward import value_from
+from praemia.kernels import planning as kernels
 from praemia.kernels.play import DOUBLING, EPISODE, EPOCH, WorldArrays, play
 from praemia.learners.base import Experience, Learner, Recent
 from praemia.models.task import Task, running_sums
+from praemia.planning.backward import new_tables
 from praemia.planning.exact import start_value
 from praemia.simulation.seeds import generators
 from praemia.simulation.tally import Tally
 
 BUFFER = 1 << 15
+NO_VALUES = np.empty((0, 1, 1))
 RULES = {"doubling": DOUBLING, "epoch": EPOCH, "episode": EPISODE}
 
 
@@ -39,8 +40,7 @@ class Game:
     returns: NDArray[np.float64]
     recent: NDArray[np.int64]
     recent_rewards: NDArray[np.float64]
-    model: ModelArrays
-    machine: MachineArrays
+    tables: NDArray[np.float64]
     cursor: int
     played: int = 0
 
@@ -60,8 +60,7 @@ class Game:
             returns=np.empty(num_episodes),
             recent=np.zeros((kept, 6), dtype=np.int64),
             recent_rewards=np.zeros(kept),
-            model=task.arrays,
-            machine=task.table.arrays,
+            tables=new_tables(task.num_observations + len(task.arrays.row_labels), task.num_machine_states),
             cursor=len(buffer),
         )
 
@@ -81,8 +80,11 @@ class Game:
 
     def value_of(self, policy: NDArray[Any]) -> float:
         """Return the exact value of a plan's policy."""
-        starts, initial = self.task.mdp.start_probs, self.task.table.initial
-        return float(value_from(self.model, self.machine, self.task.num_actions, self.inner(policy), starts, initial))
+        inner = self.inner(policy)
+        kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
+        self.tables.fill(0.0)
+        first = kernel(self.task.arrays, self.task.table.layers, self.task.num_actions, self.tables, NO_VALUES, inner)
+        return start_value(self.task, first)
 
     def start_value(self, values: NDArray[np.float64]) -> float:
         """Return the value at the start, from a plan's own V_0."""
