@@ -9,7 +9,7 @@ and Q_h = H for the others. The term in brackets belongs to the paper's algorith
 machine; on the product, where the reward of a seen transition is known, it is left out.
 
 Work is reused: a pair that was not visited since the previous plan, and whose successors' V_{h+1} are the same numbers
-as then, has the same Q_h. On large tasks that is four pairs in five; the result is that of the full plan, bit for bit.
+as then, has the same Q_h. On large tasks that is most pairs; the result is that of the full plan, bit for bit.
 """
 
 from __future__ import annotations
