@@ -47,12 +47,14 @@ def _name() -> str:
 def cache_folder() -> str:
     """Return a folder that only this user can write to: what is read from it is run."""
     for base in (_user_cache(), Path(tempfile.gettempdir()) / f"praemia-{_user()}"):
+        if not base.is_absolute():  # nobody knows where this user's home is
+            continue
         try:
             base.parent.mkdir(parents=True, exist_ok=True)
             base.mkdir(mode=0o700, exist_ok=True)
             folder = base / _name()
             folder.mkdir(mode=0o700, exist_ok=True)
-            if base.is_absolute() and _is_ours(base) and _is_ours(folder):
+            if _is_ours(base) and _is_ours(folder):
                 return str(folder)
         except OSError:
             continue
@@ -69,8 +71,6 @@ def _is_ours(folder: Path) -> bool:
 def _user_cache() -> Path:
     """Return where the system keeps what can be made again."""
     home = Path(os.path.expanduser("~"))
-    if not home.is_absolute():  # there is none
-        home = Path(tempfile.gettempdir()) / f"praemia-{_user()}"
     places = {"win32": home / "AppData" / "Local", "darwin": home / "Library" / "Caches"}
     return places.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")) / "praemia"
 

@@ -24,9 +24,7 @@ def moments_to_come(zero: Any, seen: SeenArrays, v: int, worth: Floats, width: i
         off = load(zero, worth, np.int64(seen.rows[e]) * width + lane) - base
         weighted = seen.counts[e] * off
         mean, square = mean + weighted, square + weighted * off
-    mean = mean * inverse
-    variance = square * inverse - mean * mean
-    return base + mean, root(select(variance > 0.0, variance, zero))
+    return _mean_and_deviation(zero, base, mean * inverse, square * inverse)
 
 
 @compiled(forceinline=True, error_model="numpy")
@@ -38,12 +36,17 @@ def moments(zero: Any, seen: SeenArrays, v: int, phi: Floats, worth: Floats, wid
         off = _paid_and_to_come(zero, seen, e, phi, worth, width, lane) - base
         weighted = seen.counts[e] * off
         mean, square = mean + weighted, square + weighted * off
-    mean = mean * inverse
-    variance = square * inverse - mean * mean
-    return base + mean, root(select(variance > 0.0, variance, zero))
+    return _mean_and_deviation(zero, base, mean * inverse, square * inverse)
 
 
 @compiled(forceinline=True, error_model="numpy")
 def _paid_and_to_come(zero: Any, seen: SeenArrays, e: int, phi: Floats, worth: Floats, width: int, lane: int) -> Any:
     paid = load(zero, phi, int(seen.labels[e]) * width + lane)
     return paid + load(zero, worth, np.int64(seen.rows[e]) * width + lane)
+
+
+@compiled(forceinline=True)
+def _mean_and_deviation(zero: Any, base: Any, mean: Any, square: Any) -> tuple[Any, Any]:
+    """Return both, from the mean and the mean square of what differs from the base."""
+    variance = square - mean * mean
+    return base + mean, root(select(variance > 0.0, variance, zero))

@@ -23,7 +23,7 @@ padded_width = compiled(nogil=True)(arrays.padded_width)
 
 @compiled(nogil=True)
 def copied(table: Floats, num_observations: int, num_states: int) -> Floats:
-    """Return V alone, [O, M], out of a table. (A loop: assigning slices takes seconds to compile.)"""
+    """Return V alone, [O, M], out of a table. (A loop: assigning slices takes long to compile.)"""
     values = np.empty((num_observations, num_states))
     for o in range(num_observations):
         for m in range(num_states):

@@ -55,6 +55,22 @@ def carried_over(previous: Floats, num_slots: int, limit: float) -> Floats:
     return action_values
 
 
+@compiled()
+def bonus_factors(seen: SeenArrays, iota: float, scale: float, limit: float, per_root: float) -> tuple[Floats, Floats]:
+    """Return for every slot what its bonus has at any h and m, and the factor of the deviation.
+
+    per_root is the factor of 1/√n: the bonus for rewards, and the last term where c/N' cannot fall below H².
+    """
+    num_slots = seen.visits.shape[0]
+    flat, per_deviation = np.empty(num_slots), np.empty(num_slots)
+    for v in range(num_slots):
+        inverse = 1.0 / seen.visits[v]
+        inverse_root = math.sqrt(inverse)
+        flat[v] = scale * (14.0 / 3.0 * limit * iota * inverse + per_root * inverse_root)
+        per_deviation[v] = scale * math.sqrt(8.0 * iota) * inverse_root
+    return flat, per_deviation
+
+
 @compiled(forceinline=True)
 def later_visits_bonus(seen: SeenArrays, v: int, later: SmallInts, cap: float, worst: float) -> float:
     """Return the last term of the bonus, from later[o'] = N'_{h+1}(o') and worst = H²."""
@@ -105,15 +121,11 @@ def plan_ucbvi(
     action_values = carried_over(previous, num_slots, limit)
     old_values, actions = action_values.reshape(-1), policy.reshape(-1)
     rewards = pair_rewards(seen, phi, width)
-    flat, per_deviation = np.empty(num_slots), np.empty(num_slots)
-    stale = np.empty(num_slots, dtype=np.bool_)  # visited since the previous plan
     per_root = (math.sqrt(2.0 * iota) if reward_bonus else 0.0) + (0.0 if uses_steps else math.sqrt(8.0) * limit)
-    for v in range(num_slots):
-        inverse = 1.0 / seen.visits[v]
-        inverse_root = math.sqrt(inverse)
-        flat[v] = scale * (14.0 / 3.0 * limit * iota * inverse + per_root * inverse_root)
-        per_deviation[v] = scale * math.sqrt(8.0 * iota) * inverse_root
-        stale[v] = uses_steps or v >= previous.shape[1] or seen.visits[v] != previous_visits[v]
+    flat, per_deviation = bonus_factors(seen, iota, scale, limit, per_root)
+    stale = np.ones(num_slots, dtype=np.bool_)  # visited since the previous plan
+    for v in range(0 if uses_steps else previous.shape[1]):
+        stale[v] = seen.visits[v] != previous_visits[v]
     tables = np.zeros((2, num_obs + seen.row_labels.shape[0], width))
     moved = np.zeros((2, num_obs), dtype=np.bool_)  # V_h is not what it was in the previous plan
     values, tie, zero = np.empty(num_actions * LANES), seed, zeros(4)

@@ -7,6 +7,7 @@ that match it. Labels are interned: a label that occurs gets a number, one that 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -44,16 +45,16 @@ class LabelRule:
         object.__setattr__(self, "target", target)
 
 
-class Labelling:
+class Labelling(ABC):
     """The label of every transition (o, a, o'), whether or not it can happen."""
 
+    @abstractmethod
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
         """Return the number of each transition's label, and the labels by number."""
-        raise NotImplementedError
 
+    @abstractmethod
     def propositions(self) -> Label | None:
         """Return the propositions that can occur, or None when they cannot be known beforehand."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -64,8 +64,8 @@ def backward(
 def new_tables(num_rows: int, num_states: int) -> Values:
     """Return two tables of zeros to work in: a column for each machine state, up to a multiple of four.
 
-    NumPy asks the system for large pages, compiled code does not; a first pass over fresh memory takes a quarter of the
-    time then. They begin at a multiple of 64 bytes, so that no vector lies across two cache lines.
+    NumPy asks the system for large pages, compiled code does not; a first pass over fresh memory is faster then. They
+    begin at a multiple of 64 bytes, so that no vector lies across two cache lines.
     """
     shape = (2, num_rows, padded_width(num_states))
     size = 8 * math.prod(shape)

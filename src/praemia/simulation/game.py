@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,6 @@ class Game:
     returns: NDArray[np.float64]
     recent: NDArray[np.int64]
     recent_rewards: NDArray[np.float64]
-    tables: NDArray[np.float64]
     cursor: int
     played: int = 0
 
@@ -60,7 +60,6 @@ class Game:
             returns=np.empty(num_episodes),
             recent=np.zeros((kept, 6), dtype=np.int64),
             recent_rewards=np.zeros(kept),
-            tables=new_tables(task.num_observations + len(task.arrays.row_labels), task.num_machine_states),
             cursor=len(buffer),
         )
 
@@ -77,6 +76,11 @@ class Game:
     def inner(self, policy: NDArray[Any]) -> NDArray[Any]:
         """Return a plan's policy over (observation, machine state), also if it was made on the product."""
         return policy.reshape(self.task.horizon, self.task.num_observations, -1, *policy.shape[3:])
+
+    @cached_property
+    def tables(self) -> NDArray[np.float64]:
+        """What ``value_of`` works in; many games never ask for a value."""
+        return new_tables(self.task.num_observations + len(self.task.arrays.row_labels), self.task.num_machine_states)
 
     def value_of(self, policy: NDArray[Any]) -> float:
         """Return the exact value of a plan's policy."""
