@@ -11,7 +11,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow lint format constraints clean
+.PHONY: help reproduce test test-slow lint format names core-table constraints clean
 
 help:
 	@sed -n '1,3s/^# \{0,1\}//p' Makefile
@@ -41,6 +41,14 @@ lint: $(VENV)/installed
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Write what follows from the list of names, after a change of public names or of the list of learners.
+names: $(VENV)/installed
+	$(BIN)/python tools/names.py
+
+# Print how often the core is written: lines of each learner, backward loops, loops that plan and play.
+core-table: $(VENV)/installed
+	$(BIN)/python benchmarks/core_table.py
 
 # Write the pins for this Python anew, from the newest versions that fit.
 constraints:

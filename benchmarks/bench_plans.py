@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from praemia import envs, learners
-from praemia.learners.base import LearnerPlan
-from praemia.simulation.game import Game
+from praemia.simulation.loop import run_loop
+from praemia.simulation.task_world import TaskWorld
 
 PLANNERS = [name for name in learners.names() if name not in ("random", "optimal")]
 
@@ -19,11 +19,7 @@ PLANNERS = [name for name in learners.names() if name not in ("random", "optimal
 @pytest.mark.parametrize("name", PLANNERS)
 @pytest.mark.parametrize("task", ["warehouse-5", "office-coffee"])
 def test_plan(benchmark: Any, task: str, name: str) -> None:
-    learner = learners.make(name)
-    game = Game.start(envs.make(task), learner, 300, (0,))
-    plan: LearnerPlan | None = None
-    while game.played < 300:
-        plan = learner.plan(game.experience(), plan, game.learner_rng)
-        game.play(plan.policy)
-    benchmark.pedantic(learner.plan, (game.experience(), plan, game.learner_rng), rounds=20, warmup_rounds=1)
-    benchmark.extra_info.update(pairs=len(game.tally.seen().visits))
+    world = TaskWorld(envs.make(task), learners.make(name), 300, (0,), valued=False)
+    run_loop(world, 300)
+    benchmark.pedantic(world.replan, rounds=20, warmup_rounds=1)
+    benchmark.extra_info.update(pairs=int((world.counts.visits > 0).sum()))

@@ -10,8 +10,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import accumulate, product
 from math import e, log, sqrt
 from typing import Any, ClassVar
@@ -41,7 +41,8 @@ class Watched:
         return [plan.policy for plan in self.plans]
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        self.shown.append(replace(experience, seen=deepcopy(experience.seen), steps=experience.steps.copy()))
+        tallied = type(experience.tallied)(*(array.copy() for array in experience.tallied))
+        self.shown.append(replace(experience, tallied=tallied))
         self.plans.append(self.learner.plan(experience, previous, rng))
         return self.plans[-1]
 
@@ -53,11 +54,19 @@ class Wanderer(Learner):
     name: ClassVar[str] = "wanderer"
     uses_steps: ClassVar[bool] = True
     on_product: bool = False
+    asks_unseen: bool = False
+    rewards_are_apart: bool = False
     replan: str = "episode"
+
+    @classmethod
+    def instead_of(cls, learner: Any) -> Wanderer:
+        """Return a wanderer whose episodes are counted as those of a learner would be."""
+        apart = getattr(learner, "rewards_are_apart", False)
+        return cls(on_product=learner.on_product, asks_unseen=learner.asks_unseen, rewards_are_apart=apart)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
-        shape = (spec.horizon, spec.num_observations, spec.num_machine_states)
+        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
         few = rng.integers(spec.num_actions, size=spec.num_actions)
         return LearnerPlan(rng.choice(few, size=shape).astype(np.int16))
 
@@ -79,8 +88,16 @@ class Diary:
         return Diary(*(Counter({key: count * factor for key, count in counter.items()}) for counter in counts))
 
 
+def shown_policy(task: Task, policy: Any) -> Any:
+    """Return a plan's policy as [H, M, O, …], also one on the product, whose one row has the states o · M + m."""
+    if policy.shape[1] == task.num_machine_states:
+        return policy
+    shape = (task.horizon, task.num_observations, task.num_machine_states, *policy.shape[3:])
+    return policy[:, 0].reshape(shape).swapaxes(1, 2)
+
+
 def replay(task: Task, policies: Iterable[Any], rule: str, seed: tuple[int, ...], num_episodes: int) -> Diary:
-    """Play the policies [H, O, M, …] in turn, one uniform number for each choice, and decide when a plan is due."""
+    """Play plans' policies in turn, one uniform number for each choice, and decide when a plan is due."""
     world, _ = np.random.SeedSequence(seed).spawn(2)
     generator = np.random.default_rng(world)
     dense, machine = task.mdp.to_dense().tolist(), task.machine
@@ -99,15 +116,15 @@ def replay(task: Task, policies: Iterable[Any], rule: str, seed: tuple[int, ...]
     for episode in range(num_episodes):
         if due:
             policy = next(upcoming)
-            on_product = policy.shape[1] != task.num_observations
-            policy = policy.reshape(task.horizon, task.num_observations, task.num_machine_states, *policy.shape[3:])
+            on_product = policy.shape[2] != task.num_observations
+            policy = shown_policy(task, policy)
             before = pairs.copy()
             diary.plan_episodes.append(episode)
         due, paid = rule == "episode", 0.0
         o = choose(list(enumerate(task.mdp.start_probs.tolist())))
         m = machine.states.index(machine.initial)
         for h in range(task.horizon):
-            chosen = policy[h, o, m]
+            chosen = policy[h, m, o]
             a = int(chosen) if chosen.ndim == 0 else choose(list(enumerate(chosen.tolist())))
             z = choose(list(enumerate(dense[o][a])))
             outcomes = machine.outcomes(machine.states[m], label_of(task.mdp.labelling.rules, o, a, z))
@@ -144,8 +161,9 @@ class _Model:
         )
         self.task = task
         self.states = list(product(range(self.Q), range(self.O)))
+        self.moves = cache(self._moves)
 
-    def moves(self, m: int, o: int, a: int, z: int) -> list[tuple[int, float, float]]:
+    def _moves(self, m: int, o: int, a: int, z: int) -> list[tuple[int, float, float]]:
         """Return (m', τ, ν̄) for the label of (o, a, z)."""
         machine = self.task.machine
         label = label_of(self.task.mdp.labelling.rules, o, a, z)
@@ -240,8 +258,13 @@ def ucbvi(
     return model.backward(action_value)
 
 
-def euler(task: Task, diary: Diary, num_episodes: int, scale: float, rho: float = 0.05) -> tuple[Values, Values]:
-    """Return Q̄ and V̄ of EULER; W and φ over the next observation stand for V and r."""
+def euler(
+    task: Task, diary: Diary, num_episodes: int, scale: float, policy: Any, rho: float = 0.05
+) -> tuple[Values, Values]:
+    """Return Q̄ and V̄ of EULER; W and φ over the next observation stand for V and r.
+
+    Lower values are those of policy[H, M, O]: of equal best actions each is right, but they differ in lower value.
+    """
     model = _Model(task)
     H = model.H
     ell = log(4 * model.Q * model.O * model.A * num_episodes * H / rho)
@@ -270,16 +293,8 @@ def euler(task: Task, diary: Diary, num_episodes: int, scale: float, rho: float 
                 qval[h, m, o, a] = min(H - h, up + scale * (sqrt(2 * _variance(p_hat, y_up) * ell / n) + common))
                 low[a] = max(0.0, down - scale * (sqrt(2 * _variance(p_hat, y_low) * ell / n) + common))
             upper[h, m, o] = max(qval[h, m, o, a] for a in range(model.A))
-            # Only one action is greedy unless two are equal; then either lower value is right.
-            greedy = [a for a in range(model.A) if qval[h, m, o, a] >= upper[h, m, o] - 1e-12]
-            lower[h, m, o] = low[greedy[0]]
-            if len({round(low[a], 9) for a in greedy}) > 1:
-                raise Undecided
+            lower[h, m, o] = low[int(policy[h, m, o])]
     return qval, upper
-
-
-class Undecided(Exception):
-    """Say that a tie decides about the values, so that there is no one right answer."""
 
 
 def l1_best(p_hat: list[float], radius: float, worth: list[float]) -> float:

@@ -10,7 +10,6 @@ import numpy as np
 
 from praemia.analysis.results import Study, group
 from praemia.experiments.builtin import FLOWER_LOOPS, RIVERSWIMS, WAREHOUSES, experiments
-from praemia.experiments.records import Record, encode
 from praemia.experiments.settings import Experiment, Job
 from praemia.experiments.store import Store
 from praemia.simulation import Run
@@ -55,9 +54,9 @@ def _plans(job: Job, regret: float, exponent: float) -> dict[str, Any]:
     }
 
 
-def made_up(job: Job, regret: float, exponent: float = 0.1) -> bytes:
-    """Return a made-up run as the bytes that a store keeps."""
-    run = Run(
+def made_up(job: Job, regret: float, exponent: float = 0.1, seconds: float = 0.25) -> Run:
+    """Return a made-up run of a job."""
+    return Run(
         task=job.task.name,
         learner=job.learner.name,
         parameters=dict(job.learner.parameters),
@@ -65,13 +64,14 @@ def made_up(job: Job, regret: float, exponent: float = 0.1) -> bytes:
         num_episodes=job.num_episodes,
         returns=np.full(job.num_episodes, 0.5),
         final_policy=np.zeros((1, 1, 1), dtype=np.int16),
-        seconds=0.25,
+        seconds=seconds,
+        title=job.learner.title,
+        task_text=job.task.text,
         **_plans(job, regret, exponent),
     )
-    return encode(job, run)
 
 
-def jitter(job: Job, regret: float) -> float:
+def jitter(job: Job | Run, regret: float) -> float:
     """Spread the runs evenly by ± 10 %, the same way whatever the learner."""
     return regret * (1.0 + 0.1 * math.sin(7.0 * job.seed[1]))
 
@@ -87,7 +87,7 @@ def fill(store: Store, regrets: Mapping[tuple[str, str], float], chosen: Iterabl
         for job in experiment.jobs():
             key = (job.task.name, job.learner.title)
             if key in regrets:
-                store.write(job, made_up(job, jitter(job, regrets[key])), 0.25)
+                store.write(made_up(job, jitter(job, regrets[key])))
     return store
 
 
@@ -99,11 +99,11 @@ def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 6, 
         settings = {}
         for setting in experiment.settings:
             jobs = [job for job in setting.jobs() if (job.task.name, job.learner.title) in regrets]
-            records = []
+            runs = []
             for job in jobs:
                 regret = jitter(job, regrets[job.task.name, job.learner.title])
-                records.append(Record(job, return_means=np.full(10, 0.5), **_plans(job, regret, exponent)))
-            if records:
-                settings[setting.name] = group(records)
+                runs.append(made_up(job, regret, exponent, seconds=math.nan))
+            if runs:
+                settings[setting.name] = group(runs)
         found.append(Study(experiment.name, experiment.purpose, settings))
     return found

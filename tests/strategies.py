@@ -1,4 +1,4 @@
-"""Random formulas, machines, labelled MDPs and tasks: small, so that slow oracles can follow.
+"""Random formulas, machines, labelled MDPs and tasks: so small that slow oracles can follow.
 
 A formula is a nested tuple, ("name", "a"), ("constant", True), ("!", f), ("&", f, g) or ("|", f, g), with the
 propositions of ``PROPOSITIONS``. It knows nothing of the package's guards.
@@ -6,13 +6,14 @@ propositions of ``PROPOSITIONS``. It knows nothing of the package's guards.
 
 from __future__ import annotations
 
-from itertools import combinations
+from functools import cache
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
-from praemia.models.guards import parse_guard
+from praemia.models.guards import Guard, parse_guard
 from praemia.models.labels import LabelRule
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.mdp import LabeledMDP
@@ -97,6 +98,39 @@ def machines(draw: st.DrawFn) -> RewardMachine:
     return RewardMachine(states, draw(st.sampled_from(states)), PROPOSITIONS, drawn)
 
 
+@cache
+def random_machine(num_states: int, most_targets: int, seed: int) -> RewardMachine:
+    """Return a machine that moves on about half of all labels, to ``most_targets`` states or fewer, and mostly pays."""
+    rng = np.random.default_rng(seed)
+    states = tuple(f"q{m}" for m in range(num_states))
+    found = []
+    for state, label in product(states, ALL_LABELS):
+        if rng.random() < 0.5:
+            size = rng.integers(1, most_targets, endpoint=True)
+            targets = rng.choice(states, size=size, replace=False)
+            parts = rng.integers(1, 9, size=size)
+            laws = [Reward.bernoulli(float(rng.integers(0, 21)) / 20) for _ in targets]
+            outcomes = zip(targets.tolist(), (parts / parts.sum()).tolist(), laws, strict=True)
+            found.append(Rule(state, exactly(label), tuple(Outcome(*outcome) for outcome in outcomes)))
+    return RewardMachine(states, states[rng.integers(num_states)], PROPOSITIONS, tuple(found))
+
+
+def exactly(label: frozenset[str]) -> Guard:
+    """Return the guard that holds on one label alone."""
+    return parse_guard(" & ".join(name if name in label else f"!{name}" for name in PROPOSITIONS))
+
+
+@st.composite
+def large_machines(draw: st.DrawFn) -> RewardMachine:
+    """Draw one of some machines of 4 to 40 states with a sparse or a dense τ.
+
+    Kernels work on 4, 8 or 16 machine states at a time: sizes just below, at and above these are among them.
+    """
+    num_states = draw(st.sampled_from([4, 5, 7, 8, 9, 13, 16, 17, 25, 40]))
+    most_targets = draw(st.sampled_from([1, 2, num_states]))
+    return random_machine(num_states, most_targets, draw(st.integers(0, 3)))
+
+
 @st.composite
 def label_rules(draw: st.DrawFn, num_observations: int, num_actions: int) -> LabelRule:
     """Draw a label rule of any of the eight patterns."""
@@ -135,8 +169,19 @@ def mdps(draw: st.DrawFn) -> LabeledMDP:
 
 @st.composite
 def tasks(draw: st.DrawFn) -> Task:
-    """Draw a task with a horizon of up to five steps."""
+    """Draw a task with up to three machine states and a horizon of up to five steps."""
     return Task(draw(mdps()), draw(machines()), draw(st.integers(1, 5)))
+
+
+@st.composite
+def wide_tasks(draw: st.DrawFn) -> Task:
+    """Draw a task with 4 to 40 machine states and a horizon of up to three steps: slow oracles have more to do."""
+    return Task(draw(mdps()), draw(large_machines()), draw(st.integers(1, 3)))
+
+
+def tasks_of_any_width() -> st.SearchStrategy[Task]:
+    """Draw a task with 1 to 40 machine states."""
+    return st.one_of(tasks(), wide_tasks())
 
 
 @st.composite

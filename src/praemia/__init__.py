@@ -1,68 +1,26 @@
 """Reinforcement learning with probabilistic reward machines.
 
-The public names, each imported when it is first used: describing a task needs no compiler.
+The public names, each imported when it is first used: describing a task needs no compiler. Type checkers read them in
+``__init__.pyi``, which is generated from ``_HOMES`` by ``make names``.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from praemia import envs, learners, theory
-    from praemia.envs.black_box import BlackBox
-    from praemia.errors import PraemiaError
-    from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
-    from praemia.files import load_machine, load_task, save_machine, save_task
-    from praemia.learners import (
-        CRM,
-        EQO,
-        EULER,
-        MVP,
-        OPSRL,
-        PSRL,
-        UCBVI,
-        UCBVIBF,
-        UCBVIPRM,
-        UCRL2RM,
-        Optimal,
-        QLearning,
-        QRMax,
-        Random,
-    )
-    from praemia.models.labels import LabelRule
-    from praemia.models.machine import MachineBuilder, RewardMachine
-    from praemia.models.mdp import LabeledMDP
-    from praemia.models.product import product
-    from praemia.models.rewards import Reward
-    from praemia.models.task import Task, TaskSpec
-    from praemia.planning.exact import evaluate, occupancy, solve
-    from praemia.simulation import Run, simulate
+from praemia.learners.registry import CLASSES
 
 __version__ = version("praemia")
 
+_ROOMS = ("envs", "learners", "testing", "theory")
 _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),
-    "praemia.learners": (
-        "CRM",
-        "EQO",
-        "EULER",
-        "MVP",
-        "OPSRL",
-        "PSRL",
-        "UCBVI",
-        "UCBVIBF",
-        "UCBVIPRM",
-        "UCRL2RM",
-        "Optimal",
-        "QLearning",
-        "QRMax",
-        "Random",
-    ),
+    "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan"),
     "praemia.models.labels": ("LabelRule",),
     "praemia.models.machine": ("MachineBuilder", "RewardMachine"),
     "praemia.models.mdp": ("LabeledMDP",),
@@ -73,19 +31,8 @@ _HOMES = {
     "praemia.simulation": ("Run", "simulate"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
-_ROOMS = ("envs", "learners", "theory")
 
-__all__ = [  # noqa: RUF022 — grouped by what they are for
-    "envs", "learners", "theory",
-    "BlackBox", "LabelRule", "LabeledMDP", "MachineBuilder", "PraemiaError", "Reward", "RewardMachine", "Task",
-    "TaskSpec",
-    "load_machine", "load_task", "save_machine", "save_task",
-    "evaluate", "occupancy", "product", "solve",
-    "CRM", "EQO", "EULER", "MVP", "OPSRL", "PSRL", "UCBVI", "UCBVIBF", "UCBVIPRM", "UCRL2RM", "Optimal", "QLearning",
-    "QRMax", "Random",
-    "Run", "simulate",
-    "CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from",
-]  # fmt: skip
+__all__ = [*_ROOMS, *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:

@@ -34,6 +34,10 @@ class MissingExtraError(PraemiaError, ImportError):
     """Report an optional package that a command needs and that is not installed."""
 
 
+class LearnerFailure(PraemiaError):
+    """Report a learner from outside whose own code raised an error."""
+
+
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return " (did you mean 'x'?)" for the nearest known name, or the list of a few known ones."""
     names = [str(item) for item in known]

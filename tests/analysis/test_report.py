@@ -91,7 +91,7 @@ def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
     mine = Experiment(evil, evil, (Setting(task, (choice,), 2, 100),))
     store = Store.create(tmp_path / "store")
     for job in mine.jobs():
-        store.write(job, made_up(job, 3.0), 0.1)
+        store.write(made_up(job, 3.0))
     text = write_report(store, [mine], tmp_path / "report.html").read_text(encoding="utf-8")
     assert "alert(1)" in text
     assert "<script>alert" not in text

@@ -26,10 +26,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_a_series_has_the_numbers_of_its_runs() -> None:
     series = studies({("riverswim-5", PRM): 20.0}, exponent=0.5)[0].series[0]
-    expected = np.array([jitter(record.job, 20.0) for record in series.records])
+    expected = np.array([jitter(run, 20.0) for run in series.runs])
     assert series.final == pytest.approx(expected)
     assert series.spread == pytest.approx(expected.std(ddof=1))
-    assert series.seconds != series.seconds  # a made-up record without a store has no time
+    assert series.seconds != series.seconds  # these made-up runs have no time
     # After the first tenth each run loses the same per episode: (1 − 10^−½) of its regret in 0.9 K episodes.
     slope = (1.0 - 10.0**-0.5) * expected.mean() / (0.9 * EPISODES) * 1000
     assert series.late_slope == pytest.approx(slope)
@@ -64,7 +64,7 @@ def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(
     for place, job in enumerate(jobs):
         older = replace(job.learner, parameters={**job.learner.parameters, "forgotten": 1})
         renewed = replace(job, learner=older) if place < 2 else job
-        store.write(renewed, made_up(renewed, 3.0), 0.1)
+        store.write(made_up(renewed, 3.0))
     found, _ = discover(store)
     assert [(study.name, [series.num_runs for series in study.series]) for study in found] == [
         ("paper", [2]),
@@ -87,7 +87,8 @@ def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> N
 def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
     store = Store.create(tmp_path)
     first, second = small()[0].jobs()[:2]
-    store.write(first, made_up(second, 3.0), 0.1)
+    store.write(made_up(first, 3.0))
+    store.path_of(first).write_bytes(made_up(second, 3.0).to_bytes())
     assert "another run" in discover(store)[1][0]
 
 

@@ -14,25 +14,31 @@ from praemia.analysis.league_page import HEADER, league_section, league_text, re
 from praemia.analysis.provenance import commands
 from praemia.analysis.results import Series, Study
 from praemia.experiments.builtin import RIVERSWIMS, WAREHOUSES
-from praemia.experiments.records import Record
-from praemia.experiments.settings import Job, LearnerChoice, TaskText
+from praemia.experiments.settings import TaskText
+from praemia.simulation import Run
 
 EPISODES = 1000
 
 
-def record(task: str, title: str, run: int, ends: Sequence[float]) -> Record:
+def made(task: str, title: str, run: int, ends: Sequence[float]) -> Run:
     """Return a run whose regret rises linearly to each of the ends, over parts of equal length."""
-    job = Job(TaskText.builtin(task), LearnerChoice.of("eqo", title), EPISODES, (0, run))
     part = EPISODES // len(ends)
     gaps = np.diff([0.0, *ends]) / part
-    return Record(
-        job=job,
+    return Run(
+        task=task,
+        learner="eqo",
+        title=title,
+        parameters={},
+        seed=(0, run),
+        num_episodes=EPISODES,
+        task_text=TaskText.builtin(task).text,
         versions={"praemia": "0"},
         optimal_value=1.0,
         plan_episodes=np.arange(len(ends)) * part,
         plan_values=1.0 - gaps,
         optimistic_values=np.ones(len(ends)),
-        return_means=np.zeros(1),
+        returns=np.zeros(EPISODES),
+        final_policy=None,
         seconds=0.5,
     )
 
@@ -41,7 +47,7 @@ def study(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Study:
     """Return a league from final regrets by task and learner; all is lost in the first half of a run."""
     settings = {
         task: [
-            Series(task, title, tuple(record(task, title, run, (end, end)) for run, end in enumerate(ends)))
+            Series(task, title, tuple(made(task, title, run, (end, end)) for run, end in enumerate(ends)))
             for title, ends in members.items()
         ]
         for task, members in regrets.items()
@@ -119,11 +125,11 @@ def test_a_regret_of_nothing_has_a_rank() -> None:
     ],
 )
 def test_a_run_that_still_loses_at_the_end_is_linear(ends: Sequence[float], linear: bool) -> None:
-    assert is_linear(record("warehouse-3", "a", 0, ends)) == linear
+    assert is_linear(made("warehouse-3", "a", 0, ends)) == linear
 
 
 def test_linear_runs_are_counted_by_task() -> None:
-    runs = (record("warehouse-3", "a", 0, (50.0, 100.0)), record("warehouse-3", "a", 1, (50.0, 50.0)))
+    runs = (made("warehouse-3", "a", 0, (50.0, 100.0)), made("warehouse-3", "a", 1, (50.0, 50.0)))
     (line,) = standings(Board.of({"warehouse-3": [Series("warehouse-3", "a", runs)]}))
     assert line.linear == {"warehouse-3": 1}
     assert standing_cells(line)[HEADER.index("linear")] == "1/2"
@@ -176,7 +182,7 @@ def claims(
     found = study(regrets)
     for task, end in ends.items():
         own_series = next(s for s in found.settings[task] if s.title == "headroom")
-        broken = Series(task, "headroom", (*own_series.records[:-1], record(task, "headroom", 3, end)))
+        broken = Series(task, "headroom", (*own_series.runs[:-1], made(task, "headroom", 3, end)))
         found.settings[task] = [s for s in found.settings[task] if s.title != "headroom"] + [broken]
     return {claim.key: claim.held for claim in check_league(found)}
 
@@ -230,4 +236,4 @@ def test_a_league_in_which_nobody_played_everywhere_says_so() -> None:
 
 def test_the_report_says_how_to_play_a_league_again() -> None:
     small = study({"warehouse-3": {"a": [1, 2]}})
-    assert "praemia league --runs 2 --episodes 1000 --seed 0 --tasks warehouse-3 --learners eqo" in commands([small])
+    assert "praemia league --runs 2 --episodes 1000 --seed 0 --task warehouse-3 --learner eqo" in commands([small])

@@ -9,17 +9,8 @@ import pytest
 
 from praemia.cli import COMMANDS, execute
 
-TINY = (
-    "league",
-    "--tasks",
-    "warehouse-3,riverswim-5",
-    "--learners",
-    "eqo,ucbvi-prm",
-    "--runs",
-    "2",
-    "--episodes",
-    "200",
-)
+TASKS = ("--task", "warehouse-3", "--task", "riverswim-5")
+TINY = ("league", *TASKS, "--learner", "eqo", "--learner", "ucbvi-prm", "--runs", "2", "--episodes", "200")
 
 
 def test_a_tiny_league_prints_a_table_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -51,7 +42,7 @@ def test_shards_do_the_runs_and_leave_the_table_to_the_last_call(
     assert len(list(tmp_path.glob("league/*/*/run-*.npz"))) == 8
 
 
-@pytest.mark.parametrize("arguments", [("--tasks", "warehose-3"), ("--learners", "ucbvi-pmr")])
+@pytest.mark.parametrize("arguments", [("--task", "warehose-3"), ("--learner", "ucbvi-pmr")])
 def test_a_wrong_name_is_refused_before_anything_runs(
     arguments: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

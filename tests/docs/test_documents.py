@@ -176,11 +176,3 @@ def test_pictures_in_the_documents_are_those_of_the_environments() -> None:
 def test_every_learner_is_explained() -> None:
     text = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
     assert [name for name in praemia.learners.names() if f"`{name}`" not in text] == [], "not in theory.md"
-
-
-def test_the_learner_of_the_contributors_guide_runs() -> None:
-    namespace: dict[str, Any] = {"__name__": "__main__"}
-    ((_, code),) = blocks(ROOT / "CONTRIBUTING.md", "python")
-    execute(code, namespace)
-    run = praemia.simulate(praemia.envs.warehouse(size=3), namespace["LeastTried"](), num_episodes=50)
-    assert run.num_plans > 1

@@ -4,35 +4,10 @@ from __future__ import annotations
 
 import signal
 import subprocess
-import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sweeps import contents, finish, start, wait_for_runs
-
-
-@pytest.fixture
-def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler and two workers on the loopback address; give the scheduler file and the workers."""
-    address = tmp_path / "engine.json"
-    dask = [sys.executable, "-m", "dask"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    listen = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)]
-    scheduler = subprocess.Popen([*dask, "scheduler", *listen], **quiet)
-    deadline = time.monotonic() + 60
-    while not address.is_file() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    serve = ["--scheduler-file", str(address), "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny"]
-    workers = [
-        subprocess.Popen([*dask, "worker", *serve, "--local-directory", str(tmp_path / f"w{i}")], **quiet)
-        for i in range(2)
-    ]
-    yield address, workers
-    for process in (*workers, scheduler):
-        process.kill()
-        process.wait()
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(

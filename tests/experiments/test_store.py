@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,44 +12,85 @@ import pytest
 
 import praemia
 from praemia.errors import FileError, ParameterError
-from praemia.experiments import records
-from praemia.experiments.records import decode, perform
+from praemia.experiments import settings
+from praemia.experiments.runner import perform, run_into_store
 from praemia.experiments.settings import Job, LearnerChoice, Setting, TaskText
-from praemia.experiments.store import Store
+from praemia.experiments.store import MARKER, Store
+from praemia.simulation import Run
 
 
 def a_job(run: int = 0, **parameters: object) -> Job:
     return Job(TaskText.builtin("riverswim-5"), LearnerChoice.of("ucbvi-prm", "paper", **parameters), 300, (3, run))
 
 
-def test_a_record_says_what_the_run_said() -> None:
-    job = a_job()
+def performed(job: Job) -> Run:
+    run = perform(job)
+    assert isinstance(run, Run)
+    return run
+
+
+def test_a_stored_run_says_what_simulate_said(tmp_path: Path) -> None:
+    job, store = a_job(), Store.create(tmp_path / "store")
     run = praemia.simulate(praemia.envs.make("riverswim-5"), praemia.UCBVIPRM(), 300, seed=(3, 0))
-    record = decode(perform(job)[0], "here")
-    assert record.job == job
-    assert np.array_equal(record.regret, run.regret)
-    assert np.array_equal(record.plan_episodes, run.plan_episodes)
-    assert np.array_equal(record.optimistic_values, run.optimistic_values, equal_nan=True)
-    assert record.return_means.mean() == pytest.approx(run.returns.mean())
-    assert record.versions == run.versions
+    store.write(performed(job))
+    stored = store.read(job)
+    assert Job.of(stored) == job
+    for name in ("regret", "plan_episodes", "returns", "final_policy"):
+        assert np.array_equal(getattr(stored, name), getattr(run, name)), name
+    assert np.array_equal(stored.optimistic_values, run.optimistic_values, equal_nan=True)
+    assert (stored.versions, stored.seed, stored.learner) == (run.versions, run.seed, run.learner)
+    assert stored.title == "paper"
 
 
 def test_a_job_gives_the_same_bytes_every_time() -> None:
-    assert perform(a_job())[0] == perform(a_job())[0]
-    assert perform(a_job())[0] != perform(a_job(run=1))[0]
+    assert performed(a_job()).to_bytes() == performed(a_job()).to_bytes()
+    assert performed(a_job()).to_bytes() != performed(a_job(run=1)).to_bytes()
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     store, job = Store.create(tmp_path / "store"), a_job()
-    data, seconds = perform(job)
+    run = performed(job)
     assert not store.has(job)
-    store.write(job, data, seconds)
+    store.write(run)
     assert store.has(job)
-    assert store.read(job).job == job
-    assert store.read(job).seconds == pytest.approx(seconds, abs=1e-5)
+    assert store.read(job).seconds == pytest.approx(run.seconds, abs=1e-5)
     assert Store.open(tmp_path / "store").missing([job, a_job(run=1)]) == ([a_job(run=1)], [])
     about = json.loads((store.path_of(job).parent / "about.json").read_text())
     assert about["learner"]["parameters"]["bonus_scale"] == 0.001
+
+
+def test_times_are_those_of_each_run(tmp_path: Path) -> None:
+    store, run = Store.create(tmp_path), performed(a_job())
+    for place in range(3):
+        store.write(replace(run, seed=(3, place), seconds=place + 0.5))
+        assert store.read(a_job(run=place)).seconds == place + 0.5
+    assert [found.seconds for found in store.runs(pytest.fail)] == [0.5, 1.5, 2.5]
+
+
+def test_policies_are_kept_unless_they_are_not_wanted(tmp_path: Path) -> None:
+    for name, wanted in (("with", True), ("without", False)):
+        store = Store.create(tmp_path / name)
+        assert run_into_store([a_job()], store, num_workers=1, keep_policies=wanted) == []
+        assert (store.read(a_job()).final_policy is not None) == wanted
+        assert store.missing([a_job()]) == ([], [])
+
+
+def test_a_run_on_a_black_box_is_kept_too(tmp_path: Path) -> None:
+    store, run = Store.create(tmp_path), replace(performed(a_job()), optimal_value=None)
+    store.write(run)
+    (stored,) = store.runs(pytest.fail)
+    assert stored.optimal_value is None
+    assert np.array_equal(stored.returns, run.returns)
+
+
+def test_a_task_is_parsed_once_however_many_jobs_have_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = []
+    real = settings.parse_task
+    monkeypatch.setattr(settings, "parse_task", lambda *given: parsed.append(given) or real(*given))
+    task = TaskText.builtin("riverswim-6", horizon=7)
+    for run in range(3):
+        performed(replace(a_job(run=run), task=task))
+    assert parsed == [(task.text, task.name)]
 
 
 def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:
@@ -60,6 +101,8 @@ def test_changed_settings_are_kept_apart(tmp_path: Path) -> None:
         a_job(replan="epoch"),
         replace(a_job(), num_episodes=301),
         replace(a_job(), task=TaskText.builtin("riverswim-5", horizon=11)),
+        replace(a_job(), streams=a_job().streams + 1),
+        replace(a_job(), learner=replace(a_job().learner, origin="mine.py:Mine@0123")),
     ]
     assert len({store.path_of(job) for job in jobs}) == len(jobs)
 
@@ -83,30 +126,27 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 
-def test_a_file_that_would_need_pickle_is_refused_and_nothing_in_it_runs() -> None:
-    class Trap:
-        def __reduce__(self) -> tuple[object, tuple[str]]:
-            return (exec, ("raise SystemExit('executed')",))
-
-    buffer = io.BytesIO()
-    np.savez(buffer, header=np.array([Trap()], dtype=object), allow_pickle=True)
-    with pytest.raises(FileError, match="damaged, or not the record"):
-        decode(buffer.getvalue(), "trap.npz")
+def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things(tmp_path: Path) -> None:
+    (tmp_path / ".x12.partial").write_bytes(b"the marker, half written")
+    assert Store.create(tmp_path).files() == []
 
 
-@pytest.mark.parametrize("cut", [0, 1, 50, 400, -1])
-def test_a_record_cut_short_anywhere_is_refused(cut: int) -> None:
-    data = perform(a_job())[0]
-    with pytest.raises(FileError, match=r"cut\.npz"):
-        decode(data[:cut], "cut.npz")
-
-
-def test_a_record_of_another_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(records, "FORMAT", 9)
-        data = perform(a_job())[0]
-    with pytest.raises(FileError, match="format 9; expected 1"):
-        decode(data, "new.npz")
+@pytest.mark.parametrize("enter", [Store.create, Store.open])
+@pytest.mark.parametrize(
+    ("marker", "expected"),
+    [
+        ('{"what": "runs of praemia", "format": 1}', r"format 1; .* reads format 2: read it with praemia 0\.2"),
+        ('{"what": "runs of praemia", "format": 3}', "format 3; .* the version that wrote it"),
+        ("{", "damaged"),
+        ("[]", "damaged"),
+    ],
+)
+def test_a_folder_of_another_version_is_one_message(
+    enter: Callable[[Path], Store], marker: str, expected: str, tmp_path: Path
+) -> None:
+    (tmp_path / MARKER).write_text(marker)
+    with pytest.raises(FileError, match=expected):
+        enter(tmp_path)
 
 
 def test_seeds_of_tuning_and_of_reported_runs_never_meet() -> None:

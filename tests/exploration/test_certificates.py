@@ -25,14 +25,14 @@ from praemia.exploration import (
     explore,
     plan_from,
 )
-from praemia.exploration.bounds import bernstein_bracket, largest_distance, most_to_earn, set_brackets
+from praemia.exploration.bounds import largest_distance, machine_bounds, most_to_earn, set_brackets
 from praemia.exploration.certificate import _shifted, _spec
 from praemia.exploration.confidence import confidence, function_widths
-from praemia.exploration.estimate import estimated_task
+from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.family import machine_family
 from praemia.exploration.reach import sparse_kernel
 from praemia.kernels.certify import deviation_bound
-from praemia.models.labels import LabelRule
+from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -201,7 +201,7 @@ def _program(
 
 @pytest.mark.parametrize("seed", range(4))
 def test_optimistic_and_pessimistic_values_are_those_of_linear_programs(seed: int) -> None:
-    from praemia.learners.ucrl2_rm import bernstein_interval
+    from praemia.learners.confidence_sets import bernstein_interval
 
     task = tiny_task(seed, horizon=3)
     dataset = explore(task, episodes=4 * 10 ** (seed % 3), method="uncertainty", seed=seed)
@@ -213,7 +213,8 @@ def test_optimistic_and_pessimistic_values_are_those_of_linear_programs(seed: in
     dense[dataset.pairs, dataset.successors] = dataset.probs
     n = np.maximum(1.0, dataset.visits.reshape(6, 1))
     ends = bernstein_interval(dense, n, sure.element_level, 1.0)
-    radii = sure.l1.ravel()
+    subsets = 2**3 - 2
+    radii = np.sqrt(2 * (1 + 1 / n) * np.log(np.sqrt(n + 1) * subsets / sure.set_level) / n).ravel()
     oracle_best = min(extreme_value(dataset, task, None, *ends, l1) for l1 in (radii, None))
     oracle_worst = max(extreme_value(dataset, task, policy, *ends, l1) for l1 in (radii, None))
     assert best[0] == pytest.approx(oracle_best, abs=1e-8)
@@ -229,9 +230,8 @@ def test_the_bernstein_bracket_closes_around_the_values_in_the_estimate(seed: in
         estimate = estimated_task(dataset, task.machine)
         plan = solve(estimate)
         policy = np.ascontiguousarray(plan.policy.transpose(0, 2, 1))
-        upper, lower = bernstein_bracket(
-            dataset, estimate, confidence(dataset, 0.05), policy, most_to_earn(task.machine, 5)
-        )
+        most = most_to_earn(task.machine, 5)
+        upper, lower = machine_bounds(dataset, estimate, confidence(dataset, 0.05), policy, most)[:2]
         value = plan.values[0, estimate.table.initial, :-1]
         assert np.all(lower <= value + 1e-9)
         assert np.all(value <= upper + 1e-9)
@@ -243,7 +243,7 @@ def test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off()
     task = tiny_task(2, horizon=3)
     dataset = explore(task, episodes=200_000, method="uncertainty", seed=1)
     sure = confidence(dataset, 0.05)
-    kernel = sparse_kernel(dataset.estimate())[:6, :3]
+    kernel = sparse_kernel(estimated_mdp(dataset))[:6, :3]
     found, _ = largest_distance(kernel, sure, 3)
     dense = kernel.toarray().reshape(3, 2, 3)
     best = 0.0
@@ -255,6 +255,51 @@ def test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off()
         best = max(best, total)
     assert dataset.start_probs @ found == pytest.approx(best, abs=1e-12)
     assert best < 0.2
+
+
+def test_the_simulation_bound_holds_when_the_machine_moves_by_chance() -> None:
+    # The machine becomes rich with probability .01, and pays only then. The plan depends on that: when poor it takes
+    # action 0, which is known well, when rich the better looking of two that are not. The estimates of both are off as
+    # far as the data allows, so the optimum is better and the plan is worse than they look, each by .01·tv. The largest
+    # mean that the machine can pay, .01, times the distances between laws of trajectories, tv and .01·tv, is half.
+    start, choice, goal, nothing = range(4)
+    often, seldom = 10**9, 400
+    counts = {
+        **{(start, a, choice): often for a in range(3)},
+        (choice, 0, nothing): often,
+        (choice, 1, goal): seldom // 2,
+        (choice, 1, nothing): seldom // 2,
+        (choice, 2, goal): seldom // 2 + 1,
+        (choice, 2, nothing): seldom // 2 - 1,
+        **{(o, a, o): often for o in (goal, nothing) for a in range(3)},
+    }
+    keys = sorted((o * 3 + a, z, count) for (o, a, z), count in counts.items())
+    pairs, successors, numbers = (np.array(column) for column in zip(*keys, strict=True))
+    labels = RuleLabelling((LabelRule(frozenset({"go"}), source=start), LabelRule(frozenset({"goal"}), target=goal)))
+    first = np.array([often, 0, 0, 0])
+    known = {"absorbing": np.zeros(4, dtype=bool), "reachability": np.ones(4), "propositions": ("go", "goal")}
+    dataset = Dataset(4, 3, 2, pairs, successors, numbers, first, labels, True, **known)
+    machine = (
+        MachineBuilder("initial")
+        .edge("initial", "go", "rich", probability=0.01)
+        .edge("initial", "go", "poor", probability=0.99)
+        .edge("rich", "goal", "poor", reward=1)
+        .build()
+    )
+    sure = confidence(dataset, 0.05)
+    kernel = np.zeros((4, 3, 4))
+    kernel.reshape(12, 4)[pairs, successors] = dataset.probs
+    for a, sign in ((1, 1), (2, -1)):
+        kernel[choice, a, goal] += sign * 0.99 * sure.tv[choice, a]
+        kernel[choice, a, nothing] -= sign * 0.99 * sure.tv[choice, a]
+    true = kernel.reshape(12, 4)[pairs, successors]
+    assert np.all((sure.lower <= true) & (true <= sure.upper))  # the confidence set holds the truth
+    plan = plan_from(dataset, machine)
+    assert plan.policy[1, :, choice].tolist() == [0, 2, 0]
+    loss = plan.gap(Task(LabeledMDP.from_dense(kernel, labels), machine, 2)).value
+    assert loss == pytest.approx(0.01 * (2 * 0.99 * sure.tv[choice, 1] - 1 / seldom), rel=1e-3)
+    assert 1.9 * 0.01 * sure.tv[choice, 1] < loss <= plan.certificate.simulation
+    assert loss <= plan.certificate.bound
 
 
 def test_the_most_that_a_machine_can_pay_is_that_of_its_best_labels() -> None:

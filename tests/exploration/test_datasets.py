@@ -12,8 +12,7 @@ from helpers_exploration import tiny_task
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.archive import encode
-from praemia.exploration.estimate import SINK, estimated_task
+from praemia.exploration.estimate import SINK, estimated_mdp, estimated_task
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
@@ -30,7 +29,7 @@ def test_a_dataset_reads_back_equal_and_equal_data_has_equal_bytes(dataset: Data
     path = tmp_path / "data.npz"
     dataset.save(path)
     again = Dataset.load(path)
-    assert encode(again) == encode(dataset)
+    assert again.to_bytes() == dataset.to_bytes()
     assert again.labelling == dataset.labelling
     assert again.sources == dataset.sources
     assert list(tmp_path.iterdir()) == [path]
@@ -60,7 +59,7 @@ def test_nothing_pickled_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [0, 10, 200, -30])
 def test_a_damaged_file_is_one_error(dataset: Dataset, tmp_path: Path, cut: int) -> None:
     path = tmp_path / "data.npz"
-    path.write_bytes(encode(dataset)[:cut])
+    path.write_bytes(dataset.to_bytes()[:cut])
     with pytest.raises(FileError, match="damaged"):
         Dataset.load(path)
 
@@ -115,7 +114,7 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_p
     # Pays 0.5 in every step without "goal": also on the empty label, which a sink must not trigger.
     machine = MachineBuilder("q").edge("q", "!goal", "q", reward=0.5).build()
     once = explore(task, episodes=1, policy_episodes=1, seed=0)
-    model = once.estimate()
+    model = estimated_mdp(once)
     assert model.num_observations == 4
     dense = model.to_dense()
     for o, a in np.argwhere(once.visits == 0):

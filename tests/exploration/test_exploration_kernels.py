@@ -12,14 +12,15 @@ from oracles import label_of
 
 from praemia.envs import random_task
 from praemia.exploration import Dataset, explore
-from praemia.exploration.bounds import bernstein_bracket, distance_of_policy, most_to_earn
+from praemia.exploration.bounds import machine_bounds, most_to_earn
 from praemia.exploration.confidence import confidence, function_widths
 from praemia.exploration.estimate import estimated_task
-from praemia.exploration.uncertainty import UncertaintyExplorer
-from praemia.learners.base import Experience
+from praemia.learners.uncertainty import UncertaintyExplorer
+from praemia.models.machine import MachineBuilder
 from praemia.models.task import Task
 from praemia.planning.exact import solve
-from praemia.simulation.game import Game
+from praemia.simulation.loop import run_loop
+from praemia.simulation.task_world import TaskWorld
 
 
 def make(seed: int, episodes: int) -> tuple[Task, Dataset]:
@@ -90,58 +91,58 @@ def test_the_bracket_follows_its_formula(seed: int, episodes: int) -> None:
                     error = min(error + sure.miss[o, a] * far, sure.tv[o, a] * far)
                     kept = max(0.0, sum(p * mine[i] for i, p, _ in rows) - bonus - error)
             upper[m, o], lower[m, o], own[m, o] = max(ups), max(lows), kept
-    found = bernstein_bracket(dataset, estimate, sure, policy.transpose(0, 2, 1).copy(), most)
-    np.testing.assert_allclose(found[0], [upper[machine.initial, o] for o in range(4)], atol=1e-9)
-    np.testing.assert_allclose(found[1], [own[machine.initial, o] for o in range(4)], atol=1e-9)
+    found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
+    np.testing.assert_allclose(found.upper, [upper[machine.initial, o] for o in range(4)], atol=1e-9)
+    np.testing.assert_allclose(found.lower, [own[machine.initial, o] for o in range(4)], atol=1e-9)
 
 
 @pytest.mark.parametrize(("seed", "episodes"), [(0, 5), (1, 500), (2, 50_000)])
-def test_the_distance_of_a_policy_follows_its_formula(seed: int, episodes: int) -> None:
+def test_distances_follow_their_formula(seed: int, episodes: int) -> None:
     task, dataset = make(seed, episodes)
     machine = task.machine
     sure = confidence(dataset, 0.05)
+    most = most_to_earn(machine, task.horizon)
     estimate = estimated_task(dataset, machine)
     policy = solve(estimate).policy
-    table = {(m, o): 0.0 for m in machine.states for o in range(4)}
+
+    def distance(h: int, m: str, o: int, a: int, after: dict[tuple[str, int], float]) -> float:
+        limit = most[h, machine.index[m]]
+        rows = successors(task, dataset, m, o, a)
+        return min(limit, sure.tv[o, a] * limit + sum(p * continuation(outs, after, False) for _, p, outs in rows))
+
+    own, farthest = ({(m, o): 0.0 for m in machine.states for o in range(4)} for _ in range(2))
     for h in reversed(range(task.horizon)):
-        after, table = table, {}
-        for m, o in after:
-            a = int(policy[h, machine.index[m], o])
-            rows = successors(task, dataset, m, o, a)
-            table[m, o] = min(1.0, sure.tv[o, a] + sum(p * continuation(outs, after, False) for _, p, outs in rows))
-    found = distance_of_policy(estimate, sure, policy.transpose(0, 2, 1).copy())
-    np.testing.assert_allclose(found, [table[machine.initial, o] for o in range(4)], atol=1e-12)
+        own = {(m, o): distance(h, m, o, int(policy[h, machine.index[m], o]), own) for m, o in own}
+        farthest = {(m, o): max(distance(h, m, o, a, farthest) for a in range(2)) for m, o in farthest}
+    found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
+    np.testing.assert_allclose(found.distance, [own[machine.initial, o] for o in range(4)], atol=1e-12)
+    np.testing.assert_allclose(found.farthest, [farthest[machine.initial, o] for o in range(4)], atol=1e-12)
+    # The policy that is named as the farthest has that distance.
+    again = machine_bounds(dataset, estimate, sure, found.farthest_policy.transpose(0, 2, 1), most)
+    np.testing.assert_allclose(again.distance, found.farthest, atol=1e-12)
 
 
 def test_the_uncertainty_follows_its_formula_and_its_policy_is_greedy() -> None:
     task = random_task(5, 3, 1, horizon=6, seed=4)
-    learner = UncertaintyExplorer(scale=0.02)
-    game = Game.start(task, learner, 60, (1,))
-    plan = None
-    while game.played < 60:
-        experience: Experience = game.experience()
-        plan = learner.plan(experience, plan, game.learner_rng)
-        game.play(plan.policy)
-    seen = game.tally.seen()
-    plan = learner.plan(Experience(task.spec, 60, seen, game.tally.arrays.steps), plan, game.learner_rng)
+    # Without rewards, as exploration plays.
+    task = task.with_machine(MachineBuilder("still").build())
+    world = TaskWorld(task, UncertaintyExplorer(scale=0.02), 60, (1,), valued=False)
+    run_loop(world, 60)
+    world.replan()
+    experience = world.experience()
+    visits, probs = experience.visits, experience.estimated_probs
+    assert visits.sum() == 60 * 6
     width = 0.02 * 36 * math.log(5 * 3 * 60 * 6 / 0.05)
-    values = dict.fromkeys(range(5), 0.0)
+    values = np.zeros(5)
     for h in reversed(range(6)):
-        after, values = values, {}
-        for o in range(5):
-            table = []
-            for a in range(3):
-                v = seen.slots[o * 3 + a]
-                if v < 0:
-                    table.append(6.0)
-                    continue
-                entries = range(seen.indptr[v], seen.indptr[v + 1])
-                total = sum(seen.counts[e] / seen.visits[v] * after[int(seen.successors[e])] for e in entries)
-                table.append(min(6.0, width / seen.visits[v] + (1 + 1 / 6) * total))
-            values[o] = max(table)
-            if any(seen.slots[o * 3 + a] >= 0 for a in range(3)):
-                assert table[int(plan.policy[h, o, 0])] == pytest.approx(values[o], abs=1e-9)
-    np.testing.assert_allclose(plan.values[:, 0], list(values.values()), atol=1e-9)
+        table = np.full((5, 3), 6.0)
+        for o, a in np.argwhere(visits > 0):
+            table[o, a] = min(6.0, width / visits[o, a] + (1 + 1 / 6) * float(probs[o, a] @ values))
+        values = table.max(axis=1)
+        chosen = world.shown_policy[h, 0]
+        for o in np.flatnonzero(visits.sum(axis=1)):
+            assert table[o, chosen[o]] == pytest.approx(values[o], abs=1e-9)
+    np.testing.assert_allclose(world.workspace().values[0], values, atol=1e-9)
 
 
 def test_the_example_in_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import time
+from dataclasses import replace
 from typing import Any
 
 import gymnasium
@@ -14,18 +17,19 @@ from praemia.envs import riverswim, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
-from praemia.exploration.archive import encode
-from praemia.exploration.grounds import TaskGround, uniform_at
-from praemia.exploration.uncertainty import Searcher
+from praemia.exploration.environments import TaskEnvironment
+from praemia.exploration.playing import Searcher, search, uniform_at
 from praemia.models.machine import MachineBuilder
 from praemia.models.task import Task
+from praemia.simulation.loop import SLICE_SECONDS
 
 METHODS = ("euler", "uncertainty")
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_equal_seeds_give_equal_data_and_other_seeds_other_data(method: str) -> None:
-    data = [encode(explore(warehouse(3), episodes=50, policy_episodes=10, method=method, seed=s)) for s in (1, 1, 2)]
+    found = (explore(warehouse(3), episodes=50, policy_episodes=10, method=method, seed=s) for s in (1, 1, 2))
+    data = [dataset.to_bytes() for dataset in found]
     assert data[0] == data[1] != data[2]
 
 
@@ -74,19 +78,22 @@ def test_successors_follow_the_kernel(method: str) -> None:
 
 
 def test_policies_act_uniformly_at_their_target_and_as_planned_elsewhere() -> None:
-    policy = np.array([[[1], [0], [1]]], dtype=np.int16)
+    policy = np.array([[[1, 0, 1]]], dtype=np.int8)
     weights = uniform_at(policy, 2, 2)
-    assert weights[0, :, 0].tolist() == [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]
+    assert weights[0, 0].tolist() == [[0.0, 1.0], [1.0, 0.0], [0.5, 0.5]]
 
 
 def test_search_finds_policies_that_reach_their_target() -> None:
     task = riverswim(5)
-    ground = TaskGround(task)
-    played = ground.search(4, Searcher(), 400, (3,))
-    assert sum(count for _, count in played) == 400
-    assert ground.search_counts.sum() == 400 * task.horizon
-    policy = played[-1][0]
-    assert (policy[:4, :4, 0] == 1).mean() > 0.6  # towards the right end, while there is time
+    environment = TaskEnvironment(task)
+    world = environment.world(4, Searcher(), 400, (3,))
+    policies, lengths = search(world, lambda played: None)
+    assert len(policies) == len(lengths)
+    assert lengths.min() >= 1
+    assert lengths.sum() == 400
+    assert environment.counted(world).counts.sum() == 400 * task.horizon
+    # Towards the right end, while there is time.
+    assert (policies[-1][:4, 0, :4] == 1).mean() > 0.6
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -174,6 +181,40 @@ def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
     with pytest.raises(ModelError, match="never seen before"):
         dataset.append([0, 3], [1])
     assert dataset.append([0, 1], [1]).num_episodes == 301
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_ctrl_c_in_a_black_box_waits_for_the_end_of_an_episode(method: str) -> None:
+    steps_after: list[int] = []
+
+    class Interrupting(Corridor):
+        def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+            if steps_after:
+                steps_after.append(action)
+            elif self.place == 1:
+                signal.raise_signal(signal.SIGINT)
+                time.sleep(1.5 * SLICE_SECONDS)
+                steps_after.append(action)
+            return super().step(action)
+
+    usual = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            explore(replace(corridor_box(), env=Interrupting()), episodes=50, policy_episodes=5, method=method)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, usual)
+    assert 1 < len(steps_after) < 8  # the episode was played to its end, and no other begun
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_progress_in_a_black_box_counts_every_episode(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("praemia.simulation.box_world.SLICE_SECONDS", 1e-5)  # shorter than any episode
+    seen: list[int] = []
+    arguments = {"episodes": 20, "policy_episodes": 4, "method": method}
+    explore(corridor_box(), **arguments, on_progress=lambda done, total: seen.append(done))
+    assert seen == sorted(seen)
+    assert set(seen) - {0} == set(range(1, 21 + (5 * 4 if method == "euler" else 0)))
 
 
 def test_labels_that_are_no_function_of_the_transition_are_refused() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from praemia.kernels.arrays import padded_width
-from praemia.kernels.rows import fill_extra_rows
+from praemia.kernels.arrays import ModelArrays, padded_width
+from praemia.kernels.planning import fill
 from praemia.models.rows import build_layers, continuation_rows, paying
 
 
@@ -20,6 +20,12 @@ def random_machine(rng: np.random.Generator, num_labels: int, num_states: int, d
     return weights / weights.sum(axis=2, keepdims=True)
 
 
+def model_with_rows(row_labels: NDArray[np.int32], row_targets: NDArray[np.int32]) -> ModelArrays:
+    """Return a model with continuation rows and nothing else: filling them asks for no more."""
+    none = np.zeros(0, np.int32)
+    return ModelArrays(none.astype(np.int64), none, np.zeros(0), none, none.astype(np.uint32), row_labels, row_targets)
+
+
 @pytest.mark.parametrize("num_states", [1, 3, 4, 5, 17, 37])
 @pytest.mark.parametrize("density", [0.05, 0.4, 1.0])
 def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, density: float) -> None:
@@ -29,14 +35,16 @@ def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, densit
     label, m, target = np.nonzero(tau)
     lengths = np.bincount(label * num_states + m, minlength=num_labels * num_states)
     indptr = np.concatenate(([0], np.cumsum(lengths)))
-    layers = paying(build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states), phi)
+    width = padded_width(num_states)
+    moves = build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states, width)
+    layers = paying(moves, phi, width)
 
     row_labels = rng.integers(0, num_labels, size=25).astype(np.int32)
     row_targets = rng.integers(0, num_obs, size=25).astype(np.int32)
-    table = np.zeros((num_obs + 25, padded_width(num_states)))
+    table = np.zeros((num_obs + 25, width))
     table[:num_obs, :num_states] = rng.random((num_obs, num_states))
     before = table[:num_obs].copy()
-    fill_extra_rows(table, num_obs, row_labels, row_targets, layers)
+    fill(table, num_obs, model_with_rows(row_labels, row_targets), layers, 0, 25)
 
     assert np.array_equal(table[:num_obs], before)
     for x, (which, z) in enumerate(zip(row_labels, row_targets, strict=True)):
@@ -53,7 +61,7 @@ def test_a_label_gets_the_kind_of_layer_that_takes_less_work() -> None:
     tau = np.stack([ring, everywhere])
     label, m, target = np.nonzero(tau)
     indptr = np.concatenate(([0], np.cumsum(np.bincount(label * num_states + m))))
-    layers = build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states)
+    layers = build_layers(indptr, target.astype(np.int32), tau[label, m, target], num_states, num_states)
     assert layers.indptr.tolist() == [0, 1, 1 + num_states]
     assert layers.common.tolist() == [-1, *range(num_states)]
 

@@ -19,9 +19,9 @@ PLACES = RNG.integers(0, 32, size=64).astype(np.uint32)
 def kernel(count: int, compiled: bool) -> Any:
     """Return a function that uses everything there is and writes down what it gets, compiled or plain."""
     suffix = "" if compiled else "_plain"
-    zeros, load, gather, store, store_whole, select, root, any_lane = (
+    zeros, load, gather, store, store_whole, select, num_lanes, any_lane = (
         getattr(simd, name + suffix)
-        for name in ("zeros", "load", "gather", "store", "store_whole", "select", "root", "any_lane")
+        for name in ("zeros", "load", "gather", "store", "store_whole", "select", "num_lanes", "any_lane")
     )
 
     def use(numbers: Any, others: Any, places: Any, out: Any, actions: Any, at: int, used: int) -> int:
@@ -36,15 +36,19 @@ def kernel(count: int, compiled: bool) -> Any:
         store(out, 6 * count, select(x > y, x, y))
         store(out, 7 * count, select(x == y, 1.0, zero))
         store(out, 8 * count, select(x > 0.0, x, -1.0))
-        store(out, 9 * count, root(x * x + 3.0))
+        store(out, 9 * count, np.sqrt(x * x + 3.0))
         store(out, 10 * count, gather(zero, numbers, 7, places, at))
+        store(out, 11 * count, np.minimum(x, y))
+        store(out, 12 * count, np.maximum(x, y))
+        store(out, 13 * count, np.minimum(x, 0.25))
+        store(out, 14 * count, zero + float(num_lanes(zero)))
         store_whole(actions, at, select(x > y, 5.0, 3.0), used)
         return 2 * int(any_lane(x > y, used)) + int(any_lane(x == y, used))
 
     return njit(use) if compiled else use
 
 
-@pytest.mark.parametrize("count", [4, 8, 16])
+@pytest.mark.parametrize("count", [1, 4, 8, 16])
 def test_compiled_and_plain_lanes_are_the_same_numbers(count: int) -> None:
     both = [kernel(count, compiled=True), kernel(count, compiled=False)]
     flags = set()
@@ -52,16 +56,17 @@ def test_compiled_and_plain_lanes_are_the_same_numbers(count: int) -> None:
         for used in range(1, count + 3):
             results = []
             for use in both:
-                out, actions = np.zeros(11 * count), np.full(64, 9, dtype=np.int8)
+                out, actions = np.zeros(15 * count), np.full(64, 9, dtype=np.int8)
                 flag = use(NUMBERS, OTHERS, PLACES, out, actions, at, used)
                 results.append((flag, out.tobytes(), actions.tobytes()))
             assert results[0] == results[1]
             flags.add(results[0][0])
+            assert set(np.frombuffer(results[0][1])[-count:]) == {count}
     assert flags == {0, 1, 2, 3} if count == 4 else len(flags) >= 2
 
 
 def test_lanes_beyond_those_that_exist_are_not_written() -> None:
     actions = np.full(8, 9, dtype=np.int16)
-    kernel(4, compiled=True)(NUMBERS, OTHERS, PLACES, np.zeros(44), actions, 1, 2)
+    kernel(4, compiled=True)(NUMBERS, OTHERS, PLACES, np.zeros(60), actions, 1, 2)
     assert list(actions[[0, 3, 4, 5, 6, 7]]) == [9] * 6
     assert set(actions[1:3]) <= {3, 5}

@@ -33,13 +33,13 @@ def test_a_run_plans_when_and_what_the_plain_algorithm_does(name: str, num_episo
     task = envs.make(name)
     plans: list[LearnerPlan] = []
     run = simulate(task, watched(plans, bonus_scale=0.01, replan=replan), num_episodes, 3)
-    policies = [made.policy for made in plans]
+    policies = [made.policy.transpose(0, 2, 1) for made in plans]
     again = plain.run(task, num_episodes, 3, scale=0.01, replan=replan, follow=policies)
     assert again.plan_episodes == run.plan_episodes.tolist()
     assert again.returns == pytest.approx(run.returns.tolist(), abs=CLOSE)
-    for made, values, qval in zip(plans, again.values, again.action_values, strict=True):
-        assert made.values == pytest.approx(np.array(values), abs=CLOSE)
-        chosen = np.take_along_axis(np.array(qval), made.policy[..., None].astype(np.int64), axis=-1)[..., 0]
+    for made, policy, values, qval in zip(plans, policies, again.values, again.action_values, strict=True):
+        np.testing.assert_allclose(made.values.T, values, rtol=0.0, atol=CLOSE)
+        chosen = np.take_along_axis(np.array(qval), policy[..., None].astype(np.int64), axis=-1)[..., 0]
         assert chosen == pytest.approx(np.max(qval, axis=-1), abs=CLOSE)
 
 

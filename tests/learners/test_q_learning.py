@@ -58,7 +58,7 @@ def test_actions_are_greedy_but_for_epsilon() -> None:
             row = plan.memory[o, m]
             equal = row[0] == row[1]
             expected = [0.5, 0.5] if equal else [0.9, 0.1] if row[0] > row[1] else [0.1, 0.9]
-            assert plan.policy[0, o, m] == pytest.approx(expected)
+            assert plan.policy[0, m, o] == pytest.approx(expected)
 
 
 def test_crm_draws_each_machine_states_successor_from_its_law() -> None:

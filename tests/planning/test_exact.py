@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from praemia.envs.riverswim import riverswim
 from praemia.envs.warehouse import warehouse
-from praemia.errors import ModelError, SizeError
+from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.planning.exact import evaluate, occupancy, solve
 
 CLOSE = 1e-12
@@ -30,13 +30,13 @@ def start_value(task, values):
 
 @st.composite
 def tasks_with_policies(draw):
-    task = draw(strategies.tasks())
+    task = draw(strategies.tasks_of_any_width())
     kind = draw(st.sampled_from([strategies.deterministic_policies, strategies.randomised_policies]))
     return task, draw(kind(task))
 
 
 @settings(max_examples=200)
-@given(strategies.tasks())
+@given(strategies.tasks_of_any_width())
 def test_the_optimum_is_that_of_the_explicit_product(task):
     plan, expected = solve(task), oracles.solve(task)
     np.testing.assert_allclose(plan.values, as_array(task, expected), atol=CLOSE)
@@ -44,7 +44,7 @@ def test_the_optimum_is_that_of_the_explicit_product(task):
 
 
 @settings(max_examples=100)
-@given(strategies.tasks())
+@given(strategies.tasks_of_any_width())
 def test_the_optimal_policy_is_worth_the_optimum(task):
     plan = solve(task)
     again = evaluate(task, plan.policy)
@@ -75,6 +75,33 @@ def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
     for pair in np.ndindex(task.num_observations, task.num_actions):
         assert found.pairs[pair] == pytest.approx(pairs.get(pair, 0.0), abs=CLOSE)
     assert evaluate(task, policy).value == pytest.approx(total, abs=CLOSE)
+
+
+@settings(max_examples=60)
+@given(drawn=tasks_with_policies(), threads=st.sampled_from([2, 3]))
+def test_several_threads_give_the_bits_of_one(drawn, threads):
+    task, policy = drawn
+    for use in (solve, lambda *args, **options: evaluate(args[0], policy, **options)):
+        for keep_values in (True, False):
+            one = use(task, threads=1, keep_values=keep_values)
+            several = use(task, threads=threads, keep_values=keep_values)
+            assert several.value == one.value
+            np.testing.assert_array_equal(several.values, one.values)
+    np.testing.assert_array_equal(solve(task, threads=threads).policy, solve(task, threads=1).policy)
+
+
+@settings(max_examples=40)
+@given(task=strategies.tasks_of_any_width())
+def test_two_threads_find_the_optimum_of_the_explicit_product(task):
+    plan, expected = solve(task, threads=2), oracles.solve(task)
+    np.testing.assert_allclose(plan.values, as_array(task, expected), atol=CLOSE)
+    assert plan.value == pytest.approx(start_value(task, expected), abs=CLOSE)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(threads):
+    with pytest.raises(ParameterError, match=r"^threads="):
+        solve(warehouse(3), threads=threads)
 
 
 @settings(max_examples=50)

@@ -7,13 +7,20 @@ import sys
 
 import numpy as np
 
+from praemia.envs import make
 from praemia.envs.riverswim import riverswim
 from praemia.envs.warehouse import warehouse
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, occupancy, solve
 
 # The last has more pairs than an int16 counts: Python's integers must not wrap where compiled ones do not.
-TASKS = (riverswim(4), riverswim(5, 7, probabilistic=True), warehouse(3), riverswim(17_000, 1))
+TASKS = (
+    riverswim(4),
+    riverswim(5, 7, probabilistic=True),
+    warehouse(3),
+    make("random-4x2x21-0", horizon=4),
+    riverswim(17_000, 1),
+)
 
 
 def answers(task: Task) -> list[list[str]]:

@@ -17,10 +17,9 @@ from strategies import tasks
 
 from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
 from praemia.errors import ModelError, ParameterError
-from praemia.learners.base import Recent
+from praemia.learners.base import Experience, Recent
 from praemia.models.machine import MachineBuilder
 from praemia.models.task import Task
-from praemia.simulation.black_box import BlackBoxTally
 
 LEARNERS = [name for name in learners.names() if name != "optimal"]
 FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
@@ -33,6 +32,7 @@ class Hidden(gymnasium.Env):
         self.probs, self.start = task.mdp.to_dense(), task.mdp.start_probs
         self.observation_space = Discrete(task.num_observations)
         self.action_space = Discrete(task.num_actions)
+        self.moves: list[tuple[int, int, int]] = []
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
         super().reset(seed=seed)
@@ -40,7 +40,8 @@ class Hidden(gymnasium.Env):
         return self.here, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.here = int(self.np_random.choice(len(self.start), p=self.probs[self.here, action]))
+        before, self.here = self.here, int(self.np_random.choice(len(self.start), p=self.probs[self.here, action]))
+        self.moves.append((before, int(action), self.here))
         return self.here, 0.0, False, False, {}
 
 
@@ -95,7 +96,8 @@ def test_returns_have_the_mean_of_the_policies_that_were_played(name: str) -> No
     task = envs.make("riverswim-prm-4", horizon=8)
     watched = Watched(learners.make(name))
     run = simulate(hide(task), watched, 300, 2)
-    shown = [p.reshape(8, 8, 2, *p.shape[3:])[:, :4].swapaxes(1, 2) for p in watched.policies]
+    inner = [p.swapaxes(1, 2).reshape(8, 8, 2, *p.shape[3:]) for p in watched.policies]
+    shown = [p[:, :4].swapaxes(1, 2) for p in inner]  # the other observations are those after an end
     values = np.repeat([evaluate(task, p).value for p in shown], np.diff([*run.plan_episodes, 300]))
     off = run.returns - values
     assert abs(off.mean()) <= 4 * off.std(ddof=1) / np.sqrt(300)
@@ -135,19 +137,19 @@ def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
     box = BlackBox(Corridor(cut=2), lambda o, a, z, info: (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 11, 1)
-    assert watched.shown[-1].seen.visits.sum() == 10 * 2
-    assert watched.shown[-1].steps.sum(axis=1).tolist() == [10, 10, 10, 0, 0, 0]
+    assert watched.shown[-1].visits.sum() == 10 * 2
+    assert watched.shown[-1].step_visits.sum(axis=1).tolist() == [10, 10, 10, 0, 0, 0]
 
 
 def test_an_ended_episode_goes_on_where_nothing_happens() -> None:
     box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 41, 1)
-    shown = watched.shown[-1]
-    assert shown.steps.sum(axis=1).tolist() == [40] * 6
-    assert shown.steps[:, 3].sum() == 0  # the end is another observation than the place
-    assert shown.steps[3, 7] > 0
-    assert np.all(np.diff(shown.steps[:, 7]) >= 0)
+    steps = watched.shown[-1].step_visits
+    assert steps.sum(axis=1).tolist() == [40] * 6
+    assert steps[:, 3].sum() == 0  # the end is another observation than the place
+    assert steps[3, 7] > 0
+    assert np.all(np.diff(steps[:, 7]) >= 0)
 
 
 # Counting
@@ -156,20 +158,35 @@ def test_an_ended_episode_goes_on_where_nothing_happens() -> None:
 @pytest.mark.parametrize("on_product", [False, True])
 @settings(max_examples=25)
 @given(task=tasks(), seed=st.integers(0, 2**32))
-def test_the_same_transitions_are_counted_as_in_an_open_task(on_product: bool, task: Task, seed: int) -> None:
-    player = Watched(Recorded(Wanderer(on_product=on_product)))
-    simulate(task, player, 8, seed)
-    hidden = BlackBoxTally(hide(task), on_product, uses_steps=True)
-    for recent in player.learner.episodes:
-        for h, (o, a, z, label, m, m_next) in enumerate(recent.steps.tolist()):
-            number = hidden.number(task.mdp.label_sets[label])
-            hidden.count(h, (o, a, z, number, m, m_next), "episode")
-        hidden.count_last(task.horizon, z, m_next)
-    seen, shown = hidden.seen(), player.shown[-1]
-    assert meaning(seen, hidden.spec) == meaning(shown.seen, shown.spec)
-    size = shown.spec.num_observations
-    assert np.array_equal(hidden.steps[:, :size], shown.steps)
-    assert not hidden.steps[:, size:].any()
+def test_what_is_counted_is_what_happened(on_product: bool, task: Task, seed: int) -> None:
+    """The environment notes its moves, a learner the steps that it is told of; both are counted by hand."""
+    box, player = hide(task), Watched(Recorded(Wanderer(on_product=on_product)))
+    simulate(box, player, 9, seed)
+    told = [tuple(step) for recent in player.learner.episodes for step in recent.steps.tolist()]
+    assert [step[:3] for step in told] == box.env.moves[: len(told)]
+    assert len(told) == 8 * task.horizon
+    expected: Counter[Any] = Counter()
+    steps = np.zeros_like(player.shown[-1].step_visits)
+    for i, (o, a, z, _, m, m_next) in enumerate(told):
+        laws = law_of(task, label_of(task.mdp.labelling.rules, o, a, z))
+        source, successor = (o, z) if not on_product else (o * len(laws) + m, z * len(laws) + m_next)
+        if on_product:
+            laws = (tuple((0, 1.0, reward) for target, _, reward in laws[m] if target == m_next),)
+        expected[source * task.num_actions + a, successor, laws] += 1
+        steps[i % task.horizon, source] += 1
+        if i % task.horizon == task.horizon - 1:
+            steps[task.horizon, successor] += 1
+    assert meaning(player.shown[-1]) == expected
+    np.testing.assert_array_equal(player.shown[-1].step_visits, steps)
+
+
+def law_of(task: Task, label: frozenset[str]) -> Any:
+    """Return the (target, probability, mean reward) of every machine state on a label."""
+    machine = task.machine
+    return tuple(
+        tuple((machine.states.index(out.target), out.probability, out.reward.mean) for out in outcomes)
+        for outcomes in (machine.outcomes(state, label) for state in machine.states)
+    )
 
 
 class Recorded:
@@ -190,26 +207,25 @@ class Recorded:
         return self.learner.plan(experience, previous, rng)
 
 
-def meaning(seen: Any, spec: Any) -> Counter[Any]:
-    """Return how often each pair was followed by each successor under each label: what it pays and where it leads."""
+def meaning(shown: Experience) -> Counter[Any]:
+    """Return how often each pair was followed by each successor under each label: where it leads and what it pays."""
     found: Counter[Any] = Counter()
-    table = spec.table
+    tallied, table, size = shown.tallied, shown.spec.table, shown.spec.num_observations
 
     def law(label: int) -> Any:
         rows = range(label * table.num_states, (label + 1) * table.num_states)
         edges = [range(table.indptr[row], table.indptr[row + 1]) for row in rows]
         return tuple(tuple((int(table.targets[j]), table.probs[j], table.rewards[j]) for j in row) for row in edges)
 
-    for pair, first, last in zip(seen.pairs, seen.indptr[:-1], seen.indptr[1:], strict=True):
-        for i in range(first, last):
-            z, row, label = int(seen.successors[i]), int(seen.rows[i]), int(seen.labels[i])
-            if row >= spec.num_observations:
-                extra = row - spec.num_observations
-                assert (seen.row_targets[extra], seen.row_labels[extra]) == (z, label)
+    for pair in np.flatnonzero(tallied.visits).tolist():
+        for i in range(tallied.first[pair], tallied.first[pair] + tallied.distinct[pair]):
+            z, row, label = int(tallied.successors[i]), int(tallied.rows[i]), int(tallied.labels[i])
+            if row >= size:
+                assert (tallied.row_targets[row - size], tallied.row_labels[row - size]) == (z, label)
             else:
                 assert row == z
-                assert table.still[label]
-            found[int(pair), z, law(label)] += int(seen.counts[i])
+                assert table.inert[label]
+            found[pair, z, law(label)] += int(tallied.counts[i])
     return found
 
 
@@ -221,8 +237,8 @@ def test_plans_are_made_when_they_are_due(name: str) -> None:
         assert run.num_plans == 60 if rule == "episode" else 2 <= run.num_plans <= 6 * (np.log2(240) + 2)
         for before, after in zip(watched.shown, watched.shown[1:], strict=False):
             if rule != "episode":
-                old, new = (dict(zip(e.seen.pairs.tolist(), e.seen.visits, strict=True)) for e in (before, after))
-                assert any(reached(old.get(pair, 0), new[pair], rule) for pair in new)
+                pairs = zip(before.visits.ravel(), after.visits.ravel(), strict=True)
+                assert any(reached(old, new, rule) for old, new in pairs if new)
 
 
 def reached(old: float, new: float, rule: str) -> bool:
@@ -262,9 +278,9 @@ def test_regret_is_refused_and_returns_are_shown() -> None:
     assert np.isnan(run.plan_values).all()
 
 
-def test_progress_is_told_after_every_episode() -> None:
+def test_progress_is_told_until_the_end() -> None:
     told: list[int] = []
-    simulate(hide(envs.make("riverswim-3")), learners.make("random"), 7, on_progress=told.append)
+    simulate(hide(envs.make("riverswim-3")), learners.make("random", replan="episode"), 7, on_progress=told.append)
     assert told == [1, 2, 3, 4, 5, 6, 7]
 
 

@@ -1,20 +1,64 @@
-"""Ctrl-C during a run is raised between two plans, once, and never within compiled code."""
+"""Ctrl-C during a run is raised between two slices of it, once, and never within compiled code."""
 
 from __future__ import annotations
 
 import os
 import signal
 import threading
+import time
+from collections.abc import Iterator
+from typing import Any
 
+import gymnasium
 import pytest
+from gymnasium.spaces import Discrete
 
-from praemia import envs, learners, simulate
+from praemia import BlackBox, envs, learners, simulate
+from praemia.learners.base import Learner
+from praemia.models.machine import MachineBuilder
+from praemia.models.task import Task
 from praemia.simulation.interrupts import interrupts_held
+
+
+@pytest.fixture(autouse=True)
+def _usual_interrupts() -> Iterator[None]:
+    """Handle Ctrl-C as usual, also where the tests run in the background, with it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class Still(gymnasium.Env):
+    """An environment in which nothing moves."""
+
+    observation_space, action_space = Discrete(2), Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        return 0, 0.0, False, False, {}
+
+
+MACHINE = MachineBuilder("away", ("goal",)).edge("away", "goal", "there", reward=1).build()
+BOX = BlackBox(Still(), lambda o, a, z, info: (), MACHINE, 5)
+LONG = 1_000_000  # episodes that nobody waits for
+WORLDS = [
+    pytest.param(envs.make("warehouse-5"), learners.make("headroom", replan="episode"), id="task"),
+    pytest.param(envs.make("warehouse-5"), learners.make("crm"), id="task, plans in Python"),
+    pytest.param(envs.make("warehouse-5"), learners.make("random"), id="task, one plan"),
+    pytest.param(BOX, learners.make("headroom"), id="black box"),
+    pytest.param(BOX, learners.make("random"), id="black box, one plan"),
+]
+
+
+def press() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_an_interrupt_is_raised_where_it_is_asked_for() -> None:
     with interrupts_held() as raise_interrupt:
-        os.kill(os.getpid(), signal.SIGINT)
+        press()
         raised = False
         try:
             raise_interrupt()
@@ -27,32 +71,48 @@ def test_an_interrupt_is_raised_where_it_is_asked_for() -> None:
 
 def test_an_interrupt_that_nobody_asked_for_is_raised_at_the_end() -> None:
     with pytest.raises(KeyboardInterrupt), interrupts_held():
-        os.kill(os.getpid(), signal.SIGINT)
+        press()
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_a_run_is_interrupted_and_the_next_one_is_as_if_nothing_had_been() -> None:
-    task, learner = envs.make("riverswim-5"), learners.make("headroom")
+@pytest.mark.parametrize(("world", "learner"), WORLDS)
+def test_a_run_is_interrupted_and_the_next_one_is_as_if_nothing_had_been(
+    world: Task | BlackBox, learner: Learner
+) -> None:
+    before = simulate(world, learner, 50, 1)
+    told: list[int] = []
 
-    def press(played: int) -> None:
-        if played > 20:
-            os.kill(os.getpid(), signal.SIGINT)
+    def press_after_a_while(played: int) -> None:
+        told.append(played)
+        if len(told) == 3:
+            press()
 
-    before = simulate(task, learner, 200, 1)
     with pytest.raises(KeyboardInterrupt):
-        simulate(task, learner, 10_000, 1, on_progress=press)
-    assert simulate(task, learner, 200, 1).returns.tolist() == before.returns.tolist()
+        simulate(world, learner, LONG, 1, on_progress=press_after_a_while)
+    assert len(told) == 3
+    assert told[-1] < LONG
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert simulate(world, learner, 50, 1).returns.tolist() == before.returns.tolist()
+
+
+@pytest.mark.parametrize(("world", "learner"), WORLDS)
+def test_a_run_stops_soon_after_ctrl_c(world: Task | BlackBox, learner: Learner) -> None:
+    """A run comes back about every tenth of a second; there is room for a busy machine."""
+    simulate(world, learner, 5, 1)  # compiles what is needed
+    pressed: list[float] = []
+    timer = threading.Timer(0.4, lambda: (pressed.append(time.perf_counter()), press()))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        simulate(world, learner, 20 * LONG, 1)
+    assert time.perf_counter() - pressed[0] < 2.0
 
 
 def test_a_handler_of_the_users_own_is_left_alone_and_other_threads_run_too() -> None:
     calls: list[int] = []
-    usual = signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
-    try:
-        with interrupts_held() as raise_interrupt:
-            os.kill(os.getpid(), signal.SIGINT)
-            raise_interrupt()
-    finally:
-        signal.signal(signal.SIGINT, usual)
+    signal.signal(signal.SIGINT, lambda number, frame: calls.append(number))
+    with interrupts_held() as raise_interrupt:
+        press()
+        raise_interrupt()
     assert calls == [signal.SIGINT]
 
     found: list[float] = []
@@ -61,3 +121,9 @@ def test_a_handler_of_the_users_own_is_left_alone_and_other_threads_run_too() ->
     thread.start()
     thread.join()
     assert found == [simulate(task, learner, 50, 1).regret[-1]]
+
+
+def test_where_ctrl_c_is_ignored_a_run_goes_on() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    run = simulate(envs.make("riverswim-5"), learners.make("headroom"), 50, 1, on_progress=lambda played: press())
+    assert len(run.returns) == 50

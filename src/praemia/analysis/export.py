@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -35,19 +36,19 @@ def run_rows(members: Iterable[Series]) -> list[dict[str, Any]]:
         {
             "task": series.task,
             "title": series.title,
-            "learner": series.choice.name,
-            "parameters": json.dumps(dict(series.choice.parameters), sort_keys=True),
+            "learner": run.learner,
+            "parameters": json.dumps(run.parameters, sort_keys=True),
             "episodes": series.num_episodes,
-            "seed": "-".join(map(str, record.job.seed)),
-            "regret": float(record.regret[-1]),
-            "optimal_value": record.optimal_value,
-            "mean_return": float(record.return_means.mean()),
-            "plans": record.num_plans,
-            "seconds": record.seconds,
-            "praemia": record.versions.get("praemia"),
+            "seed": "-".join(map(str, run.seed)),
+            "regret": None if run.optimal_value is None else float(run.regret[-1]),
+            "optimal_value": run.optimal_value,
+            "mean_return": float(run.returns.mean()),
+            "plans": run.num_plans,
+            "seconds": None if math.isnan(run.seconds) else run.seconds,
+            "praemia": run.versions.get("praemia"),
         }
         for series in members
-        for record in series.records
+        for run in series.runs
     ]
 
 

@@ -26,7 +26,7 @@ from scipy.stats import rankdata
 from praemia.analysis.bootstrap import CONFIDENCE, Interval
 from praemia.analysis.results import Series
 from praemia.experiments.builtin import UCBVI_PRM
-from praemia.experiments.records import Record
+from praemia.simulation import Run
 
 REFERENCE = UCBVI_PRM.title
 RESAMPLES = 2000
@@ -127,7 +127,7 @@ def _standing(board: Board, name: str, rank: Interval, ratio: Interval, firsts: 
     members = {task: board.series[task, name] for task in board.tasks}
     worst = {task: float(s.final.max() / max(TINY, s.final.mean())) for task, s in members.items()}
     worst_task = max(worst, key=lambda task: worst[task])
-    linear = {task: sum(map(is_linear, s.records)) for task, s in members.items()}
+    linear = {task: sum(map(is_linear, s.runs)) for task, s in members.items()}
     return Standing(
         learner=name,
         rank=rank,
@@ -141,13 +141,13 @@ def _standing(board: Board, name: str, rank: Interval, ratio: Interval, firsts: 
     )
 
 
-def is_linear(record: Record) -> bool:
+def is_linear(run: Run) -> bool:
     """Tell whether a run has not stopped to lose (the rule is at the top)."""
-    regret, half = record.regret, record.job.num_episodes // 2
-    if half == 0:
+    regret, half = run.regret, run.num_episodes // 2
+    if half == 0 or run.optimal_value is None:
         return False
     late, overall = (regret[-1] - regret[-half - 1]) / half, regret[-1] / len(regret)
-    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * record.optimal_value)
+    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * run.optimal_value)
 
 
 def _interval(estimate: float, draws: NDArray[np.float64]) -> Interval:

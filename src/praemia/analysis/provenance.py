@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -37,13 +36,13 @@ def provenance_section(studies: Sequence[Study]) -> str:
 def commands(studies: Sequence[Study]) -> str:
     """Return the commands that make these runs again."""
     lines = []
-    version = next((r.versions["praemia"] for study in studies for s in study.series for r in s.records), None)
+    version = next((r.versions["praemia"] for study in studies for s in study.series for r in s.runs), None)
     if version is not None:
         lines.append(f"pip install 'praemia[all]=={version}'")
     known = {experiment.name for experiment in experiments()}
     for study in studies:
         first, runs = study.series[0], max(series.num_runs for series in study.series)
-        options = f"--runs {runs} --episodes {first.num_episodes} --seed {first.records[0].job.seed[0]}"
+        options = f"--runs {runs} --episodes {first.num_episodes} --seed {first.first.seed[0]}"
         if study.name in known:
             lines.append(f"praemia reproduce --only {study.name} {options}")
         elif study.name == LEAGUE:
@@ -57,9 +56,11 @@ def commands(studies: Sequence[Study]) -> str:
 
 def _chosen(study: Study) -> str:
     """Return the options that name the tasks and the learners of a league that is not the usual one."""
-    names = dict.fromkeys(series.choice.name for series in study.series)
-    tasks = f" --tasks {','.join(study.settings)}" if set(study.settings) != {*TASKS, OFFICE.name} else ""
-    return tasks + (f" --learners {','.join(names)}" if set(names) != set(contestants()) else "")
+    found = [series.first for series in study.series]
+    names = dict.fromkeys(run.origin.partition("@")[0] or run.learner for run in found)
+    tasks = [] if set(study.settings) == {*TASKS, OFFICE.name} else list(study.settings)
+    learners = [] if {run.learner for run in found} == set(contestants()) else list(names)
+    return "".join([*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)])
 
 
 def _learners(studies: Iterable[Study]) -> str:
@@ -68,22 +69,22 @@ def _learners(studies: Iterable[Study]) -> str:
         if study.name == "tuning":
             continue
         for series in study.series:
-            given = json.dumps(dict(series.choice.parameters), sort_keys=True)
-            listed = ", ".join(f"{key} = {value}" for key, value in sorted(series.choice.parameters.items()))
-            rows[series.title, given] = (series.title, series.choice.name, listed)
+            run = series.first
+            listed = ", ".join(f"{key} = {value}" for key, value in sorted(run.parameters.items()))
+            rows[series.title, listed + run.origin] = (series.title, run.origin or run.learner, listed)
     return table(("learner", "name", "parameters"), rows.values())
 
 
 def _effort(studies: Iterable[Study]) -> str:
     rows = []
     for study in studies:
-        records = [record for series in study.series for record in series.records]
-        seconds = [record.seconds for record in records if record.seconds is not None]
+        runs = [run for series in study.series for run in series.runs]
+        seconds = [run.seconds for run in runs if not math.isnan(run.seconds)]
         rows.append(
             (
                 study.name,
                 str(len(study.settings)),
-                str(len(records)),
+                str(len(runs)),
                 _range(series.num_runs for series in study.series),
                 _range(series.num_episodes for series in study.series),
                 _seeds(study.series),
@@ -101,7 +102,7 @@ def _range(values: Iterable[int]) -> str:
 
 def _seeds(members: Iterable[Series]) -> str:
     """Write seeds as ``0-0 … 0-15``, as in the names of the files."""
-    seeds = sorted({record.job.seed for series in members for record in series.records})
+    seeds = sorted({run.seed for series in members for run in series.runs})
     first, last = ("-".join(map(str, seed)) for seed in (seeds[0], seeds[-1]))
     return first if first == last else f"{first} … {last}"
 
@@ -110,7 +111,7 @@ def _versions(studies: Iterable[Study]) -> str:
     found: dict[str, set[str]] = {}
     for study in studies:
         for series in study.series:
-            for record in series.records:
-                for package, version in record.versions.items():
+            for run in series.runs:
+                for package, version in run.versions.items():
                     found.setdefault(package, set()).add(version)
     return table(("package", "version"), [(package, ", ".join(sorted(found[package]))) for package in sorted(found)])

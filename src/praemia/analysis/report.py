@@ -21,7 +21,7 @@ from praemia.analysis.results import Study, gather
 from praemia.analysis.sections import claims_section, study_section, tasks_section
 from praemia.errors import FileError
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.settings import Experiment, slug
+from praemia.experiments.settings import Experiment, Job, slug
 from praemia.experiments.store import Store
 from praemia.files.whole import write_whole
 
@@ -79,9 +79,7 @@ def report_body(studies: Sequence[Study], damaged: Sequence[str] = ()) -> str:
 
 def _opening(studies: Sequence[Study]) -> str:
     # One run may serve two experiments; it is counted once.
-    runs = {
-        record.job.digest + str(record.job.seed) for s in studies for series in s.series for record in series.records
-    }
+    runs = {Job.of(run).digest + str(run.seed) for s in studies for series in s.series for run in series.runs}
     tasks = {setting for study in studies for setting in study.settings}
     learners = {series.title for study in studies if study.name != "tuning" for series in study.series}
     return (

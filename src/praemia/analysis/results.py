@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import PraemiaError
-from praemia.experiments.records import Record
-from praemia.experiments.settings import Experiment, LearnerChoice, Setting
+from praemia.experiments.settings import Experiment, Job, Setting, TaskText
 from praemia.experiments.store import Store
-from praemia.files import parse_task
 from praemia.models.task import Task
+from praemia.simulation import Run
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,31 +26,30 @@ class Series:
 
     task: str
     title: str
-    records: tuple[Record, ...]
+    runs: tuple[Run, ...]
 
     @property
     def num_runs(self) -> int:
-        return len(self.records)
+        return len(self.runs)
+
+    @property
+    def first(self) -> Run:
+        """The first run, which says what all of them share: learner, parameters, episodes."""
+        return self.runs[0]
 
     @property
     def num_episodes(self) -> int:
-        return self.records[0].job.num_episodes
-
-    @property
-    def choice(self) -> LearnerChoice:
-        """The learner with all its parameters."""
-        return self.records[0].job.learner
+        return self.first.num_episodes
 
     @cached_property
     def model(self) -> Task:
         """The task itself, made again from the text that is kept with the runs."""
-        text = self.records[0].job.task
-        return parse_task(text.text, text.name)
+        return TaskText(self.first.task, self.first.task_text).make()
 
     @cached_property
     def final(self) -> NDArray[np.float64]:
-        """float64[R], the exact regret of each run at its end."""
-        return np.array([record.regret[-1] for record in self.records])
+        """float64[R], the exact regret of each run at its end; NaN on a black box."""
+        return np.array([np.nan if run.optimal_value is None else run.regret[-1] for run in self.runs])
 
     @property
     def spread(self) -> float:
@@ -60,7 +58,7 @@ class Series:
 
     def curves(self, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
         """float64[R, len(episodes)], the exact regret of each run after some numbers of episodes (1 … K)."""
-        return np.stack([record.regret[episodes - 1] for record in self.records])
+        return np.stack([run.regret[episodes - 1] for run in self.runs])
 
     @property
     def late_slope(self) -> float:
@@ -72,7 +70,7 @@ class Series:
     @property
     def seconds(self) -> float:
         """The mean time of a run, NaN where it is not known."""
-        known = [record.seconds for record in self.records if record.seconds is not None]
+        known = [run.seconds for run in self.runs if not np.isnan(run.seconds)]
         return float(np.mean(known)) if known else float("nan")
 
 
@@ -102,7 +100,7 @@ def collect(
 ) -> dict[str, list[Series]]:
     """Read the runs of some settings; settings and learners without a single run are left out.
 
-    A damaged record is an error, or handed to ``on_damage`` and left out.
+    A damaged file is an error, or handed to ``on_damage`` and left out.
     """
     found: dict[str, list[Series]] = {}
     for setting in settings:
@@ -120,13 +118,10 @@ def collect(
     return found
 
 
-def group(records: Iterable[Record]) -> list[Series]:
-    """Group records by task, learner, parameters, length and seed, in the order in which they first appear."""
-    groups: dict[tuple[object, ...], list[Record]] = {}
-    for record in records:
-        job = record.job
-        key = (job.task.name, job.learner.title, job.digest, job.seed[:1], job.seed[2:])
-        groups.setdefault(key, []).append(record)
-    return [
-        Series(members[0].job.task.name, members[0].job.learner.title, tuple(members)) for members in groups.values()
-    ]
+def group(runs: Iterable[Run]) -> list[Series]:
+    """Group runs by task, learner, parameters, length and seed, in the order in which they first appear."""
+    groups: dict[tuple[object, ...], list[Run]] = {}
+    for run in runs:
+        key = (run.task, run.title, Job.of(run).digest, run.seed[:1], run.seed[2:])
+        groups.setdefault(key, []).append(run)
+    return [Series(members[0].task, members[0].title, tuple(members)) for members in groups.values()]

@@ -138,9 +138,9 @@ def _optima(studies: Iterable[Study]) -> str:
     rows: dict[str, tuple[str, ...]] = {}
     for study in studies:
         for members in study.settings.values():
-            task, record = members[0].model, members[0].records[0]
+            task, run = members[0].model, members[0].first
             sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
-            rows[members[0].task] = (members[0].task, *map(str, sizes), f"{record.optimal_value:.6f}")
+            rows[members[0].task] = (members[0].task, *map(str, sizes), f"{run.optimal_value:.6f}")
     header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
     return table(header, rows.values())
 

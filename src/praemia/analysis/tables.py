@@ -101,7 +101,7 @@ def summarise(setting: str, series: Series) -> Summary:
         spread=series.spread,
         late_slope=series.late_slope,
         worst=float(series.final.max()),
-        plans=float(np.mean([record.num_plans for record in series.records])),
+        plans=float(np.mean([run.num_plans for run in series.runs])),
         seconds=series.seconds,
     )
 

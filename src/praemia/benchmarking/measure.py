@@ -9,17 +9,16 @@ import sys
 import tempfile
 from typing import Any
 
-import numpy as np
-
 from praemia import envs, learners
 from praemia.benchmarking.roofline import bandwidth, bytes_per_step, seconds_of
 from praemia.benchmarking.tasks import grid_task
-from praemia.learners.base import Learner, LearnerPlan
+from praemia.learners.base import Learner
 from praemia.models.task import Task
 from praemia.planning.backward import choose_threads
 from praemia.planning.exact import solve
-from praemia.simulation.game import Game
+from praemia.simulation.loop import run_loop
 from praemia.simulation.simulate import simulate
+from praemia.simulation.task_world import TaskWorld
 
 ENOUGH = 1 << 62  # sums per step that are always worth sharing among threads
 WARM_EPISODES = 2_000
@@ -70,23 +69,16 @@ def exact_planning(side: int = 200, num_machine_states: int = 20, horizon: int =
     }
 
 
-def steps_per_second(num_episodes: int = 400_000, repeats: int = 5, name: str = "ucbvi-prm") -> dict[str, float]:
+def steps_per_second(num_episodes: int = 400_000, repeats: int = 5) -> dict[str, float]:
     """Measure playing a fixed policy in the 5 × 5 warehouse: drawing, moving, paying and counting, no plans."""
-    task, learner = envs.make("warehouse-5"), learners.make(name)
-    policy = np.ascontiguousarray(solve(task).policy.transpose(0, 2, 1))
+    task = envs.make("warehouse-5")
     part = num_episodes // repeats
-    game = Game.start(task, learner, WARM_EPISODES + repeats * part, (0,))
-    _play_on(game, policy, WARM_EPISODES)
-    taken = seconds_of(lambda: _play_on(game, policy, part), repeats)
+    player = learners.make("optimal")  # it plans once; whether a plan is due is found out all the same
+    world = TaskWorld(task, player, WARM_EPISODES + repeats * part, (0,), valued=False)
+    run_loop(world, WARM_EPISODES)
+    taken = seconds_of(lambda: run_loop(world, world.played + part), repeats)
     speeds = sorted(part * task.horizon / seconds for seconds in taken)
     return {"best": speeds[-1], "median": statistics.median(speeds), "worst": speeds[0]}
-
-
-def _play_on(game: Game, policy: Any, num_episodes: int) -> None:
-    """Play so many more episodes with one policy, whether or not a plan would be due."""
-    last = game.played + num_episodes
-    while game.played < last:
-        game.play(policy, last - game.played)
 
 
 def run_times(name: str, num_episodes: int = 10_000, repeats: int = 5) -> dict[str, float]:
@@ -100,13 +92,9 @@ def run_times(name: str, num_episodes: int = 10_000, repeats: int = 5) -> dict[s
 
 def plan_seconds(task: Task, learner: Learner, num_episodes: int = 300, repeats: int = 30) -> list[float]:
     """Measure one plan of a learner, from what it knows after some episodes."""
-    game = Game.start(task, learner, num_episodes, (0,))
-    plan: LearnerPlan | None = None
-    while game.played < num_episodes:
-        plan = learner.plan(game.experience(), plan, game.learner_rng)
-        game.play(plan.policy)
-    experience = game.experience()
-    return seconds_of(lambda: learner.plan(experience, plan, game.learner_rng), repeats)
+    world = TaskWorld(task, learner, num_episodes, (0,), valued=False)
+    run_loop(world, num_episodes)
+    return seconds_of(world.replan, repeats)
 
 
 def first_call(learner: str = "ucbvi-prm") -> dict[str, float]:

@@ -14,7 +14,7 @@ from importlib import import_module
 
 import click
 
-from praemia.errors import PraemiaError, did_you_mean
+from praemia.errors import LearnerFailure, PraemiaError, did_you_mean
 
 COMMANDS = {
     "bench": ("praemia.cli.bench", "Measure how fast the package is on this machine."),
@@ -36,6 +36,7 @@ COMMANDS = {
 }
 
 FAILURE = 2
+LEARNER_FAILED = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 1
 
@@ -70,7 +71,7 @@ def praemia(ctx: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and exit: 0, or 2 with one message on standard error."""
+    """Run the command and exit: 0, or 2 with one message on standard error; 1 if a learner from outside failed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is no reason to fail.
@@ -87,6 +88,8 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         return status if isinstance(status, int) else 0
     except click.ClickException as error:
         return _fail(error.format_message() + _hint(error))
+    except LearnerFailure as error:
+        return _fail(str(error), LEARNER_FAILED)
     except PraemiaError as error:
         return _fail(str(error))
     except (KeyboardInterrupt, click.Abort):

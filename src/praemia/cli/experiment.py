@@ -6,14 +6,24 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.options import engine_options, out_option
+from praemia.cli.options import engine_options, out_option, policies_option
 
 
 @click.command("experiment")
 @click.argument("file", type=click.Path(path_type=Path))
 @engine_options
 @out_option(None, "Where the runs and the report go; by default a folder named after the file.")
-def command(file: Path, jobs: int | None, engine: str | None, shard: str | None, out: Path | None) -> None:
+@policies_option
+@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE names learners of.")
+def command(
+    file: Path,
+    jobs: int | None,
+    engine: str | None,
+    shard: str | None,
+    out: Path | None,
+    policies: bool,
+    allow_code: bool,
+) -> int:
     """Run the experiment that FILE describes and write a report.
 
     \b
@@ -21,11 +31,14 @@ def command(file: Path, jobs: int | None, engine: str | None, shard: str | None,
     learners:
       - ucbvi-prm
       - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+      - my_learner.py:MyLearner    # needs --allow-code
     runs: 16
     episodes: 10000
+    seed: 0
     """
-    from praemia.cli.sweep import sweep_and_report
+    from praemia.cli.sweep import Where, sweep_and_report
     from praemia.experiments.files import load_experiment
 
-    experiment = load_experiment(file)
-    sweep_and_report([experiment], out or Path(f"results-{experiment.name}"), jobs, engine, shard)
+    experiment = load_experiment(file, allow_code=allow_code)
+    folder = out or Path(f"results-{experiment.name}")
+    return sweep_and_report([experiment], Where(folder, jobs, engine, shard, policies))

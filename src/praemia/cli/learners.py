@@ -35,5 +35,5 @@ def _entry(name: str, kind: Any, defaults: dict[str, Any]) -> dict[str, Any]:
         "name": name,
         "summary": kind.summary,
         "reference": kind.reference,
-        "parameters": [{"name": key, "default": value, "help": helps[key]} for key, value in defaults.items()],
+        "parameters": [{"name": key, "default": value, "help": helps.get(key, "")} for key, value in defaults.items()],
     }

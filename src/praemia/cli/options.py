@@ -35,6 +35,13 @@ def jobs_option(function: Function) -> Function:
     )
 
 
+def policies_option(function: Function) -> Function:
+    """Add whether stored runs have their final policy: --no-policies, as the argument ``policies``."""
+    return click.option(
+        "--no-policies", "policies", flag_value=False, default=True, help="Keep runs without their final policies."
+    )(function)
+
+
 def engine_options(function: Function) -> Function:
     """Add where work is done: --jobs, --engine, --shard."""
     function = click.option("--shard", metavar="I/N", help="Do only every N-th run from the I-th on (array jobs).")(

@@ -28,7 +28,7 @@ class PlainProgress:
         if len(todo) < len(jobs):
             click.echo(f"{len(jobs) - len(todo)} of {len(jobs)} runs are there already", err=True)
 
-    def done(self, job: Job, seconds: float) -> None:
+    def done(self, job: Job) -> None:
         self._done += 1
         now = time.monotonic()
         if now - self._last >= PLAIN_SECONDS or self._done == self._total:
@@ -55,7 +55,7 @@ class LiveProgress(PlainProgress):
             total = names.count(name)
             self._tasks[name] = self._bars.add_task(name, total=total, completed=total - left.count(name))
 
-    def done(self, job: Job, seconds: float) -> None:
+    def done(self, job: Job) -> None:
         self._bars.advance(self._tasks[job.task.name])
 
     def damage(self, message: str) -> None:

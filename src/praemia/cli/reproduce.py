@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.options import engine_options, episodes_option, out_option, runs_option, seed_option
+from praemia.cli.options import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
 
 
 @click.command("reproduce")
@@ -16,6 +16,7 @@ from praemia.cli.options import engine_options, episodes_option, out_option, run
 @seed_option
 @engine_options
 @out_option("results", "Where runs, figures and report go; runs that are there are not done again.")
+@policies_option
 def command(
     only: tuple[str, ...],
     runs: int,
@@ -25,16 +26,17 @@ def command(
     engine: str | None,
     shard: str | None,
     out: Path,
-) -> None:
+    policies: bool,
+) -> int:
     """Run the paper's experiments and the league, and write a report on what held.
 
     Runs that are finished stay when this is stopped; running it again does what is missing.
     """
-    from praemia.cli.sweep import sweep_and_report
+    from praemia.cli.sweep import Where, sweep_and_report
     from praemia.experiments.builtin import experiments, select
     from praemia.experiments.league import league
 
     # A quarter of the runs: the league has many learners and tasks. `praemia league` has them all.
     contest = league(num_runs=max(1, runs // 4), num_episodes=episodes, seed=seed)
     catalogue = [*experiments(runs, episodes, seed), contest]
-    sweep_and_report(select(catalogue, only), out, jobs, engine, shard)
+    return sweep_and_report(select(catalogue, only), Where(out, jobs, engine, shard, policies))

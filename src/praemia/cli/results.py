@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +31,8 @@ def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_j
     from praemia.analysis.results import group
     from praemia.experiments.store import Store
 
-    records, damaged = read_all(Store.open(folder))
-    members = group(records)
+    runs, damaged = read_all(Store.open(folder))
+    members = group(runs)
     for message in damaged:
         click.echo(f"warning: {message}", err=True)
     for write, file in ((write_csv, csv_file), (write_parquet, parquet_file)):
@@ -48,23 +49,31 @@ def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_j
 
 def _seed(series: Series) -> str:
     """Write what the seeds of a series share: the seed, and the stream if it is not that of reported runs."""
-    seed = series.records[0].job.seed
+    seed = series.first.seed
     return "-".join(str(part) for part in (*seed[:1], *seed[2:]))
 
 
+def _known(value: float) -> float | None:
+    """Return a number as JSON has it: what is not known, as on a black box, is null."""
+    return None if math.isnan(value) else float(value)
+
+
 def _entry(series: Series) -> dict[str, Any]:
+    import numpy as np
+
     return {
         "task": series.task,
         "learner": series.title,
-        "parameters": dict(series.choice.parameters),
+        "parameters": series.first.parameters,
         "episodes": series.num_episodes,
         "seed": _seed(series),
         "runs": series.num_runs,
-        "regret": float(series.final.mean()),
-        "std": series.spread,
+        "regret": _known(series.final.mean()),
+        "std": _known(series.spread),
+        "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
     }
 
 
 def _line(series: Series) -> tuple[str, ...]:
-    regret, spread = f"{series.final.mean():.2f}", f"{series.spread:.2f}"
+    regret, spread = ("–" if math.isnan(x) else f"{x:.2f}" for x in (series.final.mean(), series.spread))
     return (series.task, series.title, f"{series.num_episodes:,}", _seed(series), str(series.num_runs), regret, spread)

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.options import episodes_option, jobs_option, out_option, parse_settings, runs_option, seed_option
+from praemia.cli.options import (
+    episodes_option,
+    jobs_option,
+    out_option,
+    parse_settings,
+    policies_option,
+    runs_option,
+    seed_option,
+)
 from praemia.cli.output import json_option, print_json, print_table
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
     from praemia.analysis.results import Series
+    from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Setting
+
+FEW = 20_000  # episodes in total for which starting processes costs more than it gains
 
 
 @click.command("run")
 @click.argument("task")
-@click.option("--learner", "names", multiple=True, default=("ucbvi-prm",), show_default=True, help="May be repeated.")
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    default=("ucbvi-prm",),
+    show_default=True,
+    metavar="NAME",
+    help="A learner, or file.py:Class; may be repeated.",
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of every learner that has it."
 )
@@ -29,6 +47,7 @@ if TYPE_CHECKING:
 @seed_option
 @jobs_option
 @out_option(None, "Keep the runs in this folder; runs that are there are not done again.")
+@policies_option
 @json_option
 def command(
     task: str,
@@ -39,28 +58,37 @@ def command(
     seed: int,
     jobs: int | None,
     out: Path | None,
+    policies: bool,
     as_json: bool,
-) -> None:
+) -> int:
     """Run learners on TASK and print their exact regret.
 
     \b
     praemia run warehouse-4 --learner ucbvi-prm --learner ucbvi --episodes 2000
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
+    praemia run warehouse-3 --learner my_learner.py:MyLearner
     """
+    from praemia.cli.sweep import told
     from praemia.experiments.files import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     setting = Setting(task_text(task), choices, runs, episodes, seed)
     began = time.perf_counter()
-    found = _perform(setting, jobs, out)
+    found, failures = _perform(setting, jobs, out, policies)
+    optimal = found[0].first.optimal_value if found else None
     rows = [_row(series) for series in found]
-    optimal = found[0].records[0].optimal_value
     if as_json:
         shared = {"task": setting.name, "episodes": episodes, "runs": runs, "seed": seed, "optimal_value": optimal}
         print_json({**shared, "learners": rows})
-        return
-    click.echo(f"{setting.name}: {episodes:,} episodes, {runs} runs, optimal value {optimal:.6f}\n")
+    elif found:
+        click.echo(f"{setting.name}: {episodes:,} episodes, {runs} runs, optimal value {optimal:.6f}\n")
+        _show(rows)
+        click.echo(f"\n{time.perf_counter() - began:.1f} s in all" + (f"; kept in {out}" if out else ""))
+    return told(failures)
+
+
+def _show(rows: list[dict[str, Any]]) -> None:
     print_table(
         ("learner", "regret", "per 1,000 episodes at the end", "plans", "s per run"),
         [
@@ -74,45 +102,39 @@ def command(
             for row in rows
         ],
     )
-    click.echo(f"\n{time.perf_counter() - began:.1f} s in all" + (f"; kept in {out}" if out else ""))
 
 
-def _perform(setting: Setting, jobs: int | None, out: Path | None) -> list[Series]:
-    """Do the runs, in a store if one is wanted and in a passing one if not."""
-    import tempfile
-
-    from praemia.analysis.results import collect
+def _perform(
+    setting: Setting, jobs: int | None, out: Path | None, policies: bool
+) -> tuple[list[Series], list[Failure]]:
+    """Do the runs, in a store if one is wanted and in memory if not; return them by learner, and what failed."""
+    from praemia.analysis.results import collect, group
     from praemia.experiments.engines import default_jobs
-    from praemia.experiments.runner import run_into_store
+    from praemia.experiments.runner import run_in_memory, run_into_store
     from praemia.experiments.store import Store
 
     work = setting.jobs()
-    # Starting processes costs more than a few short runs.
-    workers = jobs or (1 if len(work) * setting.num_episodes <= 20_000 else min(default_jobs(), len(work)))
-    with tempfile.TemporaryDirectory() if out is None else nullcontext(out) as folder, job_progress() as progress:
-        store = Store.create(folder)
-        run_into_store(
-            work,
-            store,
-            num_workers=workers,
-            on_start=progress.start,
-            on_done=progress.done,
-            on_damage=progress.damage,
-        )
-        return collect(store, [setting])[setting.name]
+    workers = jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))
+    with job_progress() as progress:
+        if out is None:
+            runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
+            return group(runs), failures
+        store = Store.create(out)
+        failures = run_into_store(work, store, num_workers=workers, keep_policies=policies, progress=progress)
+        return collect(store, [setting]).get(setting.name, []), failures
 
 
 def _row(series: Series) -> dict[str, Any]:
     """Return a learner's line as plain data."""
-    choice = series.records[0].job.learner
+    first = series.first
     return {
-        "learner": choice.title,
-        "name": choice.name,
-        "parameters": dict(choice.parameters),
+        "learner": series.title,
+        "name": first.learner,
+        "parameters": first.parameters,
         "regret": [float(value) for value in series.final],
         "regret_mean": float(series.final.mean()),
-        "regret_std": float(series.final.std(ddof=1)) if len(series.final) > 1 else 0.0,
+        "regret_std": series.spread,
         "late_slope": series.late_slope,
-        "plans": sum(record.num_plans for record in series.records) / len(series.records),
+        "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,
     }

@@ -2,62 +2,82 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from praemia.cli import LEARNER_FAILED
 from praemia.cli.options import parse_shard
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
+    from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Experiment
     from praemia.experiments.store import Store
 
 
-def sweep_and_report(
-    experiments: list[Experiment], out: Path, jobs: int | None, engine: str | None, shard: str | None
-) -> None:
-    """Run experiments into the store at ``out``; then write the report, and the figures if there is anything new.
+@dataclass(frozen=True)
+class Where:
+    """Where runs are done and kept, as the options of several commands say."""
 
-    A shard is only a part, so it writes no report.
+    out: Path
+    jobs: int | None
+    engine: str | None
+    shard: str | None
+    policies: bool
+
+
+def sweep_and_report(experiments: list[Experiment], where: Where) -> int:
+    """Run experiments into a store; then write the report, and the figures if there is anything new.
+
+    A shard is only a part, so it writes no report. Return the exit status.
     """
     from praemia.analysis.report import publish, write_report
 
-    before = sum(1 for _ in out.glob("*/*/run-*.npz"))
-    store = sweep(experiments, out, jobs, engine, shard)
-    if shard is not None:
-        return
-    report = out / "report.html"
+    before = sum(1 for _ in where.out.glob("*/*/run-*.npz"))
+    store, failures = sweep(experiments, where)
+    after = len(store.files())
+    if where.shard is not None or (failures and after == 0):
+        return told(failures)
+    report = where.out / "report.html"
     click.echo("writing the report", err=True)
-    if len(store.files()) == before and (out / "figures").is_dir():
+    if after == before and (where.out / "figures").is_dir():
         write_report(store, experiments, report)
     else:
         publish(store, experiments, report)
-    click.echo(f"the report is {report}, the figures are in {out / 'figures'}")
+    click.echo(f"the report is {report}, the figures are in {where.out / 'figures'}")
+    return told(failures)
 
 
-def sweep(
-    experiments: Iterable[Experiment], out: Path, jobs: int | None, engine: str | None, shard: str | None
-) -> Store:
-    """Run experiments into the store at ``out`` and return it."""
+def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[Failure]]:
+    """Run experiments into a store; return it, and what failed."""
     from praemia.experiments.runner import run_into_store
     from praemia.experiments.store import Store
 
-    part = parse_shard(shard)
-    store = Store.create(out)
+    part = parse_shard(where.shard)
+    store = Store.create(where.out)
     # Experiments share runs: each is done once.
     work = {store.path_of(job): job for experiment in experiments for job in experiment.jobs()}
     with job_progress() as progress:
-        run_into_store(
+        failures = run_into_store(
             list(work.values()),
             store,
-            num_workers=jobs,
-            address=engine,
+            num_workers=where.jobs,
+            address=where.engine,
             shard=part,
-            on_start=progress.start,
-            on_done=progress.done,
-            on_damage=progress.damage,
+            keep_policies=where.policies,
+            progress=progress,
         )
-    return store
+    return store, failures
+
+
+def told(failures: Iterable[Failure]) -> int:
+    """Tell which learners failed, each in one line; return the exit status."""
+    counted = Counter(failure.message for failure in failures)
+    for message, count in counted.items():
+        click.echo(f"error: {message}" + (f", in {count} runs" if count > 1 else ""), err=True)
+    return LEARNER_FAILED if counted else 0

@@ -83,6 +83,13 @@ class BlackBox:
 
         return FunctionLabelling(label)
 
+    def label_without_info(self, o: int, a: int, z: int) -> Label | None:
+        """Return the label of a step as it is asked for when the step was not taken; None where that fails."""
+        try:
+            return self.label(o, a, z, {})
+        except Exception:  # the user's function, asked for what it may not be made for
+            return None
+
     def observation(self, observed: Any) -> int:
         """Return what the environment showed, checked against its space."""
         if not 0 <= (o := int(observed)) < self.num_env_observations:

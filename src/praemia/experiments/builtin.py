@@ -52,21 +52,28 @@ def experiments(num_runs: int = 16, num_episodes: int = 10_000, seed: int = 0) -
     ]
 
 
-def tuning(num_runs: int = 4, num_episodes: int = 10_000, seed: int = 0) -> Experiment:
-    """Return the search for the exploration coefficients: every candidate, on the paper's tasks, by equal budgets.
+def candidates() -> tuple[LearnerChoice, ...]:
+    """Return the paper's candidates for the exploration coefficients."""
+    return tuple(
+        LearnerChoice.of(name, f"{name} {scale:g}", bonus_scale=scale)
+        for name, scales in CANDIDATES.items()
+        for scale in scales
+    )
+
+
+def tuning(
+    num_runs: int = 4, num_episodes: int = 10_000, seed: int = 0, choices: tuple[LearnerChoice, ...] = ()
+) -> Experiment:
+    """Return the search for parameters: every candidate, on the paper's tasks, by equal budgets.
 
     Its seeds are none of those that are reported.
     """
-    choices = tuple(
-        LearnerChoice.of(name, f"{name} {scale:g}", bonus_scale=scale)
-        for name, candidates in CANDIDATES.items()
-        for scale in candidates
-    )
+    tried = choices or candidates()
     tasks = [TaskText.builtin(name) for name in (*RIVERSWIMS, *WAREHOUSES)]
     return Experiment(
         "tuning",
-        "the search for the exploration coefficients",
-        tuple(Setting(task, choices, num_runs, num_episodes, seed, stream=1) for task in tasks),
+        "the search for parameters" if choices else "the search for the exploration coefficients",
+        tuple(Setting(task, tried, num_runs, num_episodes, seed, stream=1) for task in tasks),
     )
 
 

@@ -4,6 +4,7 @@ tasks: [warehouse-4, my-task.yaml]       # built-in names, or task files beside 
 learners:
   - ucbvi-prm                            # a learner with its defaults
   - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+  - my_learner.py:MyLearner              # Python code beside this file; it is run only if the caller allows it
 runs: 16
 episodes: 10000
 seed: 0
@@ -16,11 +17,13 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from praemia import envs, learners
+from praemia import envs
+from praemia.errors import FileError
 from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Setting, TaskText
 from praemia.files import dump_task, load_task, looks_like_file
 from praemia.files.complaints import validated
 from praemia.files.source import Source, read_source
+from praemia.learners.outside import names_a_file
 from praemia.simulation.simulate import MAX_EPISODES
 
 
@@ -45,23 +48,32 @@ class ExperimentPart(BaseModel):
     seed: Annotated[int, Field(ge=0)] = 0
 
 
-def load_experiment(path: str | Path) -> Experiment:
-    """Load an experiment file; it is named after the file. Tasks and learners are checked before anything runs."""
-    source = read_source(path)
+def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment:
+    """Load an experiment file; it is named after the file. Tasks and learners are checked before anything runs.
+
+    With ``allow_code`` the Python files are executed that it names learners of.
+    """
+    source, folder = read_source(path), Path(path).parent
     part = validated(source, ExperimentPart)
-    choices = tuple(_choice(source, i, item) for i, item in enumerate(part.learners))
-    tasks = [_task(source, i, name, Path(path).parent) for i, name in enumerate(part.tasks)]
+    choices = tuple(_choice(source, i, item, folder if allow_code else None) for i, item in enumerate(part.learners))
+    tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks)]
     with source.at("learners"):
         settings = tuple(Setting(task, choices, part.runs, part.episodes, part.seed) for task in tasks)
     return Experiment(Path(path).stem, f"as {Path(path).name} says", settings)
 
 
-def _choice(source: Source, index: int, item: str | LearnerPart) -> LearnerChoice:
+def _choice(source: Source, index: int, item: str | LearnerPart, code_folder: Path | None) -> LearnerChoice:
+    part = LearnerPart(learner=item) if isinstance(item, str) else item
     with source.at("learners", index):
-        if isinstance(item, str):
-            return LearnerChoice.of(item)
-        parameters: dict[str, Any] = item.model_extra or {}
-        return LearnerChoice.of(item.learner, item.title, **parameters)
+        name = part.learner
+        if names_a_file(name):
+            if code_folder is None:
+                raise FileError(
+                    f"learner {name!r} is Python code, which an experiment file runs only with --allow-code"
+                )
+            name = str(code_folder / name)
+        parameters: dict[str, Any] = part.model_extra or {}
+        return LearnerChoice.of(name, part.title, **parameters)
 
 
 def _task(source: Source, index: int, name: str, folder: Path) -> TaskText:
@@ -80,12 +92,11 @@ def task_text(name_or_path: str) -> TaskText:
 
 def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
     """Choose learners by name, giving each those of the parameters that it has; one that none has is an error."""
-    choices = []
-    for name in names:
-        known = learners.parameters_of(name)
-        own = {key: value for key, value in parameters.items() if key in known or len(names) == 1}
-        choices.append(LearnerChoice.of(name, **own))
-    unused = [key for key in parameters if not any(key in learners.parameters_of(name) for name in names)]
-    for key in unused:
-        learners.make(names[0], **{key: parameters[key]})
-    return tuple(choices)
+    known = {name: LearnerChoice.of(name).parameters for name in names}
+    for key in parameters:
+        if not any(key in own for own in known.values()):
+            LearnerChoice.of(names[0], **{key: parameters[key]})  # it says what is wrong
+    return tuple(
+        LearnerChoice.of(name, **{key: value for key, value in parameters.items() if key in own})
+        for name, own in known.items()
+    )

@@ -64,5 +64,5 @@ def contestants() -> list[str]:
 
 
 def choices(name: str) -> tuple[LearnerChoice, ...]:
-    """Return a learner as it plays in the league; one plays twice."""
+    """Return a learner, by name or as ``file.py:Class``, as it plays in the league; one plays twice."""
     return SETTINGS[name] if name in SETTINGS else (LearnerChoice.of(name),)

@@ -1,7 +1,7 @@
-"""Do the jobs that are still to do, wherever; keep each result the moment it is there.
+"""Do the jobs that are still to do, wherever; keep each run the moment it is there.
 
-A worker that dies takes its unfinished jobs with it, never a finished one: they are done again, and since a job's
-result depends on the job alone, nothing shows.
+A worker that dies takes its unfinished jobs with it, never a finished one: they are done again, and since a run
+depends on its job alone, nothing shows. A learner from outside that fails costs its own runs and no others.
 """
 
 from __future__ import annotations
@@ -10,29 +10,150 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
-from typing import TypeAlias
+from dataclasses import replace
+from typing import NamedTuple, Protocol, TypeAlias
 
-from praemia.errors import ParameterError
-from praemia.experiments.engines import EngineError, engine
-from praemia.experiments.records import perform
-from praemia.experiments.settings import Job
+from praemia.errors import LearnerFailure, ParameterError
+from praemia.experiments.engines import EngineError, default_jobs, engine
+from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
+from praemia.simulation import Run, simulate
 
 MAX_SETBACKS = 5  # how often workers may die without a single job being finished in between
 AHEAD = 64  # jobs handed out at a time: enough to keep workers busy, few enough to stop quickly
 
-Keep: TypeAlias = Callable[[Job, bytes, float], None]
+
+class Failure(NamedTuple):
+    """A job that was not done because the learner's own code raised an error, and what it was."""
+
+    job: Job
+    message: str
 
 
-def run_jobs(jobs: Iterable[Job], keep: Keep, open_engine: Callable[[], AbstractContextManager[Executor]]) -> None:
-    """Do jobs and hand each result to ``keep`` as soon as it is there, in whatever order they finish."""
+class Progress(Protocol):
+    """What is told while jobs are done."""
+
+    def start(self, jobs: list[Job], todo: list[Job]) -> None: ...
+
+    def done(self, job: Job) -> None: ...
+
+    def damage(self, message: str) -> None: ...
+
+
+class Silence:
+    """Tell nobody."""
+
+    def start(self, jobs: list[Job], todo: list[Job]) -> None:
+        pass
+
+    def done(self, job: Job) -> None:
+        pass
+
+    def damage(self, message: str) -> None:
+        pass
+
+
+SILENCE = Silence()
+
+
+def perform(job: Job) -> Run | Failure:
+    """Do a job. This is what workers run: a failure is returned, lest an engine should try again."""
+    try:
+        learner = job.learner.make()
+        with failures_named(type(learner), job.learner.code):
+            run = simulate(job.task.make(), learner, job.num_episodes, job.seed)
+    except LearnerFailure as error:
+        return Failure(job, str(error))
+    return replace(
+        run,
+        parameters=dict(job.learner.parameters),
+        title=job.learner.title,
+        task_text=job.task.text,
+        origin=job.learner.origin,
+    )
+
+
+def run_in_memory(
+    jobs: list[Job], *, num_workers: int | None = None, progress: Progress = SILENCE
+) -> tuple[list[Run], list[Failure]]:
+    """Do the jobs of a setting; return their runs in order, and what failed."""
+    runs: list[Run] = []
+    progress.start(jobs, jobs)
+    failures = _run(jobs, runs.append, progress, num_workers, None)
+    order = {(job.learner.title, job.seed): place for place, job in enumerate(jobs)}
+    return sorted(runs, key=lambda run: order[run.title, run.seed]), failures
+
+
+def run_into_store(
+    jobs: list[Job],
+    store: Store,
+    *,
+    num_workers: int | None = None,
+    address: str | None = None,
+    shard: tuple[int, int] = (1, 1),
+    keep_policies: bool = True,
+    progress: Progress = SILENCE,
+) -> list[Failure]:
+    """Do what is missing of the jobs, into a store; return what failed.
+
+    ``shard`` (i, n) takes every n-th job from the i-th on, for array jobs that share a folder.
+    """
+    index, count = shard
+    if not 1 <= index <= count:
+        raise ParameterError(f"shard {index}/{count}; expected i/n with 1 ≤ i ≤ n")
+    mine = jobs[index - 1 :: count]
+    todo, damaged = store.missing(mine)
+    for message in damaged:
+        progress.damage(message)
+    progress.start(mine, todo)
+
+    def keep(run: Run) -> None:
+        store.write(run if keep_policies else replace(run, final_policy=None))
+
+    return _run(todo, keep, progress, num_workers, address)
+
+
+def _run(
+    todo: list[Job], keep: Callable[[Run], None], progress: Progress, num_workers: int | None, address: str | None
+) -> list[Failure]:
+    """Do jobs here or in workers; keep each run as soon as it is there, and return what failed."""
+    if address is not None or (default_jobs() if num_workers is None else num_workers) > 1:
+        for job in todo:
+            _require_portable(job)
+    failures: list[Failure] = []
+
+    def finish(job: Job, result: Run | Failure) -> None:
+        if isinstance(result, Run):
+            keep(result)
+        else:
+            failures.append(result)
+        progress.done(job)
+
+    run_jobs(todo, finish, lambda: engine(num_workers, address))
+    return failures
+
+
+def _require_portable(job: Job) -> None:
+    code = job.learner.code
+    if code is not None and not code.is_portable:
+        raise ParameterError(
+            f"learner {job.learner.name!r} is {code.place}:{code.class_name}, which worker processes cannot import; "
+            "put it in a file of its own, or run with jobs=1"
+        )
+
+
+Finish: TypeAlias = Callable[[Job, Run | Failure], None]
+
+
+def run_jobs(jobs: Iterable[Job], finish: Finish, open_engine: Callable[[], AbstractContextManager[Executor]]) -> None:
+    """Do jobs and hand each result to ``finish`` as soon as it is there, in whatever order they end."""
     todo = list(jobs)
     setbacks = 0
     while todo:
         before = len(todo)
         try:
             with open_engine() as executor:
-                _drain(todo, keep, executor)
+                _drain(todo, finish, executor)
         except (BrokenProcessPool, CancelledError, ConnectionError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, ConnectionError):
                 raise  # the store's trouble, not the engine's
@@ -41,11 +162,11 @@ def run_jobs(jobs: Iterable[Job], keep: Keep, open_engine: Callable[[], Abstract
                 raise EngineError(f"the workers died {setbacks} times without finishing a run; {error}") from None
 
 
-def _drain(todo: list[Job], keep: Keep, executor: Executor) -> None:
-    """Work through the list; a job leaves it when its result has been kept."""
+def _drain(todo: list[Job], finish: Finish, executor: Executor) -> None:
+    """Work through the list; a job leaves it when its result has been dealt with."""
     waiting = iter(list(todo))
     ahead = getattr(executor, "ahead", AHEAD)
-    running: dict[Future[tuple[bytes, float]], Job] = {}
+    running: dict[Future[Run | Failure], Job] = {}
     while True:
         for job in waiting:
             running[executor.submit(perform, job)] = job
@@ -56,37 +177,5 @@ def _drain(todo: list[Job], keep: Keep, executor: Executor) -> None:
         done, _ = wait(running, return_when=FIRST_COMPLETED)
         for future in done:
             job = running.pop(future)
-            keep(job, *future.result())
+            finish(job, future.result())
             todo.remove(job)
-
-
-def run_into_store(
-    jobs: list[Job],
-    store: Store,
-    *,
-    num_workers: int | None = None,
-    address: str | None = None,
-    shard: tuple[int, int] = (1, 1),
-    on_start: Callable[[list[Job], list[Job]], None] = lambda jobs, todo: None,
-    on_done: Callable[[Job, float], None] = lambda job, seconds: None,
-    on_damage: Callable[[str], None] = lambda message: None,
-) -> None:
-    """Do what is missing of the jobs, into a store.
-
-    ``shard`` (i, n) takes every n-th job from the i-th on, for array jobs that share a folder.
-    """
-    index, count = shard
-    if not 1 <= index <= count:
-        raise ParameterError(f"shard {index}/{count}; expected i/n with 1 ≤ i ≤ n")
-    mine = jobs[index - 1 :: count]
-    todo, damaged = store.missing(mine)
-    for message in damaged:
-        on_damage(message)
-    on_start(mine, todo)
-
-    def keep(job: Job, data: bytes, seconds: float) -> None:
-        store.write(job, data, seconds)
-        on_done(job, seconds)
-
-    if todo:
-        run_jobs(todo, keep, lambda: engine(num_workers, address))

@@ -9,13 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from praemia import learners
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, PraemiaError
+from praemia.files import parse_task
 from praemia.learners import Learner
+from praemia.learners.outside import LearnerCode, failure, names_a_file
+from praemia.learners.registry import is_registered, made, names_of
+from praemia.models.task import Task
+from praemia.simulation import Run
+from praemia.simulation.seeds import STREAMS
 
 MAX_RUNS = 1_000_000
 
@@ -34,28 +42,82 @@ class TaskText:
         suffix = "".join(f"-{key}-{value}" for key, value in parameters.items())
         return cls(name + suffix, f"environment: {{{entries}}}\n")
 
+    def make(self) -> Task:
+        """Return the task. A process parses a text once, not once for every run."""
+        return _parsed(self.text, self.name)
+
+
+@lru_cache(maxsize=8)
+def _parsed(text: str, name: str) -> Task:
+    return parse_task(text, name)
+
 
 @dataclass(frozen=True)
 class LearnerChoice:
-    """A learner with all its parameters, and the title under which it is shown."""
+    """A learner with all its parameters, and the title under which it is shown.
+
+    ``code`` is where a learner from outside is, with what a worker needs to have it; ``origin`` is what a stored run
+    says of it. Both are empty for this package's learners.
+    """
 
     name: str
     parameters: Mapping[str, Any]
     title: str
+    origin: str = ""
+    code: LearnerCode | None = field(default=None, compare=False, repr=False)
 
     @classmethod
-    def of(cls, name: str, title: str | None = None, **parameters: Any) -> LearnerChoice:
-        """Choose a learner by name; parameters that are not given are the learner's defaults, written down."""
-        return cls(name, learners.make(name, **parameters).parameters, title or _default_title(name, parameters))
+    def of(cls, reference: str, title: str | None = None, **parameters: Any) -> LearnerChoice:
+        """Choose a learner by its name, or as ``file.py:Class``, whose code is executed.
+
+        Parameters that are not given are the learner's defaults, written down.
+        """
+        code = LearnerCode.read(reference) if names_a_file(reference) else None
+        kind = learners.kind_of(reference) if code is None else code.load()
+        code = code or LearnerCode.of(kind)
+        name = reference if reference in names_of(kind) else kind.name
+        with failures_named(kind, code):
+            learner = made(kind, name, parameters)
+        written = {key: _as_data(learner.name, key, value) for key, value in learner.parameters.items()}
+        origin = "" if code is None else code.origin
+        return cls(learner.name, written, title or _default_title(learner.name, parameters), origin, code)
 
     def make(self) -> Learner:
         """Return the learner."""
-        return learners.make(self.name, **self.parameters)
+        if self.code is None or (self.code.text is None and is_registered(self.name)):
+            kind = learners.kind_of(self.name)
+        else:
+            kind = self.code.load()
+        with failures_named(kind, self.code):
+            return made(kind, self.name, dict(self.parameters))
+
+
+@contextmanager
+def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[None]:
+    """Turn an error in the code of a learner from outside into one line; this package's own bugs are not hidden."""
+    try:
+        yield
+    except PraemiaError:
+        raise
+    except Exception as error:
+        if code is None:
+            raise
+        raise failure(error, kind) from error
 
 
 def _default_title(name: str, parameters: Mapping[str, Any]) -> str:
     given = ", ".join(f"{key}={value}" for key, value in parameters.items())
     return f"{name} ({given})" if given else name
+
+
+def _as_data(learner: str, name: str, value: Any) -> Any:
+    """Return a parameter as it is after a way through a file, where it can go through one."""
+    try:
+        return json.loads(json.dumps(value))
+    except (TypeError, ValueError):
+        raise ParameterError(
+            f"learner {learner!r}: parameter {name!r} is {value!r}; expected a number, text, true or false, or a list"
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -66,25 +128,29 @@ class Job:
     learner: LearnerChoice
     num_episodes: int
     seed: tuple[int, ...]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the job as plain data."""
-        return json.loads(json.dumps(asdict(self)))  # type: ignore[no-any-return]
+    streams: int = STREAMS
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Job:
-        """Make a job from plain data."""
-        return cls(
-            task=TaskText(**data["task"]),
-            learner=LearnerChoice(**data["learner"]),
-            num_episodes=data["num_episodes"],
-            seed=tuple(data["seed"]),
-        )
+    def of(cls, run: Run) -> Job:
+        """Return the job that a run was; of a learner from outside only the origin is known."""
+        learner = LearnerChoice(run.learner, run.parameters, run.title, run.origin)
+        return cls(TaskText(run.task, run.task_text), learner, run.num_episodes, run.seed, run.streams)
+
+    def about(self) -> dict[str, Any]:
+        """Return what all runs of this kind share, as plain data."""
+        learner = {key: value for key, value in vars(self.learner).items() if key != "code"}
+        return {
+            "task": vars(self.task),
+            "learner": {**learner, "parameters": dict(self.learner.parameters)},
+            "num_episodes": self.num_episodes,
+            "streams": self.streams,
+        }
 
     @property
     def digest(self) -> str:
-        """A short name for all that the runs of this kind share: task, learner, parameters and length."""
-        shared = [self.task.text, self.learner.name, dict(self.learner.parameters), self.num_episodes]
+        """A short name for all that the runs of this kind share, whatever they are called."""
+        known = self.about()
+        shared = [known["task"]["text"], {**known["learner"], "title": ""}, self.num_episodes, self.streams]
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]
 
 
@@ -105,10 +171,13 @@ class Setting:
     def __post_init__(self) -> None:
         if not 1 <= self.num_runs <= MAX_RUNS:
             raise ParameterError(f"runs={self.num_runs}; expected 1 … {MAX_RUNS:,}")
-        titles = [choice.title for choice in self.choices]
-        if len(set(titles)) != len(titles):
-            twice = next(title for i, title in enumerate(titles) if title in titles[:i])
-            raise ParameterError(f"two learners with the title {twice!r} in setting {self.name!r}")
+        known: dict[str, str] = {}
+        for choice in self.choices:
+            this = choice.origin or choice.name
+            if choice.title in known:
+                both = f"{known[choice.title]} and {this}"
+                raise ParameterError(f"two learners with the title {choice.title!r} in setting {self.name!r}: {both}")
+            known[choice.title] = this
 
     @property
     def name(self) -> str:

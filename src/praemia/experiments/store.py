@@ -5,23 +5,27 @@
       warehouse-5/                      a task
         ucbvi-prm-3f2a91c07d/           a learner, with a short name for its parameters and the length of its runs
           about.json                    the same in full: task, learner, parameters, episodes
-          run-0-7.npz                   one run: seed 0, number 7
+          run-0-7.npz                   one run: seed 0, number 7 (``Run.load`` reads it)
           times.csv                     how long each run took (the runs themselves do not depend on the time)
 
 A run is written under a temporary name, flushed to the disk and renamed: it is there whole or not at all, and
-processes that share a folder cannot damage it. Changed parameters give another folder, so nothing is mixed.
+processes that share a folder cannot damage it. Changed parameters, another source of a learner from outside or other
+random streams give another folder, so nothing is mixed.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 
 from praemia.errors import FileError, PraemiaError
-from praemia.experiments.records import Record, decode
 from praemia.experiments.settings import Job, slug
-from praemia.files.whole import write_whole
+from praemia.files.whole import PARTIAL, other_format, write_whole
+from praemia.simulation import Run
+from praemia.simulation.run import FORMAT
 
 MARKER = "praemia-store.json"
 ABOUT = "about.json"
@@ -40,11 +44,16 @@ class Store:
         path = Path(folder)
         if path.exists() and not path.is_dir():
             raise FileError(f"{path}: a file; expected a folder for the results")
-        if path.is_dir() and not (path / MARKER).is_file() and any(path.iterdir()):
-            raise FileError(f"{path}: this folder has other things in it; choose a new one, or a store of praemia's")
+        # Another process may be making the same store: its marker comes before all else, under a passing name first.
+        if path.is_dir() and any(not item.name.endswith(PARTIAL) for item in path.iterdir()):
+            if not (path / MARKER).is_file():
+                raise FileError(
+                    f"{path}: this folder has other things in it; choose a new one, or a store of praemia's"
+                )
+            _check_format(path)
         path.mkdir(parents=True, exist_ok=True)
         if not (path / MARKER).is_file():
-            write_whole(path / MARKER, json.dumps({"what": "runs of praemia", "format": 1}).encode())
+            write_whole(path / MARKER, json.dumps({"what": "runs of praemia", "format": FORMAT}).encode())
         return cls(path)
 
     @classmethod
@@ -55,42 +64,36 @@ class Store:
             raise FileError(f"{path}: no such folder; expected one that praemia wrote its results to")
         if not (path / MARKER).is_file():
             raise FileError(f"{path}: not a store of praemia's (it has no {MARKER})")
+        _check_format(path)
         return cls(path)
 
     def path_of(self, job: Job) -> Path:
         """Return where a job's run is, or would be."""
         number = "-".join(str(part) for part in job.seed)
-        return self._kind_of(job) / f"run-{number}.npz"
-
-    def _kind_of(self, job: Job) -> Path:
-        return self.folder / slug(job.task.name) / f"{slug(job.learner.title)}-{job.digest}"
+        kind = f"{slug(job.learner.title)}-{job.digest}"
+        return self.folder / slug(job.task.name) / kind / f"run-{number}.npz"
 
     def has(self, job: Job) -> bool:
         """Tell whether a job's run is stored."""
         return self.path_of(job).is_file()
 
-    def write(self, job: Job, data: bytes, seconds: float) -> None:
+    def write(self, run: Run) -> None:
         """Keep a run."""
+        job = Job.of(run)
         path = self.path_of(job)
         path.parent.mkdir(parents=True, exist_ok=True)
         if not (path.parent / ABOUT).is_file():
-            about = {key: value for key, value in job.to_json().items() if key != "seed"}
-            write_whole(path.parent / ABOUT, json.dumps(about, indent=2).encode() + b"\n")
-        write_whole(path, data)
+            write_whole(path.parent / ABOUT, json.dumps(job.about(), indent=2).encode() + b"\n")
+        run.save(path)
         with open(path.parent / TIMES, "a", encoding="utf-8") as times:
-            times.write(f"{path.stem},{seconds:.6f}\n")
+            times.write(f"{path.stem},{run.seconds:.6f}\n")
 
-    def read(self, job: Job) -> Record:
+    def read(self, job: Job) -> Run:
         """Return a job's run."""
-        record = self._read_file(self.path_of(job))
-        if record.job != job:
+        run = _read(self.path_of(job))
+        if Job.of(run) != job:
             raise FileError(f"{self.path_of(job)}: this is the record of another run")
-        return record
-
-    def _read_file(self, path: Path) -> Record:
-        record = decode(path.read_bytes(), str(path))
-        seconds = _times(path.parent / TIMES).get(path.stem)
-        return record if seconds is None else _timed(record, seconds)
+        return run
 
     def missing(self, jobs: Iterable[Job]) -> tuple[list[Job], list[str]]:
         """Return the jobs that are still to do, and what was found damaged among the others."""
@@ -110,22 +113,39 @@ class Store:
         """Return the files of all runs, in order."""
         return sorted(self.folder.glob("*/*/run-*.npz"))
 
-    def records(self) -> Iterator[Record]:
-        """Read all runs, in order."""
+    def runs(self, on_damage: Callable[[str], None]) -> Iterator[Run]:
+        """Read all runs, in order; tell ``on_damage`` what cannot be read or is not where it belongs."""
         for path in self.files():
-            yield self._read_file(path)
+            try:
+                run = _read(path)
+                place = self.path_of(Job.of(run))
+                if place != path:
+                    raise FileError(f"{path}: the record of another run; it belongs to {place}")
+                yield run
+            except PraemiaError as error:
+                on_damage(str(error))
 
 
-def _timed(record: Record, seconds: float) -> Record:
-    from dataclasses import replace
+def _check_format(folder: Path) -> None:
+    try:
+        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise FileError(f"{folder / MARKER}: damaged; expected the format of the runs in this folder") from None
+    if found != FORMAT:
+        raise FileError(f"{folder}: {other_format('a folder of runs', found, FORMAT)}, into another folder")
 
-    return replace(record, seconds=seconds)
+
+def _read(path: Path) -> Run:
+    run = Run.load(path)
+    times = path.parent / TIMES
+    if not times.is_file():
+        return run
+    return replace(run, seconds=_times(times, times.stat().st_size).get(path.stem, run.seconds))
 
 
-def _times(path: Path) -> dict[str, float]:
-    """Read how long runs took; lines that are not whole are passed over."""
-    if not path.is_file():
-        return {}
+@lru_cache(maxsize=64)
+def _times(path: Path, size: int) -> dict[str, float]:
+    """Read how long runs took; lines that are not whole are passed over. The file only grows: its size is its age."""
     times = {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         name, _, seconds = line.partition(",")

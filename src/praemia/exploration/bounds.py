@@ -13,33 +13,77 @@ G·½‖p̂ − p‖₁ — half of Lemma 2's. The same step by step, with the t
 
 Maximised over actions, D* depends on (h, o) only and bounds every policy, history-dependent or not.
 
+**Distances, for a machine.** A machine's return is no function of η: the machine may move by chance, and a policy may
+look at where it went. Then G, the largest *mean*, is no bound after a rare move into a state that pays much. So the
+distance is counted in what can still be paid, in the product: with most[h, m] = the most that the machine can pay on
+average from m on,
+
+    B_h(o, m) = min(most[h, m], tv(o, a)·most[h, m] + Σ_z p̂(z|o, a)·Σ_m' τ(m'|m, σ)·B_{h+1}(z, m')),
+
+because V̂ − V = (p̂ − p)(φ + W) + p̂τ(V̂_{h+1} − V_{h+1}) with 0 ≤ φ + W ≤ most[h, m]. |V̂^π − V^π| ≤ B^π along a policy,
+and the maximum over actions, B*, bounds every policy of the product, the optimal one among them.
+
 **Confidence sets, for a machine.** V̄ = the optimum over all kernels in the set, V̲ = the policy's value in the worst
 kernel of the set; V* ≤ V̄ and V̲ ≤ V^π.
 
 **Bernstein around V*, for a machine.** V* does not depend on the data, so (p̂ − p)(φ + W*) obeys Bernstein's inequality
 without the factor O of the L1 ball: V̄ = max_a p̂(φ + W̄) + b, with the variance in b taken from the bracket [V̲*, V̄].
 For the policy, V^π = p̂(φ + W^π) − (p̂ − p)(φ + W*) + (p̂ − p)(W* − W^π), whose last term is small because W* − W^π is:
-it is charged with the element-wise intervals. No label of an unseen transition is needed here.
+it is charged with the element-wise intervals, and that is e. No label of an unseen transition is needed here.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.exploration.confidence import Confidence, function_widths
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.passes import as_counts, copies_of, run_pass
+from praemia.kernels import certify, recursion
 from praemia.kernels.arrays import Actions
-from praemia.kernels.certify import bracket, policy_distance, worst_value
-from praemia.kernels.ucrl2 import plan_ucrl2
-from praemia.learners.ucrl2_rm import bernstein_interval, dense_rows
+from praemia.kernels.planners import Recipe
+from praemia.learners.best_kernels import best_in_ball, best_in_intervals, prepare_ball, prepare_interval, sort_rows
+from praemia.learners.confidence_sets import log_of_subsets
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task, TaskSpec
 
 Values = NDArray[np.float64]
 MAX_DENSE = 4_000_000  # (o, a, o') for which confidence sets are laid out
+
+BRACKETS = Recipe(
+    recursion,
+    (
+        ("prepare_pair", recursion.nothing_for_pair),
+        ("begin_step", certify.find_widest_gap),
+        ("pair_value", certify.bracket_value),
+    ),
+)
+
+
+def _set_recipe(prepare: Any, best: Any) -> Recipe:
+    parts = (
+        ("ASKS_UNSEEN", True),
+        ("prepare_pair", prepare),
+        ("begin_step", sort_rows),
+        ("pair_value", certify.along_policy),
+    )
+    return Recipe(recursion, parts, (("best_in_set", best),))
+
+
+BALLS, INTERVALS = _set_recipe(prepare_ball, best_in_ball), _set_recipe(prepare_interval, best_in_intervals)
+
+
+class MachineBounds(NamedTuple):
+    """What is known of a machine's values from an estimate, at the first step in the initial machine state."""
+
+    upper: Values  # [O], ≥ V*
+    lower: Values  # [O], ≤ V^π
+    farthest: Values  # [O], B*
+    distance: Values  # [O], B^π
+    farthest_policy: Actions  # [H, M, O + 1], one whose distance is B*
 
 
 def largest_distance(kernel: Any, confidence: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:
@@ -51,13 +95,6 @@ def largest_distance(kernel: Any, confidence: Confidence, horizon: int) -> tuple
         table = np.minimum(1.0, confidence.tv + (kernel @ values).reshape(size, num_actions))
         actions[h], values = table.argmax(axis=1), table.max(axis=1)
     return values, actions
-
-
-def distance_of_policy(task: Task, confidence: Confidence, policy: Actions) -> Values:
-    """Return D_0 as [O] of a policy [H, O + 1, M] in the estimate with its sink, from the machine's initial state."""
-    tv = np.concatenate((confidence.tv.ravel(), np.zeros(task.num_actions)))
-    table = policy_distance(task.arrays, task.table.transition_layers, task.num_actions, tv, policy)
-    return table[:-1, task.table.initial]
 
 
 def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
@@ -74,51 +111,72 @@ def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
     return table
 
 
-def bernstein_bracket(
+def machine_bounds(
     dataset: Dataset, task: Task, confidence: Confidence, policy: Actions, most: Values
-) -> tuple[Values, Values]:
-    """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O], by Bernstein around V*; ``policy`` is [H, O + 1, M]."""
-    sink = task.num_actions
+) -> MachineBounds:
+    """Bound values and distances in an estimate with its sink; ``policy`` is [H, O + 1, M], ``most`` [H + 1, M]."""
+    model, sink = task.arrays, np.ones(task.num_actions)
     widths = function_widths(dataset, confidence, int(task.horizon), task.num_machine_states)
-    model = task.arrays
-    raised = np.zeros(len(model.probs))
-    raised[_places(dataset, task)] = confidence.upper - dataset.probs
-    raised[np.repeat(np.append(confidence.tv.ravel() == 0.0, np.ones(sink, bool)), np.diff(model.indptr))] = 0.0
-    upper, own = bracket(
-        model,
-        task.table.layers,
-        task.num_actions,
-        np.append(widths.ravel(), np.full(sink, -1.0)),
-        np.append(confidence.tv.ravel(), np.ones(sink)),
-        raised,
-        np.append(confidence.miss.ravel(), np.ones(sink)),
-        most,
+    numbers = ((widths, -sink), (confidence.tv, sink), (confidence.miss, sink))
+    values, greedy = run_pass(
+        BRACKETS,
+        as_counts(
+            np.ones((task.num_observations, task.num_actions)),
+            model.indptr,
+            model.probs,
+            model.successors,
+            model.rows,
+            model.row_labels,
+            model.row_targets,
+        ),
+        copies_of(task.table, (1.0, 1.0, 1.0, 0.0, 0.0)),
         policy,
+        most.ravel(),
+        num_copies=certify.BRACKET_COPIES,
+        by_pair=np.column_stack([np.append(own, at_sink) for own, at_sink in numbers]),
+        by_successor=_raised(dataset, task, confidence)[:, None],
     )
-    return upper[:-1, task.table.initial], own[:-1, task.table.initial]
+    first = values[:, :-1, task.table.initial]
+    far = greedy[:, :, certify.FARTHEST].transpose(0, 2, 1)
+    return MachineBounds(
+        first[certify.UPPER], first[certify.OWN], first[certify.FARTHEST], first[certify.DISTANCE], far
+    )
 
 
-def _places(dataset: Dataset, task: Task) -> NDArray[np.int64]:
-    """Return the edge of the estimate that each transition of the dataset became."""
-    edges = np.repeat(np.arange(task.mdp.num_pairs), np.diff(task.mdp.indptr)) * task.num_observations
-    keys = edges + task.mdp.successors
-    return np.searchsorted(keys, dataset.pairs * task.num_observations + dataset.successors)
+def _raised(dataset: Dataset, task: Task, confidence: Confidence) -> Values:
+    """Return the upper end of p less p̂ for every edge of the estimate; 0 where nothing is in doubt."""
+    owners = np.repeat(np.arange(task.mdp.num_pairs), np.diff(task.mdp.indptr))
+    keys = owners * task.num_observations + task.mdp.successors
+    raised = np.zeros(len(keys))
+    places = np.searchsorted(keys, dataset.pairs * task.num_observations + dataset.successors)
+    raised[places] = confidence.upper - dataset.probs
+    is_sure = np.append(confidence.tv.ravel() == 0.0, np.ones(task.num_actions, dtype=bool))
+    raised[is_sure[owners]] = 0.0
+    return raised
 
 
 def set_brackets(dataset: Dataset, spec: TaskSpec, confidence: Confidence, policy: Actions) -> tuple[Values, Values]:
     """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O]: the better of L1 balls and intervals; ``policy`` is [H, O, M]."""
-    shape = (dataset.num_observations, dataset.num_actions, dataset.num_observations)
-    p_hat = np.zeros(shape)
-    p_hat.reshape(-1, shape[2])[dataset.pairs, dataset.successors] = dataset.probs
-    visits = dataset.visits
-    n = np.maximum(1, visits).astype(np.float64)[..., None]
-    lower, upper = bernstein_interval(p_hat, n, confidence.element_level, 1.0)
-    rows, layers = dense_rows(spec)
-    none, flat = np.empty((0, 0, 0)), np.empty((0, 0))
+    every, table, size = spec.every_row, spec.dense_labels[1], dataset.num_observations
+    rows = every.own[dataset.pairs, dataset.successors]
+    columns = (dataset.counts, dataset.successors, rows, every.row_labels, every.row_targets[size:])
+    counts, layers = as_counts(dataset.visits, dataset.indptr, *columns), copies_of(table, (1.0, -1.0))
     optima, worsts = [], []
-    for radius, low, high in ((confidence.l1, none, none), (flat, lower, upper)):
-        free = np.empty_like(policy)
-        optima.append(plan_ucrl2(visits, p_hat, radius, low, high, rows, layers, free, 1))
-        worsts.append(worst_value(visits, p_hat, radius, low, high, rows, layers, policy))
-    start = spec.table.initial
-    return np.minimum(*optima)[:, start], np.maximum(*worsts)[:, start]
+    for recipe, constants in (
+        (BALLS, (1.0, confidence.set_level, log_of_subsets(size))),
+        (INTERVALS, (1.0, confidence.element_level, 0.0)),
+    ):
+        values, _ = run_pass(
+            recipe,
+            counts,
+            layers,
+            policy,
+            np.array(constants),
+            num_copies=certify.SET_COPIES,
+            by_pair=np.zeros((size * dataset.num_actions, size + 1)),
+            by_successor=np.zeros((len(rows), 1)),
+            every=every,
+        )
+        optima.append(values[certify.OPTIMUM, :, table.initial])
+        worsts.append(-values[certify.WORST, :, table.initial])
+    return np.minimum(*optima), np.maximum(*worsts)

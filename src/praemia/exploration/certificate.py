@@ -2,10 +2,11 @@
 
 With probability 1 − ρ, for all rewards and all policies at once (parts 1, 2) and for the machine at hand (part 3):
 
-    J(π*) − J(π̂) ≤ α + G·(D* + D(π̂))           (the simulation lemma; any reward, any policy)
+    J(π*) − J(π̂) ≤ α + 2G·D*                   (the simulation lemma; any reward on trajectories, any policy)
+    J(π*) − J(π̂) ≤ B* + B^π̂                    (the same for a machine, in the product)
     J(π*) − J(π̂) ≤ V̄ − V̲                       (a machine; optimism and pessimism)
 
-and the certificate is the smaller, never more than G. ``praemia.exploration.bounds`` has the proofs. Both hold for one
+and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs. They hold for one
 machine or reward chosen after looking at the data, except part 3, which needs the machine to be fixed without looking:
 when many machines are planned for, divide ``failure_prob`` by their number.
 """
@@ -19,15 +20,16 @@ from numpy.typing import NDArray
 
 from praemia.exploration.bounds import (
     MAX_DENSE,
+    MachineBounds,
     Values,
-    bernstein_bracket,
-    distance_of_policy,
     largest_distance,
+    machine_bounds,
     most_to_earn,
     set_brackets,
 )
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.reach import sparse_kernel
 from praemia.kernels.arrays import Actions
 from praemia.models.machine import RewardMachine
@@ -126,45 +128,44 @@ def certify_machine(
 ) -> Certificate:
     """Certify the exact plan for a machine; ``task`` is the estimate with its sink, ``policy`` is [H, M, O + 1]."""
     sure = confidence(dataset, failure_prob)
-    inner = policy.transpose(0, 2, 1).copy()
+    inner = policy.transpose(0, 2, 1)
     most = most_to_earn(machine, int(task.horizon))
-    largest = float(most[0, task.table.initial])
-    distances, actions = _largest(dataset, sure, int(task.horizon))
-    own = distance_of_policy(task, sure, inner)
-    parts = [min(1.0, sure.start_tv + float(dataset.start_probs @ part)) for part in (distances, own)]
-    upper, lower = _brackets(dataset, task, machine, sure, inner, most, labels)
+    largest, start = float(most[0, task.table.initial]), dataset.start_probs
+    found = machine_bounds(dataset, task, sure, inner, most)
+    distances = (min(largest, sure.start_tv * largest + float(start @ b)) for b in (found.farthest, found.distance))
+    simulation = sum(distances)
+    upper, lower = _brackets(dataset, machine, sure, inner, found, labels)
     upper = np.minimum(upper, largest)
-    simulation = largest * sum(parts)
-    mine = occupancy(task, policy).pairs[:-1]
-    gap = _shifted(np.maximum(0.0, upper - lower), dataset.start_probs, sure.start_tv)
+    gap = _shifted(np.maximum(0.0, upper - lower), start, sure.start_tv)
+    visits = occupancy(task, policy).pairs[:-1]
+    if simulation < gap:
+        visits = visits + occupancy(task, found.farthest_policy).pairs[:-1]
     return Certificate(
         bound=min(largest, simulation, gap),
         largest=largest,
         failure_prob=failure_prob,
         alpha=0.0,
         simulation=simulation,
-        optimistic=_shifted(upper, dataset.start_probs, sure.start_tv),
-        pessimistic=0.0 - _shifted(-lower, dataset.start_probs, sure.start_tv),
+        optimistic=_shifted(upper, start, sure.start_tv),
+        pessimistic=0.0 - _shifted(-lower, start, sure.start_tv),
         start_tv=sure.start_tv,
-        to_visit=_suggestions(dataset, sure, mine if gap <= simulation else mine + _visits(dataset, actions)),
+        to_visit=_suggestions(dataset, sure, visits),
     )
 
 
 def _brackets(
     dataset: Dataset,
-    task: Task,
     machine: RewardMachine,
     sure: Confidence,
     policy: Actions,
-    most: Values,
+    found: MachineBounds,
     labels: Labels | None,
 ) -> tuple[Values, Values]:
-    """Return the smallest V̄_0 and the largest V̲_0 that are known, both [O]."""
-    upper, lower = bernstein_bracket(dataset, task, sure, policy, most)
+    """Return the smallest V̄_0 and the largest V̲_0 that are known, both [O]; ``policy`` is [H, O + 1, M]."""
+    upper, lower = found.upper, found.lower
     size = dataset.num_observations**2 * dataset.num_actions
     if size <= MAX_DENSE and not dataset.absorbing.any() and (dataset.labels_known or labels is not None):
-        spec = _spec(dataset, machine, int(task.horizon), labels)
-        best, worst = set_brackets(dataset, spec, sure, policy[:, :-1].copy())
+        best, worst = set_brackets(dataset, _spec(dataset, machine, len(policy), labels), sure, policy[:, :-1])
         upper, lower = np.minimum(upper, best), np.maximum(lower, worst)
     return upper, lower
 
@@ -177,13 +178,13 @@ def _spec(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels
 
 
 def _largest(dataset: Dataset, sure: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:
-    kernel = sparse_kernel(dataset.estimate())[: dataset.visits.size, : dataset.num_observations]
+    kernel = sparse_kernel(estimated_mdp(dataset))[: dataset.visits.size, : dataset.num_observations]
     return largest_distance(kernel, sure, horizon)
 
 
 def _visits(dataset: Dataset, actions: NDArray[np.int64]) -> Values:
     """Return μ̂(o, a) in p̂ of a policy [H, O] of observations alone, as [O, A]."""
-    kernel = sparse_kernel(dataset.estimate())[: dataset.visits.size, : dataset.num_observations]
+    kernel = sparse_kernel(estimated_mdp(dataset))[: dataset.visits.size, : dataset.num_observations]
     size, num_actions = dataset.visits.shape
     total, here = np.zeros(dataset.visits.size), dataset.start_probs
     for chosen in actions:

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError
 from praemia.exploration.dataset import Dataset
-from praemia.learners.ucrl2_rm import ETA, bernstein_interval, l1_radius
+from praemia.learners.confidence_sets import ETA, bernstein_interval, l1_radius, log_of_subsets
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,14 +36,14 @@ class Confidence:
 
     Attributes
     ----------
-    l1 : float64[O, A], the radius of part 1; element_level : d of part 2; function_part : ρ₃.
+    set_level : d of part 1; element_level : d of part 2; function_part : ρ₃.
     lower, upper : float64[E], the ends of part 2 for the transitions seen.
     tv : float64[O, A], the least of the bounds on ½‖p̂ − p‖₁; 1 for a pair never visited, 0 for absorbing ones.
     miss : float64[O, A], a bound on the mass of the successors never seen.
     start_tv : the same as ``tv`` for the first observation.
     """
 
-    l1: NDArray[np.float64]
+    set_level: float
     element_level: float
     function_part: float
     lower: NDArray[np.float64]
@@ -61,15 +61,15 @@ def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
     part = failure_prob / 3.0
     rows = dataset.visits.size + 1
     n = np.maximum(1, dataset.visits).astype(np.float64)
-    l1 = l1_radius(n, size, part / rows)
-    level = part / (2.0 * rows * size)
+    set_level, level = part / rows, part / (2.0 * rows * size)
+    by_sets = 0.5 * l1_radius(n, log_of_subsets(size), set_level)
     lower, upper = bernstein_interval(dataset.probs, n.ravel()[dataset.pairs], level, 1.0)
     miss = np.bincount(dataset.pairs, dataset.probs - lower, dataset.visits.size).reshape(shape)
-    tv = np.minimum(1.0, np.minimum(0.5 * l1, miss))
+    tv = np.minimum(1.0, np.minimum(by_sets, miss))
     never, still = dataset.visits == 0, np.broadcast_to(dataset.absorbing[:, None], shape)
     tv = np.where(still, 0.0, np.where(never, 1.0, tv))
     unseen: NDArray[np.float64] = np.where(still, 0.0, np.where(never, 1.0, np.minimum(miss, tv)))
-    return Confidence(l1, level, part, lower, upper, tv, unseen, _start_tv(dataset, part / rows, level))
+    return Confidence(set_level, level, part, lower, upper, tv, unseen, _start_tv(dataset, set_level, level))
 
 
 def _start_tv(dataset: Dataset, set_level: float, element_level: float) -> float:
@@ -77,7 +77,7 @@ def _start_tv(dataset: Dataset, set_level: float, element_level: float) -> float
     if dataset.first_counts.max() == total:
         # The union is over which observation it is.
         return -math.expm1(math.log(element_level) / total)
-    by_sets = 0.5 * float(l1_radius(np.array(total), dataset.num_observations, set_level))
+    by_sets = 0.5 * float(l1_radius(total, log_of_subsets(dataset.num_observations), set_level))
     probs = dataset.start_probs[dataset.first_counts > 0]
     lower, _ = bernstein_interval(probs, np.array(total), element_level, 1.0)
     return min(1.0, by_sets, float((probs - lower).sum()))

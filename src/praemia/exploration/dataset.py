@@ -7,7 +7,7 @@ here, never code. Datasets of one environment can be merged, and episodes of the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
+from praemia.exploration.archive import encode, read
+from praemia.exploration.counted import add_up
+from praemia.files.whole import write_whole
 from praemia.models.labels import RuleLabelling
-from praemia.models.mdp import LabeledMDP
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,12 +115,6 @@ class Dataset:
             met[:own] |= met[own:]
         return np.flatnonzero(~met & ~self.absorbing)
 
-    def estimate(self) -> LabeledMDP:
-        """Return p̂ as a labelled MDP with one observation more, the sink: pairs never visited lead there."""
-        from praemia.exploration.estimate import estimated_mdp
-
-        return estimated_mdp(self)
-
     def merge(self, *others: Dataset) -> Dataset:
         """Return the data of several datasets of one environment together."""
         for other in others:
@@ -201,31 +197,20 @@ class Dataset:
 
     def save(self, path: str | Path) -> None:
         """Write the dataset to a file, whole or not at all."""
-        from praemia.exploration.archive import save
+        write_whole(Path(path), self.to_bytes())
 
-        save(self, Path(path))
+    def to_bytes(self) -> bytes:
+        """Return the dataset as a file's bytes; equal datasets give equal bytes."""
+        return encode({item.name: getattr(self, item.name) for item in fields(self)})
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
-        """Read a dataset from a file."""
-        from praemia.exploration.archive import load
-
-        return load(Path(path))
+        """Read a dataset from a file; anything but a whole one is a FileError."""
+        return read(Path(path), cls)
 
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
-
-
-def add_up(
-    pairs: NDArray[np.int64], successors: NDArray[np.int64], counts: NDArray[np.int64], num_observations: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Add up the counts of equal transitions; return the columns in order, those with count 0 left out."""
-    keys, places = np.unique(pairs * num_observations + successors, return_inverse=True)
-    totals = np.bincount(places, counts, len(keys)).astype(np.int64)
-    some = totals > 0
-    first, second = np.divmod(keys[some], num_observations)
-    return first, second, totals[some]
 
 
 def _require_same(first: Dataset, second: Dataset) -> None:

@@ -10,27 +10,29 @@ count doubles, not in every episode, so Φ_o has few distinct policies with mult
 episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box,
 observations where an episode has ended teach nothing and get no run.
 
-``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in
-``praemia.exploration.uncertainty``.
+``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, unknown_name
-from praemia.exploration.build import box_dataset, task_dataset
+from praemia.exploration.build import build_dataset
+from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.grounds import BoxGround, Ground, TaskGround, uniform_at
-from praemia.exploration.uncertainty import Searcher, UncertaintyExplorer
+from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment
+from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
+from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.task import Task
 from praemia.simulation.seeds import Seed, seed_key
+
+Report: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
 
 METHODS = ("euler", "uncertainty")
 DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01}
@@ -39,7 +41,7 @@ MAX_EPISODES = 10**9
 
 @dataclass(frozen=True)
 class Budget:
-    """What exploration may use: N, N₀, the method with its coefficient, and where chance starts."""
+    """What exploration may use: N, N₀, the method with its coefficient, and the random seed."""
 
     episodes: int
     policy_episodes: int
@@ -67,7 +69,7 @@ def explore(
     scale: float | None = None,
     keep_search: bool = False,
     stop_below: float = 0.0,
-    on_progress: Callable[[int, int], None] | None = None,
+    on_progress: Report | None = None,
 ) -> Dataset:
     """Explore a task or a black box without looking at any reward; its machine is ignored but for its propositions.
 
@@ -78,50 +80,57 @@ def explore(
     scale : the exploration coefficient of the method; 1 is the theory's.
     keep_search : also keep the episodes in which EULER searched.
     stop_below : ``uncertainty`` only: stop when the explorer's bound at the start is below this.
-    on_progress : called with the number of episodes played so far and the number to come in all.
+    on_progress : called with the number of episodes played so far and the total.
     """
     budget = _checked(episodes, policy_episodes, method, seed, scale, keep_search, stop_below)
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
-    ground: TaskGround | BoxGround = TaskGround(task) if isinstance(task, Task) else BoxGround(task)
+    environment = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
     report = on_progress or (lambda done, total: None)
-    played = _two_stages(ground, budget, report) if method == "euler" else _one_stage(ground, budget, report)
-    source = {"task": ground.name, **budget.to_json(played)}
-    if isinstance(ground, TaskGround):
-        return task_dataset(ground, source, keep_search)
-    return box_dataset(ground, source, keep_search)
+    stages = _two_stages if method == "euler" else _one_stage
+    collected, every = stages(environment, budget, report)
+    source = {"task": environment.name, **budget.to_json(collected.num_episodes)}
+    return build_dataset(environment, every if keep_search else collected, every, source)
 
 
-def _two_stages(ground: Ground, budget: Budget, report: Callable[[int, int], None]) -> int:
-    targets = ground.targets
+def _two_stages(environment: Environment, budget: Budget, report: Report) -> tuple[Counted, Counted]:
+    """Search for every target and collect with what was found; return what was collected, and all that was played.
+
+    The world in which data is collected stands open meanwhile, so that no policy needs to be kept.
+    """
+    targets, num_actions = environment.targets, environment.num_actions
     total = len(targets) * budget.policy_episodes + budget.episodes
-    share_rng = np.random.default_rng(np.random.SeedSequence((*budget.seed, 0)))
-    shares = share_rng.multinomial(budget.episodes, np.full(len(targets), 1.0 / len(targets)))
+    rng = np.random.default_rng(np.random.SeedSequence((*budget.seed, 0)))
+    shares = rng.multinomial(budget.episodes, np.full(len(targets), 1.0 / len(targets)))
     learner = Searcher(bonus_scale=budget.scale)
-    done = 0
+    collecting = environment.world(None, Given(), budget.episodes, (*budget.seed, 2))
+    every: Counted | None = None
+    for number, (target, share) in enumerate(zip(targets.tolist(), shares.tolist(), strict=True)):
+        done = number * budget.policy_episodes
+        searching = environment.world(target, learner, budget.policy_episodes, (*budget.seed, 1, target))
+        policies, lengths = search(searching, _after(done + collecting.played, total, report))
+        for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):
+            if count:
+                changed = uniform_at(policy, target, num_actions)
+                play_given(collecting, changed, int(count), _after(done + budget.policy_episodes, total, report))
+        searched = environment.counted(searching)
+        every = searched if every is None else every + searched
+    collected = environment.counted(collecting)
+    return collected, collected if every is None else every + collected
 
-    def policies() -> Iterator[tuple[NDArray[np.float64], int]]:
-        nonlocal done
-        for target, share in zip(targets.tolist(), shares.tolist(), strict=True):
-            played = ground.search(target, learner, budget.policy_episodes, (*budget.seed, 1, target))
-            lengths = np.array([length for _, length in played])
-            for (policy, _), count in zip(played, share_rng.multinomial(share, lengths / lengths.sum()), strict=True):
-                if count:
-                    yield uniform_at(policy, target, ground.num_actions), int(count)
-            done += budget.policy_episodes + share
-            report(done, total)
 
-    ground.collect(policies(), budget.episodes, (*budget.seed, 2))
-    return budget.episodes
-
-
-def _one_stage(ground: Ground, budget: Budget, report: Callable[[int, int], None]) -> int:
+def _one_stage(environment: Environment, budget: Budget, report: Report) -> tuple[Counted, Counted]:
+    """Run the uncertainty explorer; return what it played, twice: all of it is data."""
     learner = UncertaintyExplorer(scale=budget.scale)
-    seed = (*budget.seed, 2)
-    played, _ = ground.wander(
-        learner, budget.episodes, seed, budget.stop_below, lambda done: report(done, budget.episodes)
-    )
-    return played
+    world = environment.world(None, learner, budget.episodes, (*budget.seed, 2))
+    play_until_sure(world, budget.stop_below, _after(0, budget.episodes, report))
+    collected = environment.counted(world)
+    return collected, collected
+
+
+def _after(done: int, total: int, report: Report) -> Progress:
+    """Return what reports episodes that are played after others."""
+    return lambda played: report(done + played, total)
 
 
 def _checked(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from praemia.errors import FileError
 
 READABLE = 0o644  # a temporary file is its owner's alone; what it becomes is to be read
+PARTIAL = ".partial"  # how the name of a file ends that is not whole yet
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of day must not change the bytes
 
 
@@ -30,7 +31,7 @@ def write_whole(path: Path, data: bytes) -> None:
         if path.exists() and not path.is_file() and not path.is_dir():
             path.write_bytes(data)
             return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".partial")
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=PARTIAL)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
@@ -43,6 +44,12 @@ def write_whole(path: Path, data: bytes) -> None:
             raise
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def other_format(what: str, found: object, expected: int) -> str:
+    """Say that something was written by another version, and what to do."""
+    remedy = "read it with praemia 0.2, or make it again" if found == 1 else "read it with the version that wrote it"
+    return f"{what} of format {found}; this version of praemia reads format {expected}: {remedy}"
 
 
 def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:

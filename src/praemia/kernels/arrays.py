@@ -11,6 +11,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 SmallInts: TypeAlias = NDArray[np.int32]
 Unsigned: TypeAlias = NDArray[np.uint32]
+Whole: TypeAlias = int | np.signedinteger[Any]
 Actions: TypeAlias = NDArray[Any]  # of the type that ``action_type`` says
 
 
@@ -19,12 +20,17 @@ def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
     return np.int8 if num_actions <= 128 else np.int16
 
 
-LANES = 4  # vector instructions work on so many machine states at once
+EXACT_LANES = 4  # exact planning works on multiples of so many machine states
 
 
-def padded_width(num_states: int) -> int:
-    """Return the number of columns of a table: the next multiple of four."""
-    return (num_states + LANES - 1) // LANES * LANES
+def lanes_for(num_states: int) -> int:
+    """Return how many machine states a learner's plan works on at a time."""
+    return 1 if num_states == 1 else 4 if num_states <= 4 else 8
+
+
+def padded_width(num_states: int, lanes: int = EXACT_LANES) -> int:
+    """Return the number of columns of a table: the next multiple of the lanes."""
+    return (num_states + lanes - 1) // lanes * lanes
 
 
 class MachineArrays(NamedTuple):
@@ -59,3 +65,25 @@ class LayerArrays(NamedTuple):
     targets: Unsigned  # [N·W], flat
     probs: Floats  # [N·W], flat
     paid: Floats  # [L·W], flat: φ, or zeros where only τ is wanted
+
+
+class EveryRow(NamedTuple):
+    """The continuation row of every (o, a, o'), whether or not it was seen; empty for learners that do not ask."""
+
+    own: Unsigned  # [O·A, O]
+    row_labels: SmallInts  # [X]
+    row_targets: SmallInts  # [O + X], also those of the first O rows
+
+
+class Outlook(NamedTuple):
+    """Which (label, next observation) can follow which pair, as far as the labelling alone tells.
+
+    The pairs that allow the same labels form a group. Label l can lead to targets[indptr[l] : indptr[l + 1]].
+    """
+
+    groups: SmallInts  # [O·A]
+    group_indptr: Ints  # [G + 1]
+    group_labels: SmallInts
+    indptr: Ints  # [L + 1]
+    targets: SmallInts
+    layers: LayerArrays  # the machine on these labels

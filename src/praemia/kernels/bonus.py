@@ -1,70 +1,94 @@
-"""Optimistic value iteration with any bonus of the form c₁·√Var + c₂: the recursion that several learners share.
+"""Learners with a bonus: what a pair is worth, from the mean and the deviation under p̂ of what follows it.
 
-For a known pair, with p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is to come:
+With p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is to come, ``pair_value`` hands p̂Y and
+√Var_p̂(Y) to the learner's ``worth``. Both are taken about the first successor: when all are worth the same, the
+deviation is 0 exactly. Where rewards are kept apart, the deviation is that of W alone.
 
-    Q_h = min{Q_h of the previous plan, cap_h, Σ p̂ Y + c₁(o, a)·√Var_p̂(Y) + c₂(h, o, a)},      V_h = max_a Q_h,
-
-and Q_h = cap_h for the others. The learner gives c₁ and c₂ as arrays over slots, so that they may depend on n in any
-way. Without a previous plan the first member is left out.
+    numbers(visits, visits_of_state, constants)   the numbers of a pair, once for a plan: a tuple of floats
+    worth(mean, deviation, pair)                  what the pair is worth
 """
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from praemia.kernels.arrays import LANES, Actions, Floats, LayerArrays
-from praemia.kernels.compiling import compiled
-from praemia.kernels.moments import moments
-from praemia.kernels.observe import SeenArrays
-from praemia.kernels.rows import copied, fill_extra_rows, padded_width
-from praemia.kernels.simd import load, select, store, zeros
-from praemia.kernels.ties import take_best
+from praemia.kernels.arrays import Floats
+from praemia.kernels.recursion import Place, PlanData, value_of
+from praemia.kernels.simd import load, store, zeros
 
 
-@compiled()
-def plan_with_bonus(
-    seen: SeenArrays,
-    layers: LayerArrays,
-    phi: Floats,
-    per_deviation: Floats,
-    flat: Floats,
-    caps: Floats,
-    previous: Floats,
-    policy: Actions,
-    num_actions: int,
-    seed: int,
-) -> tuple[Floats, Floats]:
-    """Make a plan: update policy[H, O, M] for the active observations; return Q[H, V, W] and V_0[O, M].
+class Pair(NamedTuple):
+    """What a learner is told of a pair."""
 
-    layers holds τ alone, phi (flat [L·W]) the mean rewards. per_deviation[V] is c₁, flat[H, V] is c₂, caps[H] the most
-    that Q_h can be. previous[H, V', W] is the Q of the plan before, for the slots that existed then.
-    """
-    horizon, num_obs, num_states = policy.shape
-    known_slots, num_slots, width = previous.shape[1], seen.visits.shape[0], padded_width(num_states)
-    tables = np.zeros((2, num_obs + seen.row_labels.shape[0], width))
-    action_values = np.empty((horizon, num_slots, width))
-    old_values, new_values, actions = previous.reshape(-1), action_values.reshape(-1), policy.reshape(-1)
-    values, tie, zero = np.empty(num_actions * LANES), seed, zeros(4)
-    for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, seen.row_labels, seen.row_targets, layers)
-        here[:] = caps[h]
-        worth, best = after.reshape(-1), here.reshape(-1)
-        for i in range(seen.active.shape[0]):
-            o = int(seen.active[i])
-            for lane in range(0, width, LANES):
-                for a in range(num_actions):
-                    v = int(seen.slots[o * num_actions + a])
-                    value = zero + caps[h]
-                    if v >= 0:
-                        mean, deviation = moments(zero, seen, v, phi, worth, width, lane)
-                        new = mean + per_deviation[v] * deviation + flat[h, v]
-                        value = select(value > new, new, value)
-                        if v < known_slots:
-                            old = load(zero, old_values, (h * known_slots + v) * width + lane)
-                            value = select(value > old, old, value)
-                        store(new_values, (h * num_slots + v) * width + lane, value)
-                    store(values, a * LANES, value)
-                place = (h * num_obs + o) * num_states + lane
-                tie = take_best(values, num_actions, best, o * width + lane, actions, place, num_states - lane, tie)
-    return action_values, copied(tables[0], num_obs, num_states)
+    visits: float
+    numbers: tuple[float, ...]  # what the learner's ``numbers`` said
+    limit: Any  # the most that the pair can be worth
+    cap: float  # the most that can still be earned at this step
+    by_step: float  # the learner's number for this pair and step; 0 where it has none
+
+
+# What ``specialised`` replaces.
+LANES = 4
+REWARDS_ARE_APART = False
+HAS_STEP_NUMBERS = False
+numbers: Any = None
+worth: Any = None
+as_tuple: Any = None
+prepare_steps: Any = None
+
+AS_TUPLE: tuple[Any, ...] = (
+    None,
+    lambda array, i: (array[i, 0],),
+    lambda array, i: (array[i, 0], array[i, 1]),
+    lambda array, i: (array[i, 0], array[i, 1], array[i, 2]),
+    lambda array, i: (array[i, 0], array[i, 1], array[i, 2], array[i, 3]),
+)
+
+
+def one_number(visits: float, visits_of_state: float, constants: Floats) -> tuple[float, ...]:
+    """Return a number that nobody reads, for learners that keep none: compiled code has no empty tuples."""
+    return (0.0,)
+
+
+def prepare_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
+    """Ask for a pair's numbers, and take the mean of its rewards where they are kept apart."""
+    prepare_steps(data, pair, visits_of_state)
+    visits, width, zero = float(data.counts.visits[pair]), data.memory.tables.shape[2], zeros(LANES)
+    found = numbers(visits, visits_of_state, data.constants)
+    for k in range(len(found)):
+        data.memory.by_pair[pair, k] = found[k]
+    if REWARDS_ARE_APART:
+        first = data.counts.first[pair]
+        for lane in range(0, width, LANES):
+            total = zero
+            for e in range(first, first + np.int64(data.counts.distinct[pair])):
+                paid = load(zero, data.spec.paid, np.int64(data.counts.labels[e]) * width + lane)
+                total = total + data.counts.counts[e] * paid
+            store(data.memory.rewards, pair * width + lane, total * (1.0 / visits))
+
+
+def pair_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return what the learner says of a pair."""
+    # Unsigned: a signed index costs a test for "from the end".
+    i = np.uint64(pair)
+    visits, e = float(data.counts.visits[i]), np.uint64(data.counts.first[i])
+    last, inverse = e + np.uint64(data.counts.distinct[i]), 1.0 / visits
+    base, mean, square = value_of(zero, data, place, e), zero, zero
+    e += np.uint64(1)
+    while e < last:
+        off = value_of(zero, data, place, e) - base
+        weighted = data.counts.counts[e] * off
+        mean, square = mean + weighted, square + weighted * off
+        e += np.uint64(1)
+    mean, square = mean * inverse, square * inverse
+    variance = square - mean * mean
+    mean = base + mean
+    if REWARDS_ARE_APART:
+        mean = mean + load(zero, data.memory.rewards, pair * place.width + place.lane)
+    by_step = 0.0
+    if HAS_STEP_NUMBERS and data.memory.by_step.shape[0] > 0:
+        by_step = data.memory.by_step[place.step, pair]
+    told = Pair(visits, as_tuple(data.memory.by_pair, i), place.limit, data.spec.caps[place.step], by_step)
+    return worth(mean, np.sqrt(np.maximum(variance, zero)), told)

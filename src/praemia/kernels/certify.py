@@ -1,83 +1,47 @@
-"""Backward passes behind a certificate: how far two laws of trajectories can be apart, and brackets of values.
+"""What a certificate brings to the recursion (``praemia.kernels.recursion``): it has no backward loop of its own.
 
-``model`` is the estimate p̂ with its labels. tv[pair] bounds the total variation ½‖p̂ − p‖₁; it is 1 for a pair never
-visited. Tables over product states are [O, M], as everywhere in the kernels.
+It wants several values of each product state, some from others. So the machine is laid out in copies side by side, one
+for each value; the recursion takes (copy, m) for a machine state, and a pair looks into the other copies' columns where
+it needs them. A copy that follows the given policy gets −∞ from all other actions.
+
+``bracket_value`` has five copies. With the estimate p̂, Y = φ + W of a copy, and most[h, m] = the most that the machine
+can still pay on average:
+
+    UPPER     V̄ = max_a min(most, p̂Ȳ + b)                      ≥ V*
+    LOWER     V̲ = max_a max(0, p̂Y̲ − b)                         ≤ V*
+    OWN       V̲^π = max(0, p̂Y^π − b − e), a = π                 ≤ V^π
+    FARTHEST  B* = max_a min(most, tv·most + p̂τB*)              ≥ |V̂ − V| of every policy
+    DISTANCE  B^π = min(most, tv·most + p̂τB^π), a = π           ≥ |V̂^π − V^π|
+
+``praemia.exploration.bounds`` says what b and e are and why this holds. ``along_policy`` has two copies, the optimum
+and the policy's worst value over the kernels of a confidence set.
+
+The numbers of a pair stand in memory.by_pair: x = √(2ζ/n) or −1 for one never visited, tv, and the mass of successors
+never seen; memory.by_successor has the upper end of p less p̂, constants is most[H + 1, M], and memory.drawn[o, h·M + m]
+the policy's action. Counts are p̂ itself, as if every pair had been visited once.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
-from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, ModelArrays
-from praemia.kernels.compiling import compiled
-from praemia.kernels.rows import copied, fill_extra_rows, padded_width
-from praemia.kernels.ucrl2 import DenseRows, best_in_intervals, best_in_l1_ball
+from praemia.kernels.compiling import inlined
+from praemia.kernels.recursion import Place, PlanData
+
+UPPER, LOWER, OWN, FARTHEST, DISTANCE = 0, 1, 2, 3, 4
+BRACKET_COPIES = 5
+OPTIMUM, WORST = 0, 1
+SET_COPIES = 2
+WIDTH, TV, MISS = 0, 1, 2
+
+# What a plan over a confidence set replaces: what a pair is worth in the best kernel.
+best_in_set: Any = None
 
 
-@compiled()
-def policy_distance(model: ModelArrays, layers: LayerArrays, num_actions: int, tv: Floats, policy: Actions) -> Floats:
-    """Return D_0[O, M], D_h(o, m) = min(1, tv(o, a) + Σ p̂·τ·D_{h+1}) along the policy's action a.
-
-    ``layers`` pay nothing: the continuation rows are then those of D alone.
-    """
-    horizon, num_obs, num_states = policy.shape
-    tables = np.zeros((2, num_obs + model.row_labels.shape[0], padded_width(num_states)))
-    for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, model.row_labels, model.row_targets, layers)
-        for o in range(num_obs):
-            for m in range(num_states):
-                pair = o * num_actions + int(policy[h, o, m])
-                total = tv[pair]
-                for e in range(model.indptr[pair], model.indptr[pair + 1]):
-                    total += model.probs[e] * after[model.rows[e], m]
-                here[o, m] = min(1.0, total)
-    return copied(tables[0], num_obs, num_states)
-
-
-@compiled()
-def worst_value(
-    visits: Ints,
-    p_hat: Floats,
-    radius: Floats,
-    lower: Floats,
-    upper: Floats,
-    rows: DenseRows,
-    layers: LayerArrays,
-    policy: Actions,
-) -> Floats:
-    """Return V_0[O, M] of policy[H, O, M] in the worst kernel of a confidence set.
-
-    Arguments are as in ``plan_ucrl2``. The minimising kernel is the maximising one for the negated worth; a pair
-    never visited may go anywhere, so it is worth its worst o'.
-    """
-    horizon, num_obs, num_states = policy.shape
-    targets = rows.targets
-    tables = np.zeros((2, targets.shape[0], padded_width(num_states)))
-    everything, nothing = np.full(num_obs, 1.0), np.zeros(num_obs)
-    for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_obs, rows.extra_labels, targets[num_obs:], layers)
-        for m in range(num_states):
-            loss = -after[:, m]
-            order = np.argsort(-loss, kind="mergesort")
-            for o in range(num_obs):
-                a = int(policy[h, o, m])
-                own = rows.own[o, a]
-                if visits[o, a] == 0:
-                    value = best_in_intervals(nothing, everything, own, order, targets, loss)
-                elif radius.shape[0] > 0:
-                    value = best_in_l1_ball(p_hat[o, a], own, radius[o, a], order, targets, loss)
-                else:
-                    value = best_in_intervals(lower[o, a], upper[o, a], own, order, targets, loss)
-                here[o, m] = -value
-    return copied(tables[0], num_obs, num_states)
-
-
-@compiled()
-def deviation_bound(square: float, x: float, most: float) -> float:
+def deviation_bound(variance: float, x: float, most: float) -> float:
     """Bound |(p̂ − p)f| for a function f with values in [0, most], from its variance under p̂ and x = √(2ζ/n).
 
     The true deviation σ of f solves σ²(1 − x²) − σ·R·x(1 + x²/3) − R²x⁴/36 ≤ Var_p̂(f), and is at most R/2; the bound
@@ -86,95 +50,100 @@ def deviation_bound(square: float, x: float, most: float) -> float:
     sigma = 0.5 * most
     if x < 1.0:
         lead, slope = 1.0 - x * x, most * x * (1.0 + x * x / 3.0)
-        rest = square + most * most * x**4 / 36.0
+        rest = variance + most * most * x**4 / 36.0
         sigma = min(sigma, (slope + math.sqrt(slope * slope + 4.0 * lead * rest)) / (2.0 * lead))
     return sigma * x + most * x * x / 6.0
 
 
-@compiled()
-def optimum_bonus(model: ModelArrays, pair: int, m: int, upper: Floats, lower: Floats, x: float, most: float) -> float:
-    """Bound |(p̂ − p)f*| at a pair, where f* = φ + W* lies between lower and upper.
+_deviation_bound = inlined(deviation_bound)
+
+
+@inlined
+def value_in(data: PlanData, place: Place, e: int, lane: int) -> float:
+    """Return Y of the successor at ``e`` in a column of any copy."""
+    return float(place.worth[np.int64(data.counts.rows[e]) * place.width + lane])
+
+
+@inlined
+def optimum_bonus(data: PlanData, place: Place, pair: int, m: int, most: float) -> float:
+    """Return b, which bounds |(p̂ − p)f*| at a pair, where f* = φ + W* lies between LOWER and UPPER.
 
     The deviation of f* under p̂ is at most that of the middle of the two plus half their distance.
     """
+    num_states, first = place.width // BRACKET_COPIES, data.counts.first[pair]
     mean, square, spread = 0.0, 0.0, 0.0
-    for e in range(model.indptr[pair], model.indptr[pair + 1]):
-        p, row = model.probs[e], model.rows[e]
-        middle = 0.5 * (upper[row, m] + lower[row, m])
+    for e in range(first, first + np.int64(data.counts.distinct[pair])):
+        upper = value_in(data, place, e, UPPER * num_states + m)
+        lower = value_in(data, place, e, LOWER * num_states + m)
+        p, middle = data.counts.counts[e], 0.5 * (upper + lower)
         mean += p * middle
         square += p * middle * middle
-        spread += p * (upper[row, m] - lower[row, m]) ** 2
+        spread += p * (upper - lower) ** 2
     deviation = math.sqrt(max(0.0, square - mean * mean)) + 0.5 * math.sqrt(spread)
-    return deviation_bound(deviation * deviation, x, most)
+    return float(_deviation_bound(deviation * deviation, data.memory.by_pair[pair, WIDTH], most))
 
 
-@compiled()
-def model_error(
-    model: ModelArrays,
-    pair: int,
-    m: int,
-    upper: Floats,
-    own: Floats,
-    tv: float,
-    raised: Floats,
-    miss: float,
-    far: float,
-) -> float:
-    """Bound (p − p̂)g for a function 0 ≤ g ≤ upper − own on the successors seen, and ≤ far on the others."""
-    total = miss * far
-    for e in range(model.indptr[pair], model.indptr[pair + 1]):
-        row = model.rows[e]
-        total += raised[e] * (upper[row, m] - own[row, m])
-    return min(total, tv * far)
+@inlined
+def model_error(data: PlanData, place: Place, pair: int, m: int) -> float:
+    """Return e, which bounds (p − p̂)g for 0 ≤ g ≤ UPPER − OWN on the successors seen, ≤ the widest gap on others."""
+    num_states, first, far = place.width // BRACKET_COPIES, data.counts.first[pair], data.memory.tops[0]
+    total = data.memory.by_pair[pair, MISS] * far
+    for e in range(first, first + np.int64(data.counts.distinct[pair])):
+        upper = value_in(data, place, e, UPPER * num_states + m)
+        own = value_in(data, place, e, OWN * num_states + m)
+        total += data.memory.by_successor[e, 0] * (upper - own)
+    return float(min(total, data.memory.by_pair[pair, TV] * far))
 
 
-@compiled()
-def bracket(
-    model: ModelArrays,
-    layers: LayerArrays,
-    num_actions: int,
-    x: Floats,
-    tv: Floats,
-    raised: Floats,
-    miss: Floats,
-    most: Floats,
-    policy: Actions,
-) -> tuple[Floats, Floats]:
-    """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O, M], for the deterministic policy[H, O, M].
+@inlined
+def is_chosen(data: PlanData, pair: int, column: int) -> bool:
+    """Tell whether the policy takes a pair's action; ``column`` is h·M + m."""
+    o, a = divmod(pair, data.spec.sizes[0])
+    return bool(data.memory.drawn[o, column] == a)
 
-    x[pair] = √(2ζ/n), negative for a pair never visited; raised[edge] = the upper end of p less p̂; miss[pair] bounds
-    the mass of successors never seen; most[h, m] is the most that the machine can still pay. The last observation is
-    the sink, which no visited pair leads to.
+
+def find_widest_gap(zero: Any, data: PlanData, place: Place) -> None:
+    """Write the largest UPPER − OWN to memory.tops: what successors never seen are charged with.
+
+    The sink, the last observation, is not one of them.
     """
-    horizon, num_obs, num_states = policy.shape
-    shape = (2, num_obs + model.row_labels.shape[0], padded_width(num_states))
-    uppers, lowers, owns = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for h in range(horizon - 1, -1, -1):
-        now, then = h % 2, (h + 1) % 2
-        upper, lower, own = uppers[then], lowers[then], owns[then]
-        # How far the policy can be from the optimum anywhere: what unseen successors are charged with.
-        far = np.max(upper[: num_obs - 1, :num_states] - own[: num_obs - 1, :num_states])
-        for table in (upper, lower, own):
-            fill_extra_rows(table, num_obs, model.row_labels, model.row_targets, layers)
-        for o in range(num_obs):
-            for m in range(num_states):
-                best, floor, kept = 0.0, 0.0, 0.0
-                for a in range(num_actions):
-                    pair = o * num_actions + a
-                    if x[pair] < 0.0:
-                        best = most[h, m]
-                        continue
-                    bonus = optimum_bonus(model, pair, m, upper, lower, x[pair], most[h, m])
-                    mean_up, mean_low, mean_own = 0.0, 0.0, 0.0
-                    for e in range(model.indptr[pair], model.indptr[pair + 1]):
-                        p, row = model.probs[e], model.rows[e]
-                        mean_up += p * upper[row, m]
-                        mean_low += p * lower[row, m]
-                        mean_own += p * own[row, m]
-                    best = max(best, min(most[h, m], mean_up + bonus))
-                    floor = max(floor, mean_low - bonus)
-                    if a == policy[h, o, m]:
-                        error = model_error(model, pair, m, upper, own, tv[pair], raised, miss[pair], far)
-                        kept = max(0.0, mean_own - bonus - error)
-                uppers[now, o, m], lowers[now, o, m], owns[now, o, m] = best, floor, kept
-    return copied(uppers[0], num_obs, num_states), copied(owns[0], num_obs, num_states)
+    num_states, widest = place.width // BRACKET_COPIES, 0.0
+    for o in range(data.counts.is_met.shape[0] - 1):
+        for m in range(num_states):
+            at = o * place.width + m
+            widest = max(widest, place.worth[at + UPPER * num_states] - place.worth[at + OWN * num_states])
+    data.memory.tops[0] = widest
+
+
+def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return one of the five values at a pair."""
+    num_states = place.width // BRACKET_COPIES
+    copy, m = divmod(place.lane, num_states)
+    column, numbers, first = place.step * num_states + m, data.memory.by_pair, data.counts.first[pair]
+    if copy in (OWN, DISTANCE) and not is_chosen(data, pair, column):
+        return zero - np.inf
+    most, mean = data.constants[column], 0.0
+    for e in range(first, first + np.int64(data.counts.distinct[pair])):
+        mean += data.counts.counts[e] * value_in(data, place, e, place.lane)
+    if copy in (FARTHEST, DISTANCE):
+        return zero + min(most, numbers[pair, TV] * most + mean)
+    if numbers[pair, WIDTH] < 0.0:
+        return zero + (most if copy == UPPER else 0.0)
+    bonus = optimum_bonus(data, place, pair, m, most)
+    if copy == UPPER:
+        return zero + min(most, mean + bonus)
+    if copy == OWN:
+        mean -= model_error(data, place, pair, m)
+    return zero + max(0.0, mean - bonus)
+
+
+def along_policy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return what a pair is worth in the best kernel of a set; the copy WORST, which pays −φ, follows the policy.
+
+    Its values are negative: the kernel that is best for −V is the worst for V.
+    """
+    num_states = place.width // SET_COPIES
+    copy, m = divmod(place.lane, num_states)
+    if copy == WORST and not is_chosen(data, pair, place.step * num_states + m):
+        return zero - np.inf
+    return best_in_set(zero, data, pair, place)

@@ -1,5 +1,9 @@
 """How kernels are compiled, and where the result is kept so that nobody waits for it twice.
 
+``specialised`` compiles a function in which some global names are replaced, among them other functions: one text then
+serves several learners at the speed of a text of its own. (Numba keeps nothing on disk of functions that take others as
+arguments or catch them in closures; of these it does, because each has a name of its own.)
+
 Compiled code is kept on disk: where ``NUMBA_CACHE_DIR`` says, else in the user's cache folder, else in a folder of
 their own for temporary files. That works also where the package is installed read-only. There it has a folder named
 after a checksum of the kernels, because Numba does not notice a change in a kernel that another file calls.
@@ -14,6 +18,7 @@ import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any, TypeVar
 
 from numba import config, njit
@@ -21,15 +26,21 @@ from numba import config, njit
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def compiled(**options: Any) -> Callable[[Function], Function]:
-    """Compile a function when it is first called, with Numba's options; keep the result on disk."""
+# For kernels that allocate nothing: no references to their arrays are counted, which would cost more than the work.
+UNCOUNTED: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+# For kernels that only kernels call: what Python would call them through takes long to compile.
+INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
+
+def compiled(signature: Any = None, **options: Any) -> Callable[[Function], Function]:
+    """Compile a function, with Numba's options: at once for a signature, else when called. Keep the result on disk."""
 
     def compile_later(function: Function) -> Function:
         # Numba looks the folder up here, once for each function; code that is not ours keeps its own place.
         chosen = config.CACHE_DIR  # type: ignore[attr-defined]
         config.CACHE_DIR = os.path.join(chosen, _name()) if chosen else cache_folder()  # type: ignore[attr-defined]
         try:
-            kernel: Function = njit(cache=True, **options)(function)
+            kernel: Function = njit(signature, cache=True, **options)(function)
             return kernel
         finally:
             config.CACHE_DIR = chosen  # type: ignore[attr-defined]
@@ -37,9 +48,32 @@ def compiled(**options: Any) -> Callable[[Function], Function]:
     return compile_later
 
 
+def rebound(function: Function, name: str, **replacements: Any) -> Function:
+    """Return the same function under another name, with some of its global names replaced."""
+    unknown = replacements.keys() - function.__globals__.keys()
+    if unknown:
+        raise NameError(f"{function.__name__} has no global names {sorted(unknown)}")
+    code, known = function.__code__, {**function.__globals__, **replacements}
+    copy: Any = FunctionType(code, known, name, function.__defaults__)
+    copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
+    return copy  # type: ignore[no-any-return]
+
+
+def specialised(function: Any, name: str, signature: Any = None, *, replacements: Any, **options: Any) -> Any:
+    """Compile a function with some of its global names replaced; ``name`` must tell what they were replaced with."""
+    return compiled(signature, **options)(rebound(function, name, **replacements))
+
+
+def inlined(function: Any, **replacements: Any) -> Any:
+    """Prepare a small function, with some of its global names replaced, to become part of those that call it."""
+    chosen = rebound(function, function.__name__, **replacements) if replacements else function
+    return njit(**UNCOUNTED, **INTERNAL, forceinline=True)(chosen)
+
+
 @cache
 def _name() -> str:
-    sources = sorted(Path(__file__).parent.glob("*.py"))
+    room = Path(__file__).parent
+    sources = sorted([*room.glob("*.py"), *(room.parent / "learners").glob("*.py")])
     return f"kernels-{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
 
 

@@ -16,9 +16,18 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, LayerArrays, ModelArrays
-from praemia.kernels.compiling import compiled
-from praemia.kernels.rows import copied, fill_extra_rows
+from praemia.kernels.compiling import INTERNAL, compiled, specialised
+from praemia.kernels.rows import copied, fill_rows
 from praemia.kernels.simd import load, select, store, store_whole, zeros
+
+
+@compiled(nogil=True)
+def fill(table: Floats, num_observations: int, model: ModelArrays, layers: LayerArrays, first: int, last: int) -> None:
+    """Fill the continuation rows first … last − 1 of a table: sixteen machine states at a time, then four."""
+    wide, width = table.shape[1] // 16 * 16, table.shape[1]
+    labels, targets = model.row_labels, model.row_targets
+    fill_rows(zeros(16), table, num_observations, labels, targets, layers, (first, last), (0, wide))
+    fill_rows(zeros(4), table, num_observations, labels, targets, layers, (first, last), (wide, width))
 
 
 @compiled(nogil=True)
@@ -44,7 +53,7 @@ def improve(
             _improve_lanes(four, model, num_actions, flat, best, actions, width, policy.shape[1], o, lane)
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **INTERNAL)
 def _improve_lanes(
     zero: Any,
     model: ModelArrays,
@@ -108,52 +117,26 @@ def assess_randomised(
             here[o, m] = mean
 
 
-@compiled(nogil=True)
-def solve(
+step: Any = None  # ``improve``, ``assess`` or ``assess_randomised``
+
+
+def backward(
     model: ModelArrays, layers: LayerArrays, num_actions: int, tables: Floats, values: Floats, policy: Actions
 ) -> Floats:
-    """Find the optimum: fill policy[H, O, M]; return V_0[O, M].
+    """Run a step from the last to the first; return V_0[O, M].
 
     tables[2, O + X, W] are zeros to work in; values has the shape [H + 1, O, M] to keep every V_h, or [0, O, M].
     """
-    horizon, num_observations, num_states = policy.shape
-    for h in range(horizon - 1, -1, -1):
+    num_observations = policy.shape[1]
+    for h in range(policy.shape[0] - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
-        improve(model, num_actions, after, here, policy[h], 0, num_observations)
+        fill(after, num_observations, model, layers, 0, model.row_labels.shape[0])
+        step(model, num_actions, after, here, policy[h], 0, num_observations)
         _keep(values, h, here)
-    return copied(tables[0], num_observations, num_states)
+    return copied(tables[0], num_observations, policy.shape[2])
 
 
-@compiled(nogil=True)
-def evaluate(
-    model: ModelArrays, layers: LayerArrays, num_actions: int, tables: Floats, values: Floats, policy: Actions
-) -> Floats:
-    """Find the value of a deterministic policy[H, O, M]; tables, values and result as in ``solve``."""
-    horizon, num_observations, num_states = policy.shape
-    for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
-        assess(model, num_actions, after, here, policy[h], 0, num_observations)
-        _keep(values, h, here)
-    return copied(tables[0], num_observations, num_states)
-
-
-@compiled(nogil=True)
-def evaluate_randomised(
-    model: ModelArrays, layers: LayerArrays, num_actions: int, tables: Floats, values: Floats, policy: Floats
-) -> Floats:
-    """Find the value of a policy[H, O, M, A] of action probabilities; tables, values and result as in ``solve``."""
-    horizon, num_observations, num_states, _ = policy.shape
-    for h in range(horizon - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_extra_rows(after, num_observations, model.row_labels, model.row_targets, layers)
-        assess_randomised(model, num_actions, after, here, policy[h], 0, num_observations)
-        _keep(values, h, here)
-    return copied(tables[0], num_observations, num_states)
-
-
-@compiled(nogil=True)
+@compiled(nogil=True, **INTERNAL)
 def _keep(values: Floats, h: int, table: Floats) -> None:
     """Copy V_h out of a table into values[h], if values are kept; V_H = 0 along with the last step."""
     if values.shape[0] > 0:
@@ -162,3 +145,9 @@ def _keep(values: Floats, h: int, table: Floats) -> None:
         for o in range(values.shape[1]):
             for m in range(values.shape[2]):
                 values[h, o, m] = table[o, m]
+
+
+# The optimum: fills policy[H, O, M]. The value of policy[H, O, M], and of policy[H, O, M, A] of action probabilities.
+solve = specialised(backward, "solve", replacements={"step": improve}, nogil=True)
+evaluate = specialised(backward, "evaluate", replacements={"step": assess}, nogil=True)
+evaluate_randomised = specialised(backward, "evaluate_randomised", replacements={"step": assess_randomised}, nogil=True)

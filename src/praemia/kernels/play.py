@@ -1,22 +1,17 @@
 """Play whole stretches of episodes, counting as they go, until a new plan is due.
 
-Randomness comes from ``uniforms``, numbers that the caller drew from a NumPy Generator; a choice among several
-alternatives takes the next one, a sure thing takes none. A stretch ends with the episode in which a plan became
-due, or when the numbers could run out within the next episode.
-
-Counts are kept for the states that the learner distinguishes: observations, or product states o · M + m.
-A pair that is visited for the first time gets the next free slot, and so does its state: what a learner is
-shown grows with what was seen.
+A choice among several alternatives takes the next number of the world's generator, a sure thing takes none.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts
-from praemia.kernels.compiling import compiled
+import numpy as np
 
-DOUBLING, EPOCH, EPISODE = 0, 1, 2  # when a plan is due
+from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts, Unsigned, Whole
+from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.counts import EPISODE, CountArrays, add_row, add_successor, count_visit, meet
 
 
 class WorldArrays(NamedTuple):
@@ -34,28 +29,24 @@ class WorldArrays(NamedTuple):
     reward_sums: Floats
     start_observations: SmallInts
     start_sums: Floats
-    sizes: Ints  # A, M, the initial machine state
+    sizes: Ints  # A, M, the initial machine state, O
 
 
-class TallyArrays(NamedTuple):
-    """What has been counted. S is O or O · M, the states that the learner distinguishes.
+class OutcomeArrays(NamedTuple):
+    """All that can follow the pairs: their edges, or on the product each edge with each of ``width`` machine moves.
 
-    The entries of a pair are what can follow it: its edges, or on the product each edge with each of ``width``
-    outcomes of the machine.
+    A learner never sees these. They say where an outcome is counted, once it has happened.
     """
 
-    entry_indptr: Ints  # [S·A + 1]
-    width: int  # 0 on observations
-
-    visits: Ints  # [S·A]
-    visits_at_plan: Ints  # [S·A]
-    entries: Ints  # [E], how often each entry was seen
-    steps: SmallInts  # [H + 1, S], or [0, S] when the learner does not use them
-    slots: SmallInts  # [S·A], −1 for a pair never visited
-    pairs: Ints  # [S·A], the pair of each slot
-    active: SmallInts  # [S], the states with a visited pair, in the order of their first visit
-    is_active: SmallInts  # [S]
-    sizes: Ints  # how many slots are taken, how many states are active
+    indptr: Ints  # [S·A + 1]
+    successors: SmallInts
+    labels: SmallInts
+    rows: Unsigned  # the continuation row among all that there can be
+    row_labels: SmallInts
+    row_targets: SmallInts
+    places: SmallInts  # where the outcome is counted, −1 before it happened
+    row_places: SmallInts  # the row's place in the learner's tables, −1 before it is needed
+    sizes: Ints  # S, and the number of machine moves per edge, 0 on observations
 
 
 @compiled()
@@ -72,96 +63,89 @@ def draw(sums: Floats, first: int, last: int, uniform: float) -> int:
     return first
 
 
-@compiled()
-def count_visit(tally: TallyArrays, state: int, pair: int, entry: int, rule: int) -> bool:
-    """Count a transition; tell whether a plan has become due."""
-    tally.entries[entry] += 1
-    visits = tally.visits[pair] + 1
-    tally.visits[pair] = visits
-    if visits == 1:
-        slot = tally.sizes[0]
-        tally.slots[pair] = slot
-        tally.pairs[slot] = pair
-        tally.sizes[0] = slot + 1
-        if tally.is_active[state] == 0:
-            tally.is_active[state] = 1
-            tally.active[tally.sizes[1]] = state
-            tally.sizes[1] += 1
-    if rule == DOUBLING:
-        return bool(visits & (visits - 1) == 0)
-    before = tally.visits_at_plan[pair]
-    return bool(visits - before >= max(1, before))
+@compiled(**INTERNAL)
+def first_sight(outcomes: OutcomeArrays, counts: CountArrays, pair: Whole, outcome: Whole) -> int:
+    """Give an outcome that happened for the first time its place among the counts."""
+    row = np.int64(outcomes.rows[outcome])
+    num_states = outcomes.sizes[0]
+    if row >= num_states:
+        x = row - num_states
+        if outcomes.row_places[x] < 0:
+            outcomes.row_places[x] = add_row(counts, outcomes.row_labels[x], outcomes.row_targets[x])
+        row = np.int64(outcomes.row_places[x])
+    successor = outcomes.successors[outcome]
+    meet(counts, successor)
+    place = add_successor(counts, pair, successor, outcomes.labels[outcome], row)
+    outcomes.places[outcome] = place
+    return int(place)
 
 
 @compiled()
 def play(
     world: WorldArrays,
-    tally: TallyArrays,
+    outcomes: OutcomeArrays,
+    counts: CountArrays,
     policy: Actions,
     rule: int,
-    uniforms: Floats,
-    cursor: int,
+    rng: Any,
     returns: Floats,
     recent: Ints,
     recent_rewards: Floats,
-) -> tuple[int, int, bool]:
-    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities).
+) -> tuple[int, bool]:
+    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities), at most len(returns) episodes.
 
     returns[k] is filled for the episodes played. recent[H, 6] holds (o, a, z, label, m, m') of the last episode and
-    recent_rewards[H] its rewards, unless they are empty. Returns the number of episodes played, the place reached
-    in ``uniforms``, and whether a plan is due.
+    recent_rewards[H] its rewards, unless they are empty. Returns the number of episodes played, and whether a plan is
+    due.
     """
     horizon = policy.shape[0]
     num_actions, num_states, initial = world.sizes[0], world.sizes[1], world.sizes[2]
-    width = tally.width
-    due = False
-    episode = 0
-    while episode < returns.shape[0] and not due and cursor + 1 + 4 * horizon <= uniforms.shape[0]:
-        o, m, gain = world.start_observations[0], initial, 0.0
+    width = outcomes.sizes[1]
+    uses_steps, keeps_recent = counts.steps.shape[0] > 0, recent.shape[0] > 0
+    due, episode = False, 0
+    while episode < returns.shape[0] and not due:
+        o, m, gain = np.int64(world.start_observations[0]), initial, 0.0
         if world.start_observations.shape[0] > 1:
-            o = world.start_observations[draw(world.start_sums, 0, world.start_sums.shape[0], uniforms[cursor])]
-            cursor += 1
+            o = np.int64(world.start_observations[draw(world.start_sums, 0, world.start_sums.shape[0], rng.random())])
+        meet(counts, o if width == 0 else o * num_states + m)
         for h in range(horizon):
             if policy.ndim == 3:
-                a = policy[h, o, m]
+                a = np.int64(policy[h, o, m])
             else:
-                a = draw(policy[h, o, m], 0, num_actions, uniforms[cursor])
-                cursor += 1
+                a = np.int64(draw(policy[h, o, m], 0, num_actions, rng.random()))
             row = o * num_actions + a
             e = world.indptr[row]
             if world.indptr[row + 1] - e > 1:
-                e = draw(world.sums, e, world.indptr[row + 1], uniforms[cursor])
-                cursor += 1
-            z, label = world.successors[e], world.labels[e]
+                e = draw(world.sums, e, world.indptr[row + 1], rng.random())
+            z, label = np.int64(world.successors[e]), np.int64(world.labels[e])
             rule_row = label * num_states + m
             j = world.mach_indptr[rule_row]
             if world.mach_indptr[rule_row + 1] - j > 1:
-                j = draw(world.mach_sums, j, world.mach_indptr[rule_row + 1], uniforms[cursor])
-                cursor += 1
+                j = draw(world.mach_sums, j, world.mach_indptr[rule_row + 1], rng.random())
             r = world.reward_indptr[j]
             if world.reward_indptr[j + 1] - r > 1:
-                r = draw(world.reward_sums, r, world.reward_indptr[j + 1], uniforms[cursor])
-                cursor += 1
+                r = draw(world.reward_sums, r, world.reward_indptr[j + 1], rng.random())
             gain += world.reward_values[r]
-            if width == 0:
-                state, pair, entry = o, row, e
-            else:
+            state, pair, outcome = o, row, e
+            if width > 0:
                 state = o * num_states + m
                 pair = state * num_actions + a
-                outcome = j - world.mach_indptr[rule_row]
-                entry = tally.entry_indptr[pair] + (e - world.indptr[row]) * width + outcome
-            if tally.steps.shape[0] > 0:
-                tally.steps[h, state] += 1
-            if count_visit(tally, state, pair, entry, rule):
+                outcome = outcomes.indptr[pair] + (e - world.indptr[row]) * width + j - world.mach_indptr[rule_row]
+            place = np.int64(outcomes.places[outcome])
+            if place < 0:
+                place = np.int64(first_sight(outcomes, counts, pair, outcome))
+            if uses_steps:
+                counts.steps[h, state] += 1
+            if count_visit(counts, pair, place, rule):
                 due = True
-            if recent.shape[0] > 0:
+            if keeps_recent:
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
                 recent[h, 3], recent[h, 4], recent[h, 5] = label, m, world.mach_targets[j]
                 recent_rewards[h] = world.reward_values[r]
-            o, m = z, world.mach_targets[j]
-        if tally.steps.shape[0] > 0:
-            tally.steps[horizon, o if width == 0 else o * num_states + m] += 1
+            o, m = z, np.int64(world.mach_targets[j])
+        if uses_steps:
+            counts.steps[horizon, o if width == 0 else o * num_states + m] += 1
         returns[episode] = gain
         episode += 1
         due = due or rule == EPISODE
-    return episode, cursor, due
+    return episode, due

@@ -13,15 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels import arrays
-from praemia.kernels.arrays import Floats, LayerArrays, SmallInts
-from praemia.kernels.compiling import compiled
-from praemia.kernels.simd import gather, load, store, zeros
-
-padded_width = compiled(nogil=True)(arrays.padded_width)
+from praemia.kernels.arrays import Floats, LayerArrays, SmallInts, Whole
+from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.simd import gather, load, num_lanes, store
 
 
-@compiled(nogil=True)
+@compiled(nogil=True, **INTERNAL)
 def copied(table: Floats, num_observations: int, num_states: int) -> Floats:
     """Return V alone, [O, M], out of a table. (A loop: assigning slices takes long to compile.)"""
     values = np.empty((num_observations, num_states))
@@ -31,8 +28,10 @@ def copied(table: Floats, num_observations: int, num_states: int) -> Floats:
     return values
 
 
-@compiled(nogil=True)
-def continuation(zero: Any, layers: LayerArrays, label: int, flat: Floats, start: int, lane: int, width: int) -> Any:
+@compiled(nogil=True, forceinline=True, **INTERNAL)
+def continuation(
+    zero: Any, layers: LayerArrays, label: Whole, flat: Floats, start: Whole, lane: int, width: int
+) -> Any:
     """Return φ(m, label) + Σ_m' τ(m'|m, label)·V(m') from m = ``lane`` on; V begins at flat[start]."""
     total = load(zero, layers.paid, label * width + lane)
     for layer in range(layers.indptr[label], layers.indptr[label + 1]):
@@ -45,33 +44,23 @@ def continuation(zero: Any, layers: LayerArrays, label: int, flat: Floats, start
     return total
 
 
-@compiled(nogil=True)
-def fill_extra_rows(
-    table: Floats, num_observations: int, row_labels: SmallInts, row_targets: SmallInts, layers: LayerArrays
-) -> None:
-    """Fill table[O + x] = φ + Σ τ·table[z_x] for every x; the first O rows hold V."""
-    fill_some_rows(table, num_observations, row_labels, row_targets, layers, 0, row_labels.shape[0])
-
-
-@compiled(nogil=True)
-def fill_some_rows(
+@compiled(nogil=True, forceinline=True, **INTERNAL)
+def fill_rows(
+    zero: Any,
     table: Floats,
     num_observations: int,
     row_labels: SmallInts,
     row_targets: SmallInts,
     layers: LayerArrays,
-    first: int,
-    last: int,
+    rows: tuple[int, int],
+    columns: tuple[int, int],
 ) -> None:
-    """Fill the extra rows first … last − 1."""
+    """Fill table[O + x, m] = φ + Σ τ·table[z_x] for the rows x and the columns m in the ranges given.
+
+    The first O rows hold V. As many machine states are done at a time as ``zero`` has lanes.
+    """
     flat, width = table.reshape(-1), table.shape[1]
-    some, many = zeros(4), zeros(16)
-    for x in range(first, last):
-        label, start, here = row_labels[x], row_targets[x] * width, (num_observations + x) * width
-        lane = 0
-        while lane + 16 <= width:
-            store(flat, here + lane, continuation(many, layers, label, flat, start, lane, width))
-            lane += 16
-        while lane < width:
-            store(flat, here + lane, continuation(some, layers, label, flat, start, lane, width))
-            lane += 4
+    for x in range(rows[0], rows[1]):
+        label, start, here = row_labels[x], np.int64(row_targets[x]) * width, (num_observations + x) * width
+        for lane in range(columns[0], columns[1], num_lanes(zero)):
+            store(flat, here + lane, continuation(zero, layers, label, flat, start, lane, width))

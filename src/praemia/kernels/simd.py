@@ -117,6 +117,25 @@ _register(operator.gt, _Comparison, lambda builder, x, y: builder.fcmp_ordered("
 _register(operator.eq, _Comparison, lambda builder, x, y: builder.fcmp_ordered("==", x, y))
 
 
+def _named(name: str) -> Callable[[Any, Any, Any], Any]:
+    """Return what calls one of LLVM's own functions of two vectors without NaN in them.
+
+    (A comparison and a selection would do the same, but LLVM can make a masked store of it, which is slow.)
+    """
+
+    def emit(builder: Any, x: Any, y: Any) -> Any:
+        kind = ir.FunctionType(x.type, [x.type, x.type])
+        function = cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{x.type.count}f64")
+        return builder.call(function, [x, y], fastmath=("nnan",))
+
+    return emit
+
+
+# A learner's formula is written with NumPy's names and runs on lanes and on plain numbers alike.
+_register(np.minimum, _Arithmetic, _named("minnum"))
+_register(np.maximum, _Arithmetic, _named("maxnum"))
+
+
 @intrinsic(prefer_literal=True)
 def _zeros(typing_context: Any, count: Any) -> Any:
     lanes = Lanes(count.literal_value)
@@ -196,13 +215,11 @@ def _select(typing_context: Any, mask: Any, first: Any, second: Any) -> Any:
 
 
 @intrinsic
-def _root(typing_context: Any, lanes: Any) -> Any:
+def _num_lanes(typing_context: Any, lanes: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        vector = ir.VectorType(_DOUBLE, lanes.count)
-        kind = ir.FunctionType(vector, [vector])
-        return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.sqrt.v{lanes.count}f64"), args)
+        return ir.Constant(_INT64, lanes.count)
 
-    return lanes(lanes), emit
+    return types.int64(lanes), emit
 
 
 @intrinsic
@@ -216,6 +233,21 @@ def _any_lane(typing_context: Any, mask: Any, count: Any) -> Any:
         return builder.icmp_unsigned("!=", builder.and_(bits, counted), ir.Constant(_INT64, 0))
 
     return types.boolean(mask, count), emit
+
+
+@infer_global(np.sqrt)
+class _Root(AbstractTemplate):
+    key = np.sqrt
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(args[0], *args) if len(args) == 1 and isinstance(args[0], Lanes) else None
+
+
+@lower_builtin(np.sqrt, Lanes)
+def _lower_root(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    vector = ir.VectorType(_DOUBLE, sig.args[0].count)
+    name = f"llvm.sqrt.v{sig.args[0].count}f64"
+    return builder.call(cgutils.get_or_insert_function(builder.module, ir.FunctionType(vector, [vector]), name), args)
 
 
 # The plain twins: NumPy arrays as lanes.
@@ -252,9 +284,9 @@ def select_plain(mask: Any, first: Any, second: Any) -> Any:
     return np.where(mask, first, second)
 
 
-def root_plain(lanes: Any) -> Any:
-    """Return the square root of each lane."""
-    return np.sqrt(lanes)
+def num_lanes_plain(lanes: Any) -> int:
+    """Return the number of lanes."""
+    return len(lanes)
 
 
 def any_lane_plain(mask: Any, count: int) -> bool:
@@ -269,5 +301,5 @@ gather: Any = gather_plain if _PLAIN else _gather
 store: Any = store_plain if _PLAIN else _store
 store_whole: Any = store_whole_plain if _PLAIN else _store_whole
 select: Any = select_plain if _PLAIN else _select
-root: Any = root_plain if _PLAIN else _root
+num_lanes: Any = num_lanes_plain if _PLAIN else _num_lanes
 any_lane: Any = any_lane_plain if _PLAIN else _any_lane

@@ -1,56 +1,58 @@
 """Take a best action for each machine state, drawing uniformly among equally good ones.
 
-Passing a NumPy Generator into a kernel costs more than a small plan, so ties are broken with the "minimal standard"
-generator, seeded by the caller from its Generator. Among k equals met one after the other, each newcomer replaces the
-choice when the next number is a multiple of k. A number is drawn only where equals are met.
+A number is drawn only where equals are met, so the common case needs none.
 """
 
 from __future__ import annotations
 
-from praemia.kernels.arrays import LANES, Actions, Floats
-from praemia.kernels.compiling import compiled
-from praemia.kernels.simd import any_lane, load, select, store, store_whole, zeros
+from typing import Any
+
+from praemia.kernels.arrays import Actions, Floats
+from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.simd import any_lane, load, num_lanes, select, store, store_whole
 
 
-@compiled(forceinline=True)
+@compiled(forceinline=True, **INTERNAL)
 def take_best(
-    values: Floats, num_actions: int, here: Floats, at: int, policy: Actions, place: int, count: int, tie: int
-) -> int:
-    """Write the best of values[a · 4 + k] to here[at + k] and its action to policy[place + k]; return the next tie.
+    zero: Any,
+    options: Floats,
+    num_actions: int,
+    here: Floats,
+    at: int,
+    policy: Actions,
+    place: int,
+    count: int,
+    rng: Any,
+) -> None:
+    """Write the best of options[a · lanes + k] to here[at + k] and its action to policy[place + k].
 
-    There are four machine states k, of which ``count`` or fewer exist; here and policy are flat.
+    ``count`` or fewer of the machine states k exist; here and policy are flat.
     """
-    zero = zeros(4)
-    best, choice, ties = load(zero, values, 0), zero, zero
+    lanes = num_lanes(zero)
+    best, choice, ties = load(zero, options, 0), zero, zero
     for a in range(1, num_actions):
-        value = load(zero, values, a * LANES)
+        value = load(zero, options, a * lanes)
         better, ties = value > best, select(value == best, 1.0, ties)
         best, choice = select(better, value, best), select(better, float(a), choice)
     store(here, at, best)
     store_whole(policy, place, choice, count)
     if any_lane(ties > 0.0, count):
-        for k in range(min(count, LANES)):
-            policy[place + k], tie = draw_best(values, k, LANES, num_actions, tie)
-    return tie
+        for k in range(min(count, lanes)):
+            policy[place + k] = draw_best(options, k, lanes, num_actions, rng)
 
 
-@compiled()
-def draw_best(values: Floats, first: int, step: int, num_actions: int, tie: int) -> tuple[int, int]:
-    """Return the action with the largest of values[first + a · step], drawn among equals, and the next tie."""
-    best, choice, equals = values[first], 0, 1
+@compiled(**INTERNAL)
+def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any) -> int:
+    """Return the action with the largest of options[first + a · step], drawn among equals."""
+    best, equals = options[first], 1
     for a in range(1, num_actions):
-        value = values[first + a * step]
-        if value > best:
-            best, choice, equals = value, a, 1
-        elif value == best:
-            equals += 1
-            tie = next_tie(tie)
-            if tie % equals == 0:
-                choice = a
-    return choice, tie
-
-
-@compiled()
-def next_tie(state: int) -> int:
-    """Return x ← 48271·x mod (2^31 − 1)."""
-    return state * 48271 % 2147483647
+        value = options[first + a * step]
+        equals = 1 if value > best else equals + (value == best)
+        best = max(best, value)
+    skipped = int(rng.random() * equals) if equals > 1 else 0
+    for a in range(num_actions):
+        if options[first + a * step] == best:
+            if skipped == 0:
+                return a
+            skipped -= 1
+    return 0

@@ -1,21 +1,24 @@
-"""What a learner is: hyper-parameters and one function, *from counts make a plan*.
+"""What a learner is: parameters and one function, *from experience make a plan*.
 
-A learner never acts, counts or decides when to plan again: the simulator does, once for all learners. It is given
-an ``Experience`` and the plan that it made before, and returns the next one. Learners are frozen, so one object
-serves any number of runs.
+A learner never acts, counts or decides when to plan again: the simulator does, once for all learners. It is given an
+``Experience`` and the plan that it made before, and returns the next one. Learners are frozen, so one object serves
+any number of runs.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels.observe import SeenArrays
+from praemia.kernels.counts import NUM_MET, CountArrays
+from praemia.models.limits import require_memory
 from praemia.models.task import Task, TaskSpec
 
 REPLAN_RULES = ("doubling", "epoch", "episode")
@@ -34,24 +37,32 @@ class Recent:
     rewards: NDArray[np.float64]
 
 
+class Transitions(NamedTuple):
+    """The distinct transitions that were seen, one per row, and how often each was: arrays of one length."""
+
+    observations: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    successors: NDArray[np.int64]
+    labels: NDArray[np.int64]  # numbers, of ``spec.label_sets``
+    counts: NDArray[np.int64]
+
+
 @dataclass(frozen=True, eq=False)
 class Experience:
-    """All that a learner may look at when it plans.
+    """All that a learner may look at when it plans. Its arrays are read-only, and valid until ``plan`` returns.
 
     Attributes
     ----------
-    spec : what is known of the task. For a learner on the product: the spec of the product.
-    num_episodes : the number K of episodes that the run will have.
-    seen : the counts of the observed transitions (see ``SeenArrays``).
-    steps : int32[H + 1, S], visits to each state at each step, for learners with ``uses_steps``.
+    spec : what is known of the task. For a learner with ``on_product``: the spec of the product.
+    num_episodes : the number K of episodes that the run will have; episodes_played : how many it has had.
     recent : the last episode, for learners with ``uses_recent``; None before the first.
     truth : the task itself, for players that are ``privileged`` and for nobody else.
     """
 
     spec: TaskSpec
     num_episodes: int
-    seen: SeenArrays
-    steps: NDArray[np.int32]
+    episodes_played: int
+    tallied: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
 
@@ -60,6 +71,55 @@ class Experience:
         """T = K · H."""
         return self.num_episodes * self.spec.horizon
 
+    @property
+    def visits(self) -> NDArray[np.int64]:
+        """int64[O, A], how often each action was taken in each observation: N(o, a)."""
+        return _read_only(self.tallied.visits.reshape(self.spec.num_observations, self.spec.num_actions))
+
+    @cached_property
+    def transitions(self) -> Transitions:
+        """The distinct transitions that were seen, pair by pair. Its size is what was seen, whatever the task's."""
+        tallied, num_actions = self.tallied, self.spec.num_actions
+        pairs = np.flatnonzero(tallied.visits)
+        lengths = tallied.distinct[pairs].astype(np.int64)
+        owner = np.repeat(pairs, lengths)
+        offsets = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        at = tallied.first[owner] + offsets
+        columns = (owner // num_actions, owner % num_actions, tallied.successors[at], tallied.labels[at])
+        whole = (np.asarray(column, dtype=np.int64) for column in (*columns, tallied.counts[at]))
+        return Transitions(*(_read_only(column) for column in whole))
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """int64[O, A, O], how often each transition was seen: N(o, a, o')."""
+        shape = (self.spec.num_observations, self.spec.num_actions, self.spec.num_observations)
+        require_memory(16 * shape[0] * shape[1] * shape[2], "a count for every (o, a, o'); use experience.transitions")
+        dense, seen = np.zeros(shape, dtype=np.int64), self.transitions
+        # A black box may label one (o, a, o') in several ways; they are added up.
+        np.add.at(dense, (seen.observations, seen.actions, seen.successors), seen.counts)
+        return _read_only(dense)
+
+    @cached_property
+    def estimated_probs(self) -> NDArray[np.float64]:
+        """float64[O, A, O], p̂(o'|o, a) = N(o, a, o')/N(o, a); 0 where a pair was never visited."""
+        return _read_only(self.counts / np.maximum(1, self.visits)[..., None])
+
+    @property
+    def step_visits(self) -> NDArray[np.int32]:
+        """int32[H + 1, O], how often each observation was met at each step, for learners with ``uses_steps``."""
+        return _read_only(self.tallied.steps)
+
+    @property
+    def met(self) -> NDArray[np.int32]:
+        """The observations that were met, in the order in which they were."""
+        return _read_only(self.tallied.met[: self.tallied.sizes[NUM_MET]])
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    shown = array.view()
+    shown.setflags(write=False)
+    return shown
+
 
 @dataclass(frozen=True, eq=False)
 class LearnerPlan:
@@ -67,8 +127,9 @@ class LearnerPlan:
 
     Attributes
     ----------
-    policy : int8 or int16[H, O, M], or float64[H, O, M, A] of action probabilities (kernel layout).
-    values : float64[O, M], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
+    policy : the action at each step, machine state and observation, whole numbers [H, M, O], or the probability of
+        each action, [H, M, O, A]. (With ``on_product``: M = 1, and observations are the product's states.)
+    values : float64[M, O], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
     memory : whatever the learner wants to find again when it plans next.
     """
 
@@ -79,16 +140,19 @@ class LearnerPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Learner(ABC):
-    """The base of all learners. Fields are the parameters; class variables say what it needs."""
+    """The base of all learners. Fields are the parameters; class variables say what it is and what it needs."""
 
     name: ClassVar[str]
-    summary: ClassVar[str]
-    reference: ClassVar[str]
-    on_product: ClassVar[bool] = False
-    uses_steps: ClassVar[bool] = False
-    uses_recent: ClassVar[bool] = False
-    privileged: ClassVar[bool] = False
+    summary: ClassVar[str] = ""
+    reference: ClassVar[str] = "—"
+    # One class may be several learners: their names, each with the parameters that it decides.
+    variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    on_product: ClassVar[bool] = False  # learns on pairs of observation and machine state
+    uses_steps: ClassVar[bool] = False  # reads ``experience.step_visits``
+    uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
+    privileged: ClassVar[bool] = False  # is told the task
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
+    asks_unseen: ClassVar[bool] = False  # needs the labels of transitions that were never seen
 
     replan: str = field(default="doubling", metadata={"help": "when to plan again: doubling, epoch or episode"})
 
@@ -101,7 +165,7 @@ class Learner(ABC):
 
     @abstractmethod
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        """Make the next plan."""
+        """Make the next plan. ``rng`` is the run's own; take random numbers from nowhere else."""
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -134,11 +198,6 @@ def failure_prob_parameter() -> Any:
 def bonus_scale_parameter(default: float) -> Any:
     """Declare the exploration coefficient; 1 is the theory's."""
     return parameter(default, "the exploration coefficient: multiplies the bonus; 1 is the theory's", 0.0)
-
-
-def tie_seed(rng: np.random.Generator) -> int:
-    """Draw the seed with which a kernel breaks ties between equally good actions."""
-    return int(rng.integers(1, 2**31 - 1))
 
 
 def require_every_episode(learner: Learner) -> None:

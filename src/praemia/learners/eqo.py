@@ -22,28 +22,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from praemia.learners.base import (
-    Experience,
-    Learner,
-    LearnerPlan,
-    bonus_scale_parameter,
-    failure_prob_parameter,
-)
-from praemia.learners.bonus import bonus_plan
+from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.compiled import BonusLearner
 from praemia.models.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class EQO(Learner):
+class EQO(BonusLearner):
     """Exploration via quasi-optimism."""
 
     name: ClassVar[str] = "eqo"
     summary: ClassVar[str] = "value iteration with the bonus c/n: no variance, no square root"
     reference: ClassVar[str] = "Lee and Oh 2025, Minimax Optimal Reinforcement Learning with Quasi-Optimism"
+    cap_is_horizon: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.0001)
     failure_prob: float = failure_prob_parameter()
@@ -55,13 +51,13 @@ class EQO(Learner):
         slack = min(1.0, 5.0 * math.sqrt(pairs * log_term * math.log(max(num_steps, 2)) / num_episodes))
         return 7.0 * spec.horizon * log_term / slack
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, visits = experience.spec, experience.seen.visits
-        return bonus_plan(
-            experience,
-            previous,
-            rng,
-            per_deviation=np.zeros_like(visits),
-            flat=self.bonus_scale * self.coefficient(spec, experience.num_episodes) / visits,
-            caps=np.full(spec.horizon, float(spec.horizon)),
-        )
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        return (self.bonus_scale * self.coefficient(spec, num_episodes),)
+
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        return (constants[0] / visits,)
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        return mean + pair.numbers[0]

@@ -21,31 +21,27 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from praemia.learners.base import (
-    Experience,
-    Learner,
-    LearnerPlan,
-    bonus_scale_parameter,
-    failure_prob_parameter,
-)
-from praemia.learners.bonus import bonus_plan
+from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.compiled import BonusLearner
 from praemia.models.task import TaskSpec
 
 C1, C3 = 460.0 / 9.0, 544.0 / 9.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class MVP(Learner):
+class MVP(BonusLearner):
     """Monotonic value propagation."""
 
     name: ClassVar[str] = "mvp"
     summary: ClassVar[str] = "value iteration with a monotone Bernstein bonus, plans at doubled counts"
     reference: ClassVar[str] = "Zhang, Chen, Lee and Du 2024, Settling the Sample Complexity of Online RL"
     optimistic: ClassVar[bool] = True
+    cap_is_horizon: ClassVar[bool] = True
 
     bonus_scale: float = bonus_scale_parameter(0.00001)
     failure_prob: float = failure_prob_parameter()
@@ -55,14 +51,15 @@ class MVP(Learner):
         sizes = spec.num_observations * spec.num_actions * (spec.horizon * num_episodes) ** 2
         return math.log(200.0 * sizes / self.failure_prob)
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, visits = experience.spec, experience.seen.visits
-        log_term = self.log_term(spec, experience.num_episodes)
-        return bonus_plan(
-            experience,
-            previous,
-            rng,
-            per_deviation=self.bonus_scale * C1 * np.sqrt(log_term / visits),
-            flat=self.bonus_scale * C3 * spec.horizon * log_term / visits,
-            caps=np.full(spec.horizon, float(spec.horizon)),
-        )
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        log_term = self.log_term(spec, num_episodes)
+        return self.bonus_scale * C1 * math.sqrt(log_term), self.bonus_scale * C3 * spec.horizon * log_term
+
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        return constants[0] / np.sqrt(visits), constants[1] / visits
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, flat = pair.numbers
+        return mean + per_deviation * deviation + flat

@@ -23,19 +23,20 @@ the tuning stream).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from praemia.kernels.observe import SeenArrays
-from praemia.kernels.opsrl import plan_opsrl
-from praemia.learners.base import TINY, Experience, Learner, LearnerPlan, parameter, tie_seed
-from praemia.learners.ucbvi_prm import first_policy
+from praemia.kernels import recursion
+from praemia.kernels.planners import Recipe
+from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_of
+from praemia.learners.base import TINY, parameter
+from praemia.learners.compiled import CompiledLearner, Sizes
+from praemia.models.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class OPSRL(Learner):
+class OPSRL(CompiledLearner):
     """Optimistic posterior sampling, over (o, a) and not over the product."""
 
     name: ClassVar[str] = "opsrl"
@@ -45,31 +46,38 @@ class OPSRL(Learner):
     prior_visits: float = parameter(0.0003, "n₀: how often the fictitious best observation counts as visited", TINY)
     num_samples: int = parameter(2, "J: posterior samples for each pair; the best one counts", 1, 10_000)
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        policy = first_policy(spec, rng) if previous is None else previous.policy.copy()
-        fictitious, kernels = draw_kernels(experience.seen, self.prior_visits, int(self.num_samples), rng)
-        values = plan_opsrl(
-            experience.seen,
-            spec.table.transition_layers,
-            spec.table.layers.paid,
-            fictitious,
-            kernels,
-            policy,
-            spec.num_actions,
-            tie_seed(rng),
-        )
-        return LearnerPlan(policy, values)
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        return (self.prior_visits,)
+
+    def recipe(self) -> Recipe:
+        parts = (("prepare_pair", draw_kernels), ("begin_step", nothing_per_step), ("pair_value", best_of_samples))
+        return Recipe(recursion, parts)
+
+    def sizes(self, spec: TaskSpec) -> Sizes:
+        return Sizes(by_pair=int(self.num_samples), by_successor=int(self.num_samples))
 
 
-def draw_kernels(
-    seen: SeenArrays, prior_visits: float, num_samples: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Draw kernels from the posterior: the fictitious observation's part float64[V, J], the entries' float64[E, J]."""
-    fictitious = rng.standard_gamma(prior_visits, size=(len(seen.visits), num_samples))
-    weights = rng.standard_gamma(seen.counts[:, None], size=(len(seen.counts), num_samples))
-    if len(weights):
-        sums = fictitious + np.add.reduceat(weights, seen.indptr[:-1], axis=0)
-        fictitious /= sums
-        weights /= np.repeat(sums, np.diff(seen.indptr), axis=0)
-    return fictitious, weights
+def draw_kernels(data: PlanData, pair: int, visits_of_state: float) -> None:
+    """Draw J kernels for a pair: the fictitious observation's part, and the successors'."""
+    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
+    for j in range(data.memory.by_pair.shape[1]):
+        fictitious = data.rng.standard_gamma(data.constants[0])
+        total = fictitious
+        for e in range(first, last):
+            data.memory.by_successor[e, j] = data.rng.standard_gamma(data.counts.counts[e])
+            total += data.memory.by_successor[e, j]
+        data.memory.by_pair[pair, j] = fictitious / total
+        for e in range(first, last):
+            data.memory.by_successor[e, j] /= total
+
+
+def best_of_samples(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return the largest of the samples' means."""
+    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
+    best = zero + data.spec.floors[place.step]
+    for j in range(data.memory.by_pair.shape[1]):
+        total = zero + data.memory.by_pair[pair, j] * data.spec.caps[place.step]
+        for e in range(first, last):
+            total = total + data.memory.by_successor[e, j] * value_of(zero, data, place, e)
+        best = np.maximum(best, total)
+    return best

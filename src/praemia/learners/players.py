@@ -23,7 +23,7 @@ class Random(Learner):
         if previous is not None:
             return previous
         spec = experience.spec
-        shape = (spec.horizon, spec.num_observations, spec.num_machine_states, spec.num_actions)
+        shape = (spec.horizon, spec.num_machine_states, spec.num_observations, spec.num_actions)
         return LearnerPlan(np.full(shape, 1.0 / spec.num_actions))
 
 
@@ -41,4 +41,4 @@ class Optimal(Learner):
             return previous
         assert experience.truth is not None
         plan = solve(experience.truth, keep_values=False)
-        return LearnerPlan(plan.policy.transpose(0, 2, 1), plan.values[0].T)
+        return LearnerPlan(plan.policy, plan.values[0])

@@ -1,64 +1,120 @@
-"""Posterior sampling on the factored model: plan exactly in one kernel drawn from the posterior.
+"""Posterior sampling on the factored model: plan in one kernel drawn from the posterior.
 
-p(·|o, a) has a Dirichlet prior with 1/O on every observation, so the posterior is Dirichlet(1/O + N(o, a, ·)). The
-machine is known and is not sampled. No bonus, no optimism: exploration comes from the draw.
+p(·|o, a) has a Dirichlet prior of total weight α spread evenly over the observations, so the posterior is
+Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus, no optimism: exploration comes from the
+draw.
+
+A draw from it is a mixture of one from Dirichlet(N), over the successors seen, and one from the prior, with the weights
+of Gamma variables. The prior's part is drawn as sticks: v_1, v_2 … ~ Beta(1, α) break off what is left of it, and each
+stick falls on an observation drawn uniformly (Sethuraman 1994: for a prior spread over finitely many observations this
+is the Dirichlet law itself). Breaking stops when less than 10⁻⁶ of the pair's mass is left, which goes to the last
+stick: the kernel drawn differs by no more than that from one of the exact law. Where there are few observations, each
+gets a Gamma variable of its own instead, and the law is exact.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from praemia.kernels import planning as kernels
-from praemia.kernels.arrays import Actions, LayerArrays, ModelArrays, action_type
-from praemia.kernels.ucrl2 import DenseRows
-from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
-from praemia.learners.ucrl2_rm import dense_estimate, dense_rows
+from praemia.kernels import recursion
+from praemia.kernels.compiling import inlined
+from praemia.kernels.planners import Recipe
+from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_at, value_of
+from praemia.learners.base import parameter
+from praemia.learners.compiled import CompiledLearner, Sizes
 from praemia.models.task import TaskSpec
-from praemia.planning.backward import backward
+
+LEAST_MASS = 1e-6
+SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
-class PSRL(Learner):
+class PSRL(CompiledLearner):
     """Posterior sampling for reinforcement learning, over (o, a) and not over the product."""
 
     name: ClassVar[str] = "psrl"
     summary: ClassVar[str] = "plan in a kernel drawn from the Dirichlet posterior"
     reference: ClassVar[str] = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
+    asks_unseen: ClassVar[bool] = True
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        rows, layers = previous.memory if previous is not None else dense_rows(spec)
-        visits, p_hat = dense_estimate(experience)
-        weights = p_hat * visits[..., None] + self.prior / spec.num_observations
-        drawn = rng.standard_gamma(weights)
-        # With tiny weights all draws of a row can round to 0; the posterior mean then stands for them.
-        sums = drawn.sum(axis=-1, keepdims=True)
-        probs = np.where(sums > 0.0, drawn / np.where(sums > 0.0, sums, 1.0), weights / weights.sum(-1, keepdims=True))
-        policy, values = _solve_dense(spec, probs, rows, layers)
-        return LearnerPlan(policy, values, (rows, layers))
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        return float(self.prior), float(spec.num_observations), LEAST_MASS, float(self._breaks_sticks(spec))
+
+    def _breaks_sticks(self, spec: TaskSpec) -> bool:
+        """Tell whether sticks are fewer than observations, on average and before any is spared."""
+        return 1.0 + self.prior * math.log(1.0 / LEAST_MASS) < spec.num_observations
+
+    def recipe(self) -> Recipe:
+        parts = (
+            ("ASKS_UNSEEN", True),
+            ("prepare_pair", draw_kernel),
+            ("begin_step", nothing_per_step),
+            ("pair_value", mean_value),
+        )
+        return Recipe(recursion, parts)
+
+    def sizes(self, spec: TaskSpec) -> Sizes:
+        # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
+        mean = self.prior * math.log(1.0 / LEAST_MASS)
+        most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
+        sticks = most if self._breaks_sticks(spec) else spec.num_observations
+        return Sizes(by_pair=sticks, by_successor=1, drawn=sticks)
 
 
-def _solve_dense(
-    spec: TaskSpec, probs: NDArray[np.float64], rows: DenseRows, layers: LayerArrays
-) -> tuple[Actions, NDArray[np.float64]]:
-    """Solve a model whose kernel is an array [O, A, O]."""
-    num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-    no_labels = np.zeros(0, dtype=np.int32)
-    model = ModelArrays(
-        indptr=np.arange(num_pairs + 1) * num_obs,
-        successors=no_labels,
-        probs=probs.ravel(),
-        labels=no_labels,
-        rows=rows.own.ravel(),
-        row_labels=rows.extra_labels,
-        row_targets=rows.targets[num_obs:],
-    )
-    policy = np.empty((spec.horizon, num_obs, spec.num_machine_states), dtype=action_type(spec.num_actions))
-    values = backward(kernels.solve, model, layers, spec.num_actions, np.empty((0, 1, 1)), policy, threads=1)
-    return policy, values
+def draw_kernel(data: PlanData, pair: int, visits_of_state: float) -> None:
+    """Draw a kernel for a pair: weights of the successors seen, and where the prior's part falls."""
+    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
+    total = 0.0
+    for e in range(first, last):
+        data.memory.by_successor[e, 0] = data.rng.standard_gamma(data.counts.counts[e])
+        total += data.memory.by_successor[e, 0]
+    if data.constants[3] > 0.0:
+        total = break_sticks(data, pair, total)
+    else:
+        size = data.memory.by_pair.shape[1]
+        for z in range(size):
+            data.memory.drawn[pair, z] = z
+            # A weight of 0 would be the end.
+            data.memory.by_pair[pair, z] = max(SMALLEST, data.rng.standard_gamma(data.constants[0] / size))
+            total += data.memory.by_pair[pair, z]
+    for e in range(first, last):
+        data.memory.by_successor[e, 0] /= total
+    k = 0
+    while k < data.memory.by_pair.shape[1] and data.memory.by_pair[pair, k] > 0.0:
+        data.memory.by_pair[pair, k] /= total
+        k += 1
+
+
+@inlined
+def break_sticks(data: PlanData, pair: int, seen: float) -> Any:
+    """Draw the prior's part as sticks, ended by a weight of 0; return the total weight, what was seen included."""
+    memory, num_sticks = data.memory, data.memory.by_pair.shape[1]
+    prior, size, least = data.constants[0], data.constants[1], data.constants[2]
+    left = max(SMALLEST, data.rng.standard_gamma(prior))
+    total, k = seen + left, 0
+    while left > 0.0:
+        kept = left * data.rng.random() ** (1.0 / prior) if left >= least * total and k < num_sticks - 1 else 0.0
+        memory.by_pair[pair, k] = left - kept
+        memory.drawn[pair, k] = min(size - 1.0, size * data.rng.random())
+        left = kept
+        k += 1
+    if k < num_sticks:
+        memory.by_pair[pair, k] = 0.0
+    return total
+
+
+def mean_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return the mean of Y under the kernel that was drawn."""
+    first, total, k = data.counts.first[pair], zero, 0
+    for e in range(first, first + np.int64(data.counts.distinct[pair])):
+        total = total + data.memory.by_successor[e, 0] * value_of(zero, data, place, e)
+    while k < data.memory.by_pair.shape[1] and data.memory.by_pair[pair, k] > 0.0:
+        total = total + data.memory.by_pair[pair, k] * value_at(zero, data, place, pair, data.memory.drawn[pair, k])
+        k += 1
+    return total

@@ -76,7 +76,7 @@ class CRM(QLearning):
 
 
 def _epsilon_greedy(table: NDArray[np.float64], epsilon: float, horizon: int) -> NDArray[np.float64]:
-    """Return the action probabilities [H, O, M, A]: ε spread over all actions, the rest over the best ones."""
+    """Return the action probabilities [H, M, O, A]: ε spread over all actions, the rest over the best ones."""
     best = table == table.max(axis=-1, keepdims=True)
     probs = epsilon / table.shape[-1] + (1.0 - epsilon) * best / best.sum(axis=-1, keepdims=True)
-    return np.repeat(probs[np.newaxis], horizon, axis=0)
+    return np.repeat(probs[np.newaxis], horizon, axis=0).swapaxes(1, 2)

@@ -7,13 +7,13 @@ A pair (o, a) is known after m visits. With Y = φ + W:
 V_h = max_a Q_h. A new plan is made only when a pair has become known since the last one; between, the plan stands.
 
 It promises a nearly optimal policy after polynomially many samples (PAC), not small regret: once all pairs that
-matter are known it stops to learn, so whatever error is left is paid for in every episode.
+matter are known it stops learning, so whatever error is left is paid for in every episode.
 
 Checked against public text and the released implementation: known after a fixed number of visits (100 there), one
 estimate for all machine states, planning at the end of an episode in which something became known.
 
 Differences: the machine is given and not learned (the paper's variant with a known reward machine); episodes of H
-steps instead of a discount; p̂ is that of all visits up to the plan (the released code stops to count at m). The
+steps instead of a discount; p̂ is that of all visits up to the plan (the released code stops counting at m). The
 replan rule says when it is asked whether there is something new: with the default and m a power of 2, at once.
 
 The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and
@@ -24,16 +24,18 @@ seeds of the tuning stream).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
-from praemia.learners.bonus import bonus_plan, steps_left
+from praemia.learners.base import Experience, LearnerPlan, parameter
+from praemia.learners.compiled import BonusLearner
+from praemia.models.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class QRMax(Learner):
+class QRMax(BonusLearner):
     """Factored R-max: plan in the known part of the model, and believe the best of the rest."""
 
     name: ClassVar[str] = "qr-max"
@@ -42,20 +44,23 @@ class QRMax(Learner):
 
     known_after: int = parameter(16, "m: the visits after which a pair is known", 1)
 
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        return (float(self.known_after),)
+
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        return (0.0 if visits >= constants[0] else np.inf,)
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        return mean + pair.numbers[0]
+
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        seen = experience.seen
-        known = seen.visits >= self.known_after
-        num_known = int(known.sum())
-        if previous is not None and previous.memory == num_known:
-            return previous
-        slots = np.where((seen.slots >= 0) & np.append(known, False)[seen.slots], seen.slots, np.int32(-1))
-        made = bonus_plan(
-            experience,
-            previous,
-            rng,
-            per_deviation=np.zeros(len(known)),
-            flat=np.zeros(len(known)),
-            caps=steps_left(experience.spec.horizon),
-            seen=seen._replace(slots=slots.astype(np.int32)),
-        )
-        return replace(made, memory=num_known)
+        num_known = int(np.sum(experience.visits >= self.known_after))
+        if previous is not None:
+            work, known_before = previous.memory
+            if num_known == known_before:
+                return previous
+            previous = replace(previous, memory=work)
+        made = super().plan(experience, previous, rng)
+        return replace(made, memory=(made.memory, num_known))

@@ -21,24 +21,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.learners.base import (
-    Experience,
-    Learner,
-    LearnerPlan,
-    bonus_scale_parameter,
-    failure_prob_parameter,
-)
-from praemia.learners.bonus import bonus_plan, steps_left
+from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.compiled import BonusLearner
+from praemia.learners.later_visits import add_later_visits
 from praemia.models.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVIBF(Learner):
+class UCBVIBF(BonusLearner):
     """UCBVI with the refined Bernstein–Freedman bonus, on the factored model."""
 
     name: ClassVar[str] = "ucbvi-bf"
@@ -46,6 +41,8 @@ class UCBVIBF(Learner):
     reference: ClassVar[str] = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
     uses_steps: ClassVar[bool] = True
     optimistic: ClassVar[bool] = True
+    is_monotone: ClassVar[bool] = True
+    prepare_steps: ClassVar[Any] = staticmethod(add_later_visits)
 
     bonus_scale: float = bonus_scale_parameter(0.005)
     failure_prob: float = failure_prob_parameter()
@@ -54,31 +51,22 @@ class UCBVIBF(Learner):
         """Return L."""
         return math.log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec, visits = experience.spec, experience.seen.visits
-        log_term = self.log_term(spec, experience.num_steps)
-        left = steps_left(spec.horizon)
-        linear = 7.0 / 3.0 * log_term * left[:, None] / np.maximum(1.0, visits - 1.0)
-        return bonus_plan(
-            experience,
-            previous,
-            rng,
-            per_deviation=self.bonus_scale * np.sqrt(4.0 * log_term / visits),
-            flat=self.bonus_scale * (linear + np.sqrt(4.0 * later_error(experience, log_term) / visits)),
-            caps=left,
-            monotone=True,
-        )
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
+        cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * log_term**2
+        # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere.
+        sees_steps = cost < num_episodes * most**2
+        return cost if sees_steps else math.inf, most, 2.0 * self.bonus_scale, self.bonus_scale, log_term
 
+    def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:
+        return True  # R = H − h is in two of the three terms
 
-def later_error(experience: Experience, log_term: float) -> NDArray[np.float64]:
-    """Return Σ p̂(o')·min(84²H³O²AL²/N'_{h+1}(o'), R²) as float64[H, V]."""
-    spec, seen = experience.spec, experience.seen
-    ranges = steps_left(spec.horizon)[:, None] ** 2
-    cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * log_term**2
-    # N' never exceeds K: when even this is above H², the minimum is R² everywhere and N' is not looked at.
-    if cost >= experience.num_episodes * spec.horizon**2 or not len(seen.visits):
-        return np.broadcast_to(ranges, (spec.horizon, len(seen.visits)))
-    later = experience.steps[1:, seen.successors]
-    terms = np.where(later > 0, np.minimum(cost / np.maximum(1, later), ranges), ranges)
-    sums: NDArray[np.float64] = np.add.reduceat(terms * seen.counts, seen.indptr[:-1], axis=1)
-    return sums / seen.visits
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        scale, log_term = constants[3], constants[4]
+        return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_step_left = pair.numbers
+        return mean + per_deviation * deviation + (per_step_left * pair.cap + pair.by_step)

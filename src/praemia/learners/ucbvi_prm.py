@@ -1,7 +1,12 @@
 """UCBVI-PRM: the paper's learner (Algorithms 1 and 2), whose regret does not grow with the machine.
 
-It estimates p over (o, a) only and plans with the known machine; the recursion is written out in
-``praemia.kernels.ucbvi``, with ι = ln(6·Q·O·A·T/ρ) and c = 100²H³O²Aι².
+It estimates p over (o, a) only and plans with the known machine. With n = N(o, a), p̂ = N(o, a, ·)/n,
+W(m, o') = Σ_m' τ(m'|m, σ)·V_{h+1}(o', m'), ι = ln(6·Q·O·A·T/ρ) and c = 100²H³O²Aι², for visited pairs:
+
+    b = √(8ι·Var_p̂(W)/n) + 14Hι/(3n) + √(2ι/n) + √(8·Σ p̂(o')·min(c/N'_{h+1}(o'), H²)/n)
+    Q_h = min{Q_h of the plan before, H, Σ p̂(φ + W) + γ·b},      V_h = max_a Q_h,
+
+and Q_h = H for the others.
 
 Differences from the paper's text: a pair is known when N(o, a) > 0 (Algorithm 1 says ≥ 0); c has H³, as in
 Algorithm 2 and Lemma 13 (some lines of the appendix have H²), and N' = 0 counts as H²; equal best actions are drawn
@@ -13,28 +18,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from praemia.kernels.arrays import Actions, action_type, padded_width
-from praemia.kernels.ucbvi import plan_ucbvi
-from praemia.learners.base import (
-    Experience,
-    Learner,
-    LearnerPlan,
-    bonus_scale_parameter,
-    failure_prob_parameter,
-    tie_seed,
-)
-from praemia.models.limits import require_memory
+from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.compiled import BonusLearner
+from praemia.learners.later_visits import add_later_visits
 from praemia.models.task import TaskSpec
-
-LARGE = 1 << 28  # bytes of action values from which on it is asked whether they fit
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVIPRM(Learner):
+class UCBVIPRM(BonusLearner):
     """UCBVI for probabilistic reward machines."""
 
     name: ClassVar[str] = "ucbvi-prm"
@@ -42,6 +38,10 @@ class UCBVIPRM(Learner):
     reference: ClassVar[str] = "Lin and Zhang 2024, Efficient RL in Probabilistic Reward Machines"
     uses_steps: ClassVar[bool] = True
     optimistic: ClassVar[bool] = True
+    is_monotone: ClassVar[bool] = True
+    rewards_are_apart: ClassVar[bool] = True
+    cap_is_horizon: ClassVar[bool] = True
+    prepare_steps: ClassVar[Any] = staticmethod(add_later_visits)
 
     bonus_scale: float = bonus_scale_parameter(0.001)
     failure_prob: float = failure_prob_parameter()
@@ -51,53 +51,33 @@ class UCBVIPRM(Learner):
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
         return math.log(6.0 * sizes * num_steps / self.failure_prob)
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        iota = self.log_term(experience.spec, experience.num_steps)
-        return optimistic_plan(experience, previous, rng, iota, self.bonus_scale, reward_bonus=True)
+    def reward_term(self, iota: float) -> float:
+        """Return √(2ι): the bonus for rewards, which come through the machine."""
+        return math.sqrt(2.0 * iota)
 
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
+        c = self.later_cost(spec, num_episodes)
+        # Where c/N' cannot fall below H² in this run, the last term is √8·H/√n.
+        root = self.reward_term(iota) + (0.0 if self.needs_steps(spec, num_episodes) else math.sqrt(8.0) * most)
+        return c, most, self.bonus_scale * math.sqrt(8.0), self.bonus_scale, iota, root
 
-def optimistic_plan(
-    experience: Experience,
-    previous: LearnerPlan | None,
-    rng: np.random.Generator,
-    iota: float,
-    scale: float,
-    *,
-    reward_bonus: bool,
-) -> LearnerPlan:
-    """Plan on whatever states the experience counts: observations here, product states for UCBVI."""
-    spec = experience.spec
-    cap = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * iota**2
-    # N' never exceeds K: when even c/K is above H², the minimum is H² everywhere and N' is not looked at.
-    steps = experience.steps if cap < experience.num_episodes * spec.horizon**2 else experience.steps[:0]
-    if previous is None:
-        policy = first_policy(spec, rng)
-        memory, visits = np.empty((spec.horizon, 0, padded_width(spec.num_machine_states))), np.empty(0)
-    else:
-        policy = previous.policy.copy()
-        memory, visits = previous.memory
-    size = 8 * spec.horizon * len(experience.seen.visits) * padded_width(spec.num_machine_states)
-    if size >= LARGE:
-        require_memory(2 * size, "the action values of two plans")
-    action_values, values = plan_ucbvi(
-        experience.seen,
-        spec.table.transition_layers,
-        spec.table.layers.paid,
-        steps,
-        memory,
-        visits,
-        policy,
-        spec.num_actions,
-        iota,
-        scale,
-        reward_bonus,
-        cap,
-        tie_seed(rng),
-    )
-    return LearnerPlan(policy, values, (action_values, experience.seen.visits))
+    def later_cost(self, spec: TaskSpec, num_episodes: int) -> float:
+        """Return c."""
+        iota = self.log_term(spec, num_episodes * spec.horizon)
+        return 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * iota**2
 
+    def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:
+        # N' never exceeds K.
+        return self.later_cost(spec, num_episodes) < num_episodes * float(spec.value_caps[0]) ** 2
 
-def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
-    """Draw a policy [H, O, M] for the time when nothing is known and all actions are equally good."""
-    shape = (spec.horizon, spec.num_observations, spec.num_machine_states)
-    return rng.integers(0, spec.num_actions, size=shape, dtype=action_type(spec.num_actions))
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        most, scale, iota, root = constants[1], constants[3], constants[4], constants[5]
+        flat = 14.0 / 3.0 * most * iota / visits + root / np.sqrt(visits)
+        return scale * np.sqrt(8.0 * iota / visits), scale * flat
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, flat = pair.numbers
+        return mean + (per_deviation * deviation + (flat + pair.by_step))

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.arrays import LayerArrays, padded_width
+from praemia.kernels.arrays import LayerArrays
 
 # A layer in which every machine state has its own target takes about so many times as long as one with a common target.
 COST_OF_OWN_TARGETS = 3
@@ -32,13 +32,13 @@ def continuation_rows(
 
 
 def build_layers(
-    indptr: NDArray[np.int64], targets: NDArray[np.int32], probs: NDArray[np.float64], num_states: int
+    indptr: NDArray[np.int64], targets: NDArray[np.int32], probs: NDArray[np.float64], num_states: int, width: int
 ) -> LayerArrays:
     """Lay out τ, whose row label · M + m holds the edges indptr[row] : indptr[row + 1]; nothing is paid.
 
     A label gets as many layers as one of its machine states has outcomes, or one for each target if that is less work.
     """
-    lengths, width = np.diff(indptr), padded_width(num_states)
+    lengths = np.diff(indptr)
     num_labels = len(lengths) // num_states
     row = np.repeat(np.arange(len(lengths)), lengths)
     label, m = np.divmod(row, num_states)
@@ -59,10 +59,10 @@ def build_layers(
     return LayerArrays(starts, common, layer_targets, layer_probs, np.zeros(num_labels * width))
 
 
-def paying(layers: LayerArrays, mean_rewards: NDArray[np.float64]) -> LayerArrays:
+def paying(layers: LayerArrays, mean_rewards: NDArray[np.float64], width: int) -> LayerArrays:
     """Return the same layers with what is paid, φ[L, M]."""
     num_labels, num_states = mean_rewards.shape
-    paid = np.zeros((num_labels, padded_width(num_states)))
+    paid = np.zeros((num_labels, width))
     paid[:, :num_states] = mean_rewards
     return layers._replace(paid=paid.ravel())
 

@@ -7,7 +7,7 @@ ever grows with 2^propositions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean
-from praemia.kernels.arrays import LayerArrays, MachineArrays, ModelArrays
-from praemia.models.labels import Label, Labelling
+from praemia.kernels.arrays import EveryRow, LayerArrays, MachineArrays, ModelArrays, Outlook
+from praemia.models.labels import Label, Labelling, RuleLabelling
 from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine, format_label
 from praemia.models.mdp import LabeledMDP
@@ -47,6 +47,7 @@ class MachineTable:
     reward_probs: NDArray[np.float64]
     inert: NDArray[np.bool_]
     still: NDArray[np.bool_]
+    _layers_of_width: dict[int, tuple[LayerArrays, LayerArrays]] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
@@ -86,15 +87,19 @@ class MachineTable:
         """τ and ν̄, edge by edge."""
         return MachineArrays(self.indptr, self.targets, self.probs, self.rewards)
 
-    @cached_property
-    def transition_layers(self) -> LayerArrays:
-        """τ alone, as kernels fill continuation rows with W."""
-        return build_layers(self.indptr, self.targets, self.probs, self.num_states)
+    def transition_layers(self, width: int) -> LayerArrays:
+        """τ alone, as kernels fill continuation rows of a width with W."""
+        return self._layers(width)[0]
 
-    @cached_property
-    def layers(self) -> LayerArrays:
-        """τ and φ, as kernels fill continuation rows with φ + W."""
-        return paying(self.transition_layers, self.mean_rewards)
+    def layers(self, width: int) -> LayerArrays:
+        """τ and φ, as kernels fill continuation rows of a width with φ + W."""
+        return self._layers(width)[1]
+
+    def _layers(self, width: int) -> tuple[LayerArrays, LayerArrays]:
+        if width not in self._layers_of_width:
+            moves = build_layers(self.indptr, self.targets, self.probs, self.num_states, width)
+            self._layers_of_width[width] = moves, paying(moves, self.mean_rewards, width)
+        return self._layers_of_width[width]
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:
@@ -129,10 +134,21 @@ class TaskSpec:
     label_sets: tuple[Label, ...]
     table: MachineTable
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
+    labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
 
     @property
     def num_machine_states(self) -> int:
         return self.machine.num_states
+
+    @cached_property
+    def value_caps(self) -> NDArray[np.float64]:
+        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1."""
+        return np.arange(self.horizon, -1, -1, dtype=np.float64)
+
+    @cached_property
+    def value_floors(self) -> NDArray[np.float64]:
+        """float64[H + 1], the least that can still be earned at each step, a reward being at least 0."""
+        return np.zeros(self.horizon + 1)
 
     @cached_property
     def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:
@@ -145,6 +161,51 @@ class TaskSpec:
         o, a, z = (axis.ravel() for axis in np.indices(shape))
         numbers, sets = self.labelling.of(o, a, z)
         return numbers.reshape(shape), MachineTable.of(self.machine.over(frozenset().union(*sets)), sets)
+
+    @cached_property
+    def every_row(self) -> EveryRow:
+        """The continuation row of every (o, a, o'), for the machine of ``dense_labels``."""
+        labels, table = self.dense_labels
+        size = self.num_observations
+        successors = np.broadcast_to(np.arange(size, dtype=np.int32), labels.shape)
+        rows, row_labels, targets = continuation_rows(labels.ravel(), successors.ravel(), table.inert, size)
+        row_targets = np.concatenate((np.arange(size, dtype=np.int32), targets))
+        return EveryRow(rows.reshape(-1, size), row_labels, row_targets)
+
+    @cached_property
+    def outlook(self) -> tuple[MachineTable, Callable[[int], Outlook]]:
+        """What can follow each pair, as far as the labels tell; see ``praemia.models.outlook``."""
+        from praemia.models.outlook import find_outlook
+
+        return find_outlook(self)
+
+    @cached_property
+    def on_product(self) -> TaskSpec:
+        """The spec of the cross product: states o · M + m, a machine of one state, a label for each mean reward."""
+        paid = np.array(self.machine.mean_rewards)
+        ones, offsets = np.ones(len(paid)), np.arange(len(paid) + 1, dtype=np.int64)
+        table = MachineTable(
+            num_states=1,
+            initial=0,
+            indptr=offsets,
+            targets=np.zeros(len(paid), dtype=np.int32),
+            probs=ones,
+            rewards=paid,
+            reward_indptr=offsets,
+            reward_values=paid,
+            reward_probs=ones,
+            inert=paid == 0.0,
+            still=np.ones(len(paid), dtype=bool),
+        )
+        return TaskSpec(
+            num_observations=self.num_observations * self.num_machine_states,
+            num_actions=self.num_actions,
+            horizon=self.horizon,
+            machine=RewardMachine(("product",), "product", (), ()),
+            labelling=RuleLabelling(),
+            label_sets=(),
+            table=table,
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from praemia.errors import ParameterError
 from praemia.kernels import planning as kernels
 from praemia.kernels.arrays import LayerArrays, ModelArrays, padded_width
-from praemia.kernels.rows import fill_some_rows
 
 Values = NDArray[np.float64]
 
@@ -93,7 +92,7 @@ def _in_threads(
         after, here = tables[(h + 1) % 2], tables[h % 2]
 
         def fill(part: tuple[int, int], after: Values = after) -> None:
-            fill_some_rows(after, num_obs, model.row_labels, model.row_targets, layers, *part)
+            kernels.fill(after, num_obs, model, layers, *part)
 
         def back_up(part: tuple[int, int], h: int = h, after: Values = after, here: Values = here) -> None:
             step(model, num_actions, after, here, policy[h], *part)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
 from praemia.kernels import forward
 from praemia.kernels import planning as kernels
@@ -20,8 +21,7 @@ from praemia.kernels.arrays import Actions, action_type, padded_width
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
 from praemia.planning.backward import backward, choose_threads
-
-PROBABILITY_TOLERANCE = 1e-9
+from praemia.planning.policies import inner_policy
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,8 +84,7 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
     With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
     use all cores unless ``threads`` is given; the result does not depend on it.
     """
-    if not isinstance(task, Task):
-        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
+    _require_task(task)
     shape = (task.horizon, task.num_observations, task.num_machine_states)
     _require(task, keep_values, policy_bytes=np.dtype(action_type(task.num_actions)).itemsize * math.prod(shape))
     policy = np.empty(shape, dtype=action_type(task.num_actions))
@@ -95,6 +94,7 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
 
 def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads: int | None = None) -> Evaluation:
     """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]; options as in ``solve``."""
+    _require_task(task)
     inner = inner_policy(task, policy)
     _require(task, keep_values, policy_bytes=0)
     kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
@@ -104,6 +104,7 @@ def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads
 
 def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy."""
+    _require_task(task)
     inner = inner_policy(task, policy)
     _require(task, keep_values=True, policy_bytes=0)
     states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
@@ -128,32 +129,14 @@ def start_value(task: Task, first: NDArray[np.float64]) -> float:
     return float(np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial]))
 
 
-def inner_policy(task: Task, policy: ArrayLike) -> NDArray[Any]:
-    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
-    try:
-        array = np.asarray(policy)
-    except ValueError:
-        raise ModelError("a policy whose rows differ in length; expected an array") from None
-    expected = (task.horizon, task.num_machine_states, task.num_observations)
-    if array.shape == expected:
-        if not np.issubdtype(array.dtype, np.integer):
-            raise ModelError(f"a deterministic policy of type {array.dtype}; expected whole numbers, the actions")
-        if array.min() < 0 or array.max() >= task.num_actions:
-            raise ModelError(
-                f"a policy with actions {array.min()} … {array.max()}; expected 0 … {task.num_actions - 1}"
-            )
-        return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=action_type(task.num_actions))
-    if array.shape == (*expected, task.num_actions):
-        if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
-            raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
-        weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
-        if not (weights.min() >= 0.0 and np.abs(weights.sum(axis=-1) - 1.0).max() <= PROBABILITY_TOLERANCE):
-            raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
-        return weights
-    raise ModelError(
-        f"a policy of shape {array.shape}; expected {expected} (horizon, machine states, observations), "
-        f"or {(*expected, task.num_actions)} with a probability for each action"
-    )
+def _require_task(task: object) -> None:
+    if isinstance(task, BlackBox):
+        raise ModelError(
+            f"{task!r} does not show its kernel, so nothing can be computed exactly in it; learn in it with simulate, "
+            "or explore it and plan from the data with explore and plan_from"
+        )
+    if not isinstance(task, Task):
+        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
 
 
 def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
@@ -170,6 +153,7 @@ def _run(
     values = np.empty((steps, task.num_observations, task.num_machine_states))
     model = task.arrays
     count = choose_threads(threads, len(model.probs) * task.num_machine_states)
-    first = backward(kernel, model, task.table.layers, task.num_actions, values, policy, count)
+    layers = task.table.layers(padded_width(task.num_machine_states))
+    first = backward(kernel, model, layers, task.num_actions, values, policy, count)
     kept = values if keep_values else first[np.newaxis]
     return first, kept.transpose(0, 2, 1)

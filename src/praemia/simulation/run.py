@@ -1,22 +1,36 @@
-"""The record of one run: what was played, what it was worth exactly, and what it takes to repeat it."""
+"""The record of one run: what was played, what it was worth exactly, and what it takes to repeat it.
+
+As a file it is a zip of plain arrays with a JSON header, read without pickle. Equal runs give equal bytes: how long a
+run took is not in them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import math
+from dataclasses import dataclass, field, fields
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError
+from praemia.files.whole import other_format, pack_arrays, unpack_arrays, write_whole
+from praemia.simulation.seeds import STREAMS
+
+KIND = "praemia run"
+FORMAT = 2
+ARRAYS = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy")
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """One learner on one task. A policy is fixed within an episode and changes only at a plan, so the exact regret
+    """One learner on one task.
 
-    is piecewise linear: a value per plan says it all.
+    A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear: a value
+    per plan says it all.
 
     Attributes
     ----------
@@ -25,8 +39,11 @@ class Run:
     plan_episodes : int64[E], the first episode of each plan; plan_values : float64[E], the exact value of its policy.
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode.
-    final_policy : the last policy, [H, M, O] or [H, M, O, A].
-    seconds : how long it took; versions : of the packages that can change a result.
+    final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a stored run that was to be kept without it.
+    seconds : how long it took; NaN where nobody noted it, as in a file.
+    versions : of the packages that can change a result; streams : the revision of the random streams.
+    title : the name under which the learner is shown. task_text : the task as the text of a task file, where known.
+    origin : where the class of a learner from outside is, with a digest of its file; "" for this package's learners.
     """
 
     task: str
@@ -39,9 +56,17 @@ class Run:
     plan_values: NDArray[np.float64]
     optimistic_values: NDArray[np.float64]
     returns: NDArray[np.float64]
-    final_policy: NDArray[Any]
-    seconds: float
+    final_policy: NDArray[Any] | None
+    seconds: float = math.nan
     versions: dict[str, str] = field(default_factory=dict)
+    streams: int = STREAMS
+    title: str = ""
+    task_text: str = ""
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.title:
+            object.__setattr__(self, "title", self.learner)
 
     @property
     def num_plans(self) -> int:
@@ -64,13 +89,74 @@ class Run:
         """float64[K], the exact cumulative regret after each episode."""
         return cumulative_regret(self.plan_episodes, self.plan_gaps, self.num_episodes)
 
+    def save(self, path: str | Path) -> None:
+        """Write the run to a file (.npz), whole or not at all."""
+        write_whole(Path(path), self.to_bytes())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Run:
+        """Read a run from a file; anything but a whole run is a FileError."""
+        try:
+            data = Path(path).read_bytes()
+        except OSError as error:
+            raise FileError(f"{path}: cannot be read: {error.strerror}") from None
+        return cls.from_bytes(data, str(path))
+
+    def to_bytes(self) -> bytes:
+        """Return the run as the bytes of its file."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in (*ARRAYS, "seconds")}
+        header = json.dumps({"kind": KIND, "format": FORMAT, **plain}, sort_keys=True, default=_plain)
+        kept = ((name, getattr(self, name)) for name in ARRAYS)
+        # The order in memory would show in the bytes.
+        arrays = {name: np.ascontiguousarray(array) for name, array in kept if array is not None}
+        return pack_arrays({"header": np.frombuffer(header.encode(), dtype=np.uint8), **arrays})
+
+    @classmethod
+    def from_bytes(cls, data: bytes, where: str) -> Run:
+        """Read a run from the bytes of its file; ``where`` names the place in messages."""
+        try:
+            arrays: dict[str, Any] = dict(unpack_arrays(data))
+            header = json.loads(arrays.pop("header").tobytes())
+            _check_header(header, where)
+            header["seed"] = tuple(header["seed"])
+            run = cls(**header, **{"final_policy": None, **arrays})
+            _check_lengths(run)
+            return run
+        except FileError:
+            raise
+        except Exception as error:  # a damaged zip can fail in any way
+            raise FileError(f"{where}: damaged, or not the record of a run ({error})") from None
+
     def __repr__(self) -> str:
         known = self.optimal_value is not None
         result = f"regret {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
+        time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
         return (
             f"Run({self.learner} on {self.task}: {self.num_episodes:,} episodes, {self.num_plans:,} plans, "
-            f"{result}, {self.seconds:.2f} s)"
+            f"{result}{time})"
         )
+
+
+def _plain(value: object) -> object:
+    """Return a number or an array of NumPy's as plain data."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise ParameterError(f"a run with the parameter value {value!r} cannot be saved; expected numbers, text or lists")
+
+
+def _check_header(header: dict[str, Any], where: str) -> None:
+    """Refuse another kind or format, and take both out of the header."""
+    kind, found = header.pop("kind", KIND), header.pop("format")
+    if kind != KIND:
+        raise FileError(f"{where}: a {kind}; expected a {KIND}")
+    if found != FORMAT:
+        raise FileError(f"{where}: {other_format('a run', found, FORMAT)}")
+
+
+def _check_lengths(run: Run) -> None:
+    lengths = {len(run.plan_episodes), len(run.plan_values), len(run.optimistic_values)}
+    if len(lengths) != 1 or len(run.returns) != run.num_episodes:
+        raise ValueError("its arrays do not fit each other")
 
 
 def plan_lengths(plan_episodes: NDArray[np.int64], num_episodes: int) -> NDArray[np.int64]:

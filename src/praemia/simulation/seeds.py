@@ -11,6 +11,8 @@ from praemia.errors import ParameterError
 
 Seed: TypeAlias = int | Sequence[int]
 
+STREAMS = 2  # raised when a seed comes to mean other random numbers: runs of different streams are never mixed
+
 
 def seed_key(seed: Seed) -> tuple[int, ...]:
     """Check a seed and return it as a tuple of whole numbers."""

@@ -1,4 +1,4 @@
-"""Play a learner on a task and say exactly what it lost. The only place that knows both.
+"""Play a learner on a task and say exactly what it lost.
 
     plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is due ─▶ plan …
 
@@ -15,15 +15,16 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
-from praemia.learners.base import Learner, LearnerPlan
+from praemia.kernels.stretch import NUM_PLANS
+from praemia.learners.base import Learner
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import solve
-from praemia.simulation.black_box import simulate_black_box
-from praemia.simulation.game import Game
-from praemia.simulation.interrupts import interrupts_held
+from praemia.simulation.box_world import BoxWorld
+from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Run, versions
 from praemia.simulation.seeds import Seed, seed_key
+from praemia.simulation.task_world import TaskWorld
 
 MAX_EPISODES = 10**9
 
@@ -42,32 +43,21 @@ def simulate(
     several; ``on_progress`` is called with the number of episodes played so far.
     """
     if isinstance(learner, type) or not hasattr(learner, "plan"):
-        raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('ucbvi-prm')")
+        raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
     key = check_run(num_episodes, seed)
-    if isinstance(task, BlackBox):
-        if learner.privileged:
-            raise ParameterError(f"learner {learner.name!r} must be told the kernel, which a black box does not show")
-        return simulate_black_box(task, learner, num_episodes, key, on_progress)
     began = time.perf_counter()
-    optimal = solve(task, keep_values=False).value
-    game = Game.start(task, learner, num_episodes, key)
-    episodes, values, optimistic = [], [], []
-    plan: LearnerPlan | None = None
-    value = 0.0
-    with interrupts_held() as raise_interrupt:
-        while game.played < num_episodes:
-            before, plan = plan, learner.plan(game.experience(), plan, game.learner_rng)
-            if before is None or plan.policy is not before.policy:
-                value = game.value_of(plan.policy)
-            episodes.append(game.played)
-            values.append(value)
-            optimistic.append(np.nan if plan.values is None else game.start_value(plan.values))
-            game.play(plan.policy, pause=raise_interrupt)
-            if on_progress is not None:
-                on_progress(game.played)
-    assert plan is not None
+    world: World
+    if isinstance(task, Task):
+        optimal, num_shown = solve(task, keep_values=False).value, task.num_observations
+        world = TaskWorld(task, learner, num_episodes, key)
+    else:
+        # The others are those after an end: nothing depends on what is done there.
+        optimal, num_shown = None, task.num_env_observations
+        world = BoxWorld(task, learner, num_episodes, key)
+    run_loop(world, num_episodes, on_progress=on_progress)
+    made = int(world.log.state[NUM_PLANS])
     return Run(
         task=task.name,
         learner=learner.name,
@@ -75,11 +65,11 @@ def simulate(
         seed=key,
         num_episodes=num_episodes,
         optimal_value=optimal,
-        plan_episodes=np.array(episodes, dtype=np.int64),
-        plan_values=np.array(values),
-        optimistic_values=np.array(optimistic),
-        returns=game.returns,
-        final_policy=game.shown(plan.policy),
+        plan_episodes=world.log.plan_episodes[:made].copy(),
+        plan_values=world.log.plan_values[:made].copy(),
+        optimistic_values=world.log.optimistic_values[:made].copy(),
+        returns=world.log.returns,
+        final_policy=world.shown_policy[:, :, :num_shown],
         seconds=time.perf_counter() - began,
         versions=versions(),
     )

@@ -1,0 +1,80 @@
+"""Whole runs against another version of praemia, in turns, as ratios within one run.
+
+    git worktree add ../praemia-0.2 v0.2.0
+    python benchmarks/against_version.py ../praemia-0.2
+
+The other version is a checkout; both are run with this interpreter, each in a process of its own that stays and is
+handed one run at a time. Ratios are of the same turn; the median and the range are printed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+from statistics import median
+
+LEARNERS = ("ucbvi-prm", "headroom", "euler", "ucrl2-rm-l", "ucrl2-rm-b", "opsrl", "psrl", "ucbvi", "eqo", "mvp", "crm")
+TAXI = """
+gymnasium: {id: Taxi-v4, labels: [{to: 0, label: [home]}]}
+machine:
+  states: [out]
+  initial: out
+  propositions: [home]
+  transitions: [{from: out, when: home, to: out, reward: 1}]
+horizon: 20
+"""
+WORKER = """
+import sys, time
+from praemia import envs, learners, simulate
+from praemia.files import parse_task
+for line in sys.stdin:
+    task, learner, episodes = line.strip().split("|")
+    world = parse_task(TAXI, "taxi") if task == "taxi" else envs.make(task)
+    simulate(world, learners.make(learner), 2 if task == "taxi" else 20)
+    began = time.perf_counter()
+    simulate(world, learners.make(learner), int(episodes), 1)
+    print(time.perf_counter() - began, flush=True)
+"""
+
+
+class Version:
+    """A version of praemia in a process of its own."""
+
+    def __init__(self, source: Path) -> None:
+        environment = {**os.environ, "PYTHONPATH": str(source)}
+        command = [sys.executable, "-c", f"TAXI = {TAXI!r}\n{WORKER}"]
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
+
+    def seconds(self, task: str, learner: str, episodes: int) -> float:
+        """Return how long a run takes."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{task}|{learner}|{episodes}\n")
+        self.process.stdin.flush()
+        return float(self.process.stdout.readline())
+
+
+def main() -> None:
+    """Measure in turns and print the ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("other", type=Path, help="a checkout of the other version")
+    parser.add_argument("--turns", type=int, default=5)
+    parser.add_argument("--learners", nargs="+", default=LEARNERS)
+    chosen = parser.parse_args()
+    ours, theirs = Version(Path(__file__).parents[1] / "src"), Version(chosen.other / "src")
+    settings = [("warehouse-5", name, 10_000) for name in chosen.learners] + [("taxi", "psrl", 10)]
+    for task, name, episodes in settings:
+        turns = chosen.turns if task != "taxi" else 1
+        pairs = [(theirs.seconds(task, name, episodes), ours.seconds(task, name, episodes)) for _ in range(turns)]
+        ratios = sorted(other / own for other, own in pairs)
+        least, most = (1e3 * min(times) for times in zip(*pairs, strict=True))
+        spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"
+        print(f"{task:12} {name:12} {least:8.1f} ms → {most:8.1f} ms   {median(ratios):.2f} × {spread}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""How often the core is written: lines per learner file, backward loops, and loops that plan and play.
+
+make core-table
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1] / "src" / "praemia"
+WHY = {
+    "kernels/recursion.py": "the recursion of all learners",
+    "kernels/two_tables.py": "its variant with a lower table beside",
+    "kernels/planning.py": "exact planning: its step is shared out among threads, sixteen machine states in registers",
+    "kernels/stretch.py": "the exact value of a policy, where an episode can come to",
+    "planning/backward.py": "exact planning in threads: the same steps, handed out",
+    "simulation/loop.py": "the one loop",
+}
+
+
+def loops(path: Path) -> Iterator[ast.For | ast.While]:
+    """Return all loops of a file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.For | ast.While):
+            yield node
+
+
+def goes_backward(loop: ast.For | ast.While) -> bool:
+    """Tell whether a loop runs over the steps from the last to the first."""
+    if not isinstance(loop, ast.For):
+        return False
+    text = ast.unparse(loop.iter)
+    return (text.startswith("range(") and text.endswith("-1, -1)")) or "reversed(range(" in text
+
+
+def plans_and_plays(loop: ast.For | ast.While) -> bool:
+    """Tell whether a loop calls both something that plans and something that plays."""
+    calls = [node.func for node in ast.walk(loop) if isinstance(node, ast.Call)]
+    names = {call.attr if isinstance(call, ast.Attribute) else getattr(call, "id", "") for call in calls}
+    return bool(names & {"plan", "replan"}) and "play" in names
+
+
+def main() -> None:
+    """Print the table."""
+    files = sorted(ROOT.rglob("*.py"))
+    print("lines of each learner file")
+    for path in sorted((ROOT / "learners").glob("*.py")):
+        if "ClassVar[str] =" in path.read_text(encoding="utf-8") and path.name != "compiled.py":
+            print(f"  {len(path.read_text(encoding='utf-8').splitlines()):4}  {path.name}")
+    for title, is_one in (("backward loops", goes_backward), ("loops that plan and play", plans_and_plays)):
+        found = [(path, loop.lineno) for path in files for loop in loops(path) if is_one(loop)]
+        print(f"{title}: {len(found)}")
+        for path, line in found:
+            where = str(path.relative_to(ROOT))
+            print(f"  {where}:{line}  {WHY.get(where, '')}")
+
+
+if __name__ == "__main__":
+    main()

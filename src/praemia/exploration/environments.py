@@ -1,0 +1,143 @@
+"""What exploration plays in: a task, or a black box, where nothing is paid but for being somewhere.
+
+``world`` puts a learner into the environment. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is on the
+label of every step that leaves it, and the machine pays for the mark. The task's own machine is not looked at.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ModelError
+from praemia.exploration.counted import Counted
+from praemia.learners.base import Learner
+from praemia.models.labels import Label, LabelRule, RuleLabelling
+from praemia.models.machine import MachineBuilder, RewardMachine, format_label
+from praemia.models.task import Task
+from praemia.simulation.box_world import BoxWorld
+from praemia.simulation.loop import World
+from praemia.simulation.task_world import TaskWorld
+
+HERE = "praemia-here"
+MAX_TABULATED = 200_000  # (o, a, o') whose labels are asked for one by one
+
+SeedKey: TypeAlias = tuple[int, ...]
+Names: TypeAlias = tuple[str, ...] | None
+
+
+class Environment(ABC):
+    """Something to explore.
+
+    Attributes
+    ----------
+    targets : the observations to search for; absorbing : bool[O], those known to lead to themselves.
+    propositions : the names that the environment's own machine declares.
+    """
+
+    name: str
+    num_observations: int
+    num_actions: int
+    horizon: int
+    targets: NDArray[np.int64]
+    absorbing: NDArray[np.bool_]
+    propositions: tuple[str, ...]
+    observation_names: Names = None
+    action_names: Names = None
+
+    @abstractmethod
+    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
+        """Return a world that pays 1 for every step that leaves the target, or nothing at all."""
+
+    @abstractmethod
+    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+        """Return the labels as rules, and whether they hold for every transition or for those seen alone."""
+
+    def counted(self, world: World) -> Counted:
+        """Read out what was counted in a world of this environment."""
+        return Counted.of(world)
+
+
+class TaskEnvironment(Environment):
+    """A task: its kernel is sampled from and never looked at."""
+
+    def __init__(self, task: Task) -> None:
+        self.task, self.mdp = task, task.mdp
+        self.name, self.horizon, self.propositions = task.name, int(task.horizon), task.machine.propositions
+        self.num_observations, self.num_actions = task.num_observations, task.num_actions
+        self.targets = np.arange(task.num_observations)
+        self.absorbing = np.zeros(task.num_observations, dtype=bool)
+        self.observation_names, self.action_names = task.mdp.observation_names, task.mdp.action_names
+
+    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
+        rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
+        task = Task(replace(self.mdp, labelling=RuleLabelling(rules)), arrival_machine(), self.horizon)
+        return TaskWorld(task, learner, num_episodes, seed, valued=False)
+
+    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+        labelling = self.mdp.labelling
+        if isinstance(labelling, RuleLabelling):
+            return labelling.rules, True
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        known = int(np.prod(shape)) <= MAX_TABULATED
+        if known:
+            o, a, z = (axis.ravel() for axis in np.indices(shape))
+        else:
+            (o, a), z = np.divmod(seen.pairs, self.num_actions), seen.successors
+        numbers, sets = labelling.of(o, a, z)
+        rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
+        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number]), known
+
+
+class BoxEnvironment(Environment):
+    """A black box. Observations in which an episode has ended are known to be absorbing: they are no targets."""
+
+    def __init__(self, box: BlackBox) -> None:
+        self.box = box
+        self.name, self.horizon, self.propositions = box.name, box.horizon, box.machine.propositions
+        self.num_observations, self.num_actions = box.num_observations, box.num_actions
+        self.targets = np.arange(box.num_env_observations)
+        self.absorbing = np.arange(box.num_observations) >= box.num_env_observations
+        self._labels: dict[tuple[int, int], Label] = {}  # of each (pair, successor) counted so far
+
+    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
+        box = self.box
+
+        def labels(o: int, a: int, z: int, info: dict[str, Any]) -> Iterable[str]:
+            own = box.label(o, a, z, info)
+            return own | {HERE} if o == target else own
+
+        marked = replace(box, labels=labels, machine=arrival_machine(self.propositions))
+        return BoxWorld(marked, learner, num_episodes, seed)
+
+    def counted(self, world: World) -> Counted:
+        """Read out what was counted, and learn the labels; they must be a function of (o, a, o')."""
+        seen, sets = world.experience().transitions, world.spec.label_sets
+        for o, a, z, number in zip(*(column.tolist() for column in seen[:4]), strict=True):
+            label = sets[number] - {HERE}
+            known = self._labels.setdefault((o * self.num_actions + a, z), label)
+            if known != label:
+                raise ModelError(
+                    f"the transition ({o}, {a}, {z}) was labelled {format_label(known)} once and "
+                    f"{format_label(label)} another time; labels must be a function of (o, a, o')"
+                )
+        return Counted.of(world)
+
+    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+        rules = []
+        for pair, z in zip(seen.pairs.tolist(), seen.successors.tolist(), strict=True):
+            if label := self._labels[pair, z]:
+                o, a = divmod(pair, self.num_actions)
+                rules.append(LabelRule(label, o, a, z))
+        return tuple(rules), False
+
+
+def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
+    """Return the machine that pays 1 for every step marked with ``HERE``."""
+    return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)

@@ -1,0 +1,116 @@
+"""Backward passes over an estimate, on the recursion that learners plan with (``praemia.kernels.recursion``).
+
+What is asked for are bounds on values, not plans: several for each product state, each in a copy of the machine of its
+own (``praemia.kernels.certify``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.kernels.arrays import Actions, EveryRow, Floats, LayerArrays, Outlook, action_type
+from praemia.kernels.counts import CountArrays
+from praemia.kernels.planners import Recipe, call_plan, compiled_plan
+from praemia.kernels.recursion import Memory, PlanData, SpecArrays
+from praemia.learners.compiled import NO_INTS, NO_ROWS, NO_SMALL_INTS
+from praemia.models.task import MachineTable
+
+
+def copies_of(table: MachineTable, pays: Sequence[float]) -> LayerArrays:
+    """Lay out copies of a machine side by side; what it pays is multiplied by a number for each copy."""
+    num_states, factors = table.num_states, np.array(pays)[:, None]
+    layers = table.layers(num_states)
+    own = layers.targets.reshape(-1, num_states)
+    targets = np.where(layers.common[:, None] < 0, own, layers.common[:, None])
+    shifted = targets[:, None, :] + num_states * np.arange(len(pays))[:, None]
+    return LayerArrays(
+        indptr=layers.indptr,
+        common=np.full_like(layers.common, -1),
+        targets=shifted.astype(np.uint32).ravel(),
+        probs=np.repeat(layers.probs.reshape(-1, 1, num_states), len(pays), axis=1).ravel(),
+        paid=(layers.paid.reshape(-1, 1, num_states) * factors).ravel(),
+    )
+
+
+def as_counts(
+    visits: NDArray[Any],
+    indptr: NDArray[np.int64],
+    counts: NDArray[Any],
+    successors: NDArray[Any],
+    rows: NDArray[np.uint32],
+    row_labels: NDArray[np.int32],
+    row_targets: NDArray[np.int32],
+) -> CountArrays:
+    """Write an estimate as the counts of a learner that has met every observation; visits are [O, A]."""
+    size = len(visits)
+    return CountArrays(
+        visits=np.array(visits, dtype=np.int64).ravel(),
+        visits_at_plan=NO_INTS,
+        first=np.array(indptr[:-1]),
+        distinct=np.diff(indptr).astype(np.int32),
+        slots=NO_SMALL_INTS,
+        counts=np.array(counts, dtype=np.float64),
+        rows=np.array(rows),
+        successors=np.array(successors, dtype=np.int32),
+        labels=NO_SMALL_INTS,
+        steps=np.zeros((0, size), dtype=np.int32),
+        met=np.arange(size, dtype=np.int32),
+        is_met=np.ones(size, dtype=np.int32),
+        row_labels=np.array(row_labels),
+        row_targets=np.array(row_targets),
+        sizes=np.array([size, 0, len(row_labels)]),
+    )
+
+
+def run_pass(
+    recipe: Recipe,
+    counts: CountArrays,
+    layers: LayerArrays,
+    policy: Actions,
+    constants: Floats,
+    *,
+    num_copies: int,
+    by_pair: Floats,
+    by_successor: Floats,
+    every: EveryRow = NO_ROWS,
+) -> tuple[Floats, Actions]:
+    """Run the recursion; return its V_0[copy, O, M] and greedy policies [H, O, copy, M]. ``policy`` is [H, O, M]."""
+    horizon, size, num_states = policy.shape
+    num_actions, width = len(counts.visits) // size, num_copies * num_states
+    no_outlook = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
+    caps = np.full(horizon + 1, np.inf)  # the bounds bring their own
+    spec = SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), no_outlook, every, np.array([num_actions]))
+    sorts_rows = len(every.row_targets) > 0
+    num_rows = len(every.row_targets) if sorts_rows else size + len(counts.row_labels)
+    memory = _empty_memory(horizon, len(counts.visits), num_actions, num_rows, width)._replace(
+        by_pair=by_pair,
+        by_successor=by_successor,
+        drawn=np.ascontiguousarray(policy.transpose(1, 0, 2), dtype=np.int32).reshape(size, -1),
+        order=np.zeros((width if sorts_rows else 0, num_rows), dtype=np.int32),
+    )
+    data = PlanData(counts, spec, memory, np.ascontiguousarray(constants), np.random.default_rng(0))
+    greedy = np.zeros((horizon, size, width), dtype=action_type(num_actions))
+    call_plan(compiled_plan(recipe, 1, (data, greedy)), (data, greedy))
+    values = memory.tables[0, :size].reshape(size, num_copies, num_states)
+    return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
+
+
+def _empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, width: int) -> Memory:
+    return Memory(
+        tables=np.zeros((2, num_rows, width)),
+        lower_tables=np.zeros((0, 0, 0)),
+        action_values=np.zeros((horizon, 0, width)),
+        by_step=np.zeros((0, num_pairs)),
+        by_pair=np.zeros((0, 0)),
+        by_successor=np.zeros((0, 0)),
+        drawn=np.zeros((0, 0), dtype=np.int32),
+        order=np.zeros((0, 0), dtype=np.int32),
+        rewards=np.zeros(0),
+        tops=np.zeros(1),
+        tops_by_label=np.zeros(0),
+        options=np.zeros(2 * num_actions),
+    )

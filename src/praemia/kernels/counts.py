@@ -1,0 +1,86 @@
+"""What a learner has counted, kept up to date as transitions happen: nothing is gathered anew for a plan.
+
+States are what the learner distinguishes: observations, or product states o · M + m; a pair is state · A + action. The
+successors of a pair are (state, label) and stand side by side, in the order in which they were first seen. Only what
+was seen is there.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from praemia.kernels.arrays import Floats, Ints, SmallInts, Unsigned, Whole
+from praemia.kernels.compiling import INTERNAL, compiled
+
+DOUBLING, EPOCH, EPISODE = 0, 1, 2  # when a plan is due
+NUM_MET, NUM_SLOTS, NUM_ROWS = 0, 1, 2  # places in ``CountArrays.sizes``
+
+
+class CountArrays(NamedTuple):
+    """The counts of S states. Pair i has the successors first[i] … first[i] + distinct[i] − 1 of the E arrays.
+
+    ``rows`` is each successor's continuation row: its state's own, or S + x for (row_labels[x], row_targets[x]).
+    """
+
+    visits: Ints  # [S·A]
+    visits_at_plan: Ints  # [S·A]
+    first: Ints  # [S·A]
+    distinct: SmallInts  # [S·A]
+    slots: SmallInts  # [S·A], the pairs numbered in the order of their first visits; −1 for one never visited
+    counts: Floats  # [E]
+    rows: Unsigned  # [E]
+    successors: SmallInts  # [E]
+    labels: SmallInts  # [E]
+    steps: SmallInts  # [H + 1, S], visits to each state at each step; [0, S] when the learner does not use them
+    met: SmallInts  # [S], the states that were met, in the order of their first visits
+    is_met: SmallInts  # [S]
+    row_labels: SmallInts  # [X]
+    row_targets: SmallInts  # [X]
+    sizes: Ints  # how many states are met, pairs are visited, extra rows are numbered
+
+
+@compiled(forceinline=True, **INTERNAL)
+def meet(counts: CountArrays, state: Whole) -> None:
+    """Note that a state exists."""
+    if counts.is_met[state] == 0:
+        counts.is_met[state] = 1
+        counts.met[counts.sizes[NUM_MET]] = state
+        counts.sizes[NUM_MET] += 1
+
+
+@compiled(forceinline=True, **INTERNAL)
+def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bool:
+    """Count a transition whose successor stands at ``place``; tell whether a plan has become due."""
+    counts.counts[place] += 1.0
+    visits = counts.visits[pair] + 1
+    counts.visits[pair] = visits
+    if visits == 1:
+        counts.slots[pair] = counts.sizes[NUM_SLOTS]
+        counts.sizes[NUM_SLOTS] += 1
+    if rule == DOUBLING:
+        return bool(visits & (visits - 1) == 0)
+    before = counts.visits_at_plan[pair]
+    return bool(visits - before >= max(1, before))
+
+
+@compiled(forceinline=True, **INTERNAL)
+def add_successor(counts: CountArrays, pair: Whole, successor: Whole, label: Whole, row: Whole) -> int:
+    """Make room for a successor seen for the first time; return its place."""
+    place = counts.first[pair] + np.int64(counts.distinct[pair])
+    counts.distinct[pair] += 1
+    counts.successors[place] = successor
+    counts.labels[place] = label
+    counts.rows[place] = row
+    return int(place)
+
+
+@compiled(forceinline=True, **INTERNAL)
+def add_row(counts: CountArrays, label: Whole, target: Whole) -> int:
+    """Number the next extra row, that of (label, target); return its place in a table."""
+    x = counts.sizes[NUM_ROWS]
+    counts.row_labels[x] = label
+    counts.row_targets[x] = target
+    counts.sizes[NUM_ROWS] = x + 1
+    return int(counts.is_met.shape[0] + x)

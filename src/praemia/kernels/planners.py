@@ -1,0 +1,136 @@
+"""Make a learner's plan: the recursion with the learner's own functions written into it, compiled once.
+
+All plans have one signature, so the loop that plans and plays (``praemia.kernels.stretch``) is compiled once for all
+of them and takes the plan as an argument.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import config, typeof, types
+
+from praemia.kernels import bonus, recursion
+from praemia.kernels.compiling import UNCOUNTED, compiled, inlined, specialised
+
+PlanKernel = Any  # a compiled plan's address, or the plain function where nothing is compiled
+PlanArguments = tuple[Any, Any]  # PlanData, policy
+
+
+class Address(types.WrapperAddressProtocol):
+    """A compiled plan as other kernels take it. (Numba would look a dispatcher up by its signature at every call.)"""
+
+    def __init__(self, plan: Any, signature: Any) -> None:
+        self.plan, self._signature = plan, signature
+        result = plan.get_compile_result(signature)
+        self.address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self) -> int:
+        return int(self.address)
+
+    def signature(self) -> Any:
+        return self._signature
+
+
+class Recipe(NamedTuple):
+    """What a plan is made of: a module with a ``plan``, the names in it that are replaced, and those in these parts."""
+
+    module: Any
+    parts: tuple[tuple[str, Any], ...]
+    inner: tuple[tuple[str, Any], ...] = ()
+
+
+def num_numbers(numbers: Any) -> int:
+    """Return how many numbers a learner keeps for a pair."""
+    return len(numbers(1.0, 1.0, np.ones(16)))
+
+
+def bonus_recipe(
+    numbers: Any, worth: Any, *, prepare_steps: Any, limit_is_top: bool, is_monotone: bool, rewards_are_apart: bool
+) -> Recipe:
+    """Return the recipe of a learner with a bonus; ``prepare_steps``, if any, fills numbers that depend on the step."""
+    size = num_numbers(numbers)
+    parts = (
+        ("prepare_pair", bonus.prepare_pair),
+        ("begin_step", recursion.nothing_per_step),
+        ("pair_value", bonus.pair_value),
+        ("LIMIT_IS_TOP", limit_is_top),
+        ("IS_MONOTONE", is_monotone),
+    )
+    inner = (
+        ("numbers", numbers if size else bonus.one_number),
+        ("worth", worth),
+        ("as_tuple", bonus.AS_TUPLE[max(1, size)]),
+        ("prepare_steps", prepare_steps or recursion.nothing_for_pair),
+        ("HAS_STEP_NUMBERS", prepare_steps is not None),
+        ("REWARDS_ARE_APART", rewards_are_apart),
+    )
+    return Recipe(recursion, parts, inner)
+
+
+_compiled: dict[tuple[Recipe, int, Any], PlanKernel] = {}
+
+
+def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> PlanKernel:
+    """Compile a plan for tables of so many lanes; the arguments are examples of what it will be called with."""
+    key = (recipe, lanes, arguments[1].dtype)
+    if key not in _compiled:
+        values = {name: part for name, part in recipe.inner if not callable(part)} | {"LANES": lanes}
+        inner = values | {name: inlined(part) for name, part in recipe.inner if callable(part)}
+        replacements = {name: _part(part, inner) for name, part in recipe.parts} | {"LANES": lanes}
+        name, signature = f"plan_{_digest(recipe)}_{lanes}", plan_signature(arguments)
+        options = {**UNCOUNTED, "no_cpython_wrapper": True}
+        plan = specialised(recipe.module.plan, name, signature, replacements=replacements, **options)
+        _compiled[key] = plan if signature is None else Address(plan, signature)
+    return _compiled[key]
+
+
+def make_plan(plan: Any, counts: Any, spec: Any, memory: Any, constants: Any, rng: Any, policy: Any) -> None:
+    """Call a plan, which Python cannot call itself.
+
+    The parts of its data come one by one: with a generator among them, Numba would find out the type of every array at
+    every call.
+    """
+    plan(recursion.PlanData(counts, spec, memory, constants, rng), policy)
+
+
+_callers: dict[Any, Any] = {}
+
+
+def call_plan(plan: PlanKernel, arguments: PlanArguments) -> None:
+    """Make a plan from Python; what hands the arguments over is compiled once for all plans."""
+    kind = arguments[1].dtype
+    if kind not in _callers:
+        signature = plan_signature(arguments)
+        whole = signature and types.none(types.FunctionType(signature), *map(typeof, (*arguments[0], arguments[1])))
+        _callers[kind] = compiled(whole)(make_plan)
+    _callers[kind](plan, *arguments[0], arguments[1])
+
+
+def _part(part: Any, inner: dict[str, Any]) -> Any:
+    if not callable(part):
+        return part
+    return inlined(part, **{name: value for name, value in inner.items() if name in part.__globals__})
+
+
+def plan_signature(arguments: PlanArguments) -> Any:
+    """Return the signature that all plans have, from examples; None where nothing is compiled."""
+    return None if config.DISABLE_JIT else types.none(*map(typeof, arguments))  # type: ignore[attr-defined]
+
+
+def _digest(recipe: Recipe) -> str:
+    """Return a short name for all that goes into a plan: values, and the files that its functions come from."""
+    known = hashlib.sha256(recipe.module.__name__.encode())
+    for key, part in (*recipe.parts, *recipe.inner):
+        known.update(key.encode())
+        if callable(part):
+            source = inspect.getsourcefile(part)
+            known.update(f"{part.__module__}.{part.__qualname__}".encode() + part.__code__.co_code)
+            known.update(Path(source).read_bytes() if source and Path(source).is_file() else b"")
+        else:
+            known.update(repr(part).encode())
+    return known.hexdigest()[:12]

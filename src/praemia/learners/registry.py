@@ -1,0 +1,170 @@
+"""The learners by name: this package's, those of installed packages, and those that a program registers.
+
+A new learner of this package is a file and a line in ``BUILT_IN`` (then ``make names``). One from outside is registered
+by ``register(MyLearner)`` or by an entry point of its package,
+
+    [project.entry-points."praemia.learners"]
+    my-learner = "my_package.my_module:MyLearner"
+
+or not at all: a file of one's own is named as ``file.py:Class`` (``praemia.learners.outside``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from praemia.errors import ParameterError, did_you_mean, unknown_name
+
+if TYPE_CHECKING:
+    from praemia.learners.base import Learner
+
+GROUP = "praemia.learners"
+BUILT_IN = {
+    "headroom": "praemia.learners.headroom:Headroom",
+    "ucbvi-prm": "praemia.learners.ucbvi_prm:UCBVIPRM",
+    "ucbvi": "praemia.learners.ucbvi:UCBVI",
+    "ucrl2-rm-l": "praemia.learners.ucrl2_rm:UCRL2RM",
+    "ucrl2-rm-b": "praemia.learners.ucrl2_rm:UCRL2RM",
+    "euler": "praemia.learners.euler:EULER",
+    "eqo": "praemia.learners.eqo:EQO",
+    "ucbvi-bf": "praemia.learners.ucbvi_bf:UCBVIBF",
+    "mvp": "praemia.learners.mvp:MVP",
+    "psrl": "praemia.learners.psrl:PSRL",
+    "opsrl": "praemia.learners.opsrl:OPSRL",
+    "qr-max": "praemia.learners.qr_max:QRMax",
+    "q-learning": "praemia.learners.q_learning:QLearning",
+    "crm": "praemia.learners.q_learning:CRM",
+    "random": "praemia.learners.players:Random",
+    "optimal": "praemia.learners.players:Optimal",
+}
+CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
+
+Kind = TypeVar("Kind", bound="type[Learner]")
+_registered: dict[str, type[Learner]] = {}
+
+
+def names() -> list[str]:
+    """Return the names of all learners."""
+    return list(dict.fromkeys([*BUILT_IN, *_installed(), *_registered]))
+
+
+def register(kind: Kind) -> Kind:
+    """Make a learner known by its name, to this process; may be used as a decorator."""
+    from praemia.learners.outside import complaint, place_of
+
+    found = complaint(kind)
+    if found is not None:
+        raise ParameterError(f"register({getattr(kind, '__name__', repr(kind))}): {found}")
+    for name in names_of(kind):
+        refuse_others(name, place_of(kind))
+        _registered[name] = kind
+    return kind
+
+
+def names_of(kind: type[Learner]) -> list[str]:
+    """Return the names that a class goes by: several, where it is several learners."""
+    return list(kind.variants) or [kind.name]
+
+
+def refuse_others(name: str, place: str) -> None:
+    """Raise an error if a name belongs to a learner in another place."""
+    for other in _candidates(name):
+        if other != place:
+            raise _two_of_one_name(name, other, place)
+
+
+def kind_of(name: str) -> type[Learner]:
+    """Return the class behind a learner's name."""
+    found = _candidates(name)
+    if not found:
+        raise unknown_name("learner", name, names())
+    if len(found) > 1:
+        raise _two_of_one_name(name, *list(found)[:2])
+    ((place, load),) = found.items()
+    kind = load()
+    if name not in names_of(kind):
+        raise ParameterError(f"learner {name!r} is {place}, which calls itself {kind.name!r}; the names must agree")
+    return kind
+
+
+def is_registered(name: str) -> bool:
+    """Tell whether this process registered a learner by a name."""
+    return name in _registered
+
+
+def parameters_of(name: str) -> dict[str, Any]:
+    """Return the parameters that a learner takes, with their defaults."""
+    return make(name).parameters
+
+
+def make(name: str, **parameters: Any) -> Learner:
+    """Make a learner by name, as the command line does: ``make("ucbvi-prm", bonus_scale=1e-3)``.
+
+    ``file.py:Class`` is the learner of that class, in a file of one's own; the file is executed.
+    """
+    from praemia.learners.outside import LearnerCode, names_a_file
+
+    if names_a_file(name):
+        kind = LearnerCode.read(name).load()
+        return made(kind, kind.name, parameters)
+    return made(kind_of(name), name, parameters)
+
+
+def made(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
+    """Make a learner of a class under one of its names; a parameter that it does not have is an error."""
+    decided = kind.variants.get(name, {})
+    known = kind(**decided).parameters if parameters else {}
+    for parameter in parameters:
+        if parameter not in known:
+            raise ParameterError(f"learner {name!r} has no parameter {parameter!r}{did_you_mean(parameter, known)}")
+    return kind(**decided, **parameters)
+
+
+def _candidates(name: str) -> dict[str, Callable[[], type[Learner]]]:
+    """Return all that go by a name: where each is, and a function that loads it."""
+    from praemia.learners.outside import place_of
+
+    found: dict[str, Callable[[], type[Learner]]] = {}
+    if name in BUILT_IN:
+        module, _, class_name = BUILT_IN[name].partition(":")
+        found[BUILT_IN[name]] = lambda: getattr(import_module(module), class_name)
+    for entry in _installed().get(name, ()):
+        found[entry.value] = lambda entry=entry: _load(entry)  # type: ignore[misc]
+    if name in _registered:
+        kind = _registered[name]
+        found[place_of(kind)] = lambda: kind
+    return found
+
+
+@cache
+def _installed() -> dict[str, list[EntryPoint]]:
+    """Return the learners that installed packages announce, by name; none of them is imported yet."""
+    found: dict[str, list[EntryPoint]] = {}
+    for entry in entry_points(group=GROUP):
+        found.setdefault(entry.name, []).append(entry)
+    return found
+
+
+def _load(entry: EntryPoint) -> type[Learner]:
+    from praemia.learners.outside import complaint
+
+    package = entry.dist.name if entry.dist is not None else "an installed package"
+    try:
+        kind = entry.load()
+    except Exception as error:  # it is another's code: it may fail in any way
+        reason = f"{type(error).__name__}: {error}"
+        raise ParameterError(
+            f"learner {entry.name!r} of {package} ({entry.value}) cannot be imported: {reason}"
+        ) from error
+    found = complaint(kind)
+    if found is not None:
+        raise ParameterError(f"learner {entry.name!r} of {package} ({entry.value}): {found}")
+    return kind  # type: ignore[no-any-return]
+
+
+def _two_of_one_name(name: str, first: str, second: str) -> ParameterError:
+    return ParameterError(f"two learners are called {name!r}: {first} and {second}; give one of them another name")

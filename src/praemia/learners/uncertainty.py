@@ -1,0 +1,50 @@
+"""The uncertainty explorer (Ménard et al. 2021): act greedily for what is not yet known, whatever the reward.
+
+With n = N(o, a), ℓ = ln(O·A·H·K/ρ) and w = c·H²·ℓ, for visited pairs:
+
+    E_h(o, a) = min(H, w/n + (1 + 1/H)·Σ p̂(o'|o, a)·max_a' E_{h+1}(o', a')),   E_H = 0,
+
+and E_h = H for the others. The theory's constant c is about 15 and makes every pair look unknown for thousands of
+visits; the default here is a practical one. The reward is in none of it: play it where nothing is paid.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.learners.base import failure_prob_parameter, parameter
+from praemia.learners.compiled import BonusLearner
+from praemia.models.task import TaskSpec
+
+
+@dataclass(frozen=True, kw_only=True)
+class UncertaintyExplorer(BonusLearner):
+    """Go where the estimate is least certain."""
+
+    name: ClassVar[str] = "uncertainty"
+    summary: ClassVar[str] = "goes where the estimate is least certain; looks at no reward"
+    reference: ClassVar[str] = "Ménard et al. 2021, Fast active learning for pure exploration"
+    uses_steps: ClassVar[bool] = True  # the first row counts where episodes begin
+    cap_is_horizon: ClassVar[bool] = True
+
+    scale: float = parameter(0.01, "c: multiplies H²ℓ/n; the theory's is about 15", 0.0)
+    failure_prob: float = failure_prob_parameter()
+
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        sizes = spec.num_observations * spec.num_actions * spec.horizon * num_episodes
+        width = self.scale * spec.horizon**2 * math.log(sizes / self.failure_prob)
+        return width, 1.0 + 1.0 / spec.horizon
+
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+        return constants[0] / visits, constants[1]
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        unknown, growth = pair.numbers
+        return unknown + growth * mean

@@ -1,0 +1,68 @@
+"""What can follow a pair, as far as the labels tell: for learners that ask what a pair can lead to at best.
+
+A label and an o' can occur together if some pair has that label when it leads to o'. A pair allows the labels that
+it has for any o'. Where the label of every (o, a, o') cannot be asked for — on large tasks, or because it needs what a
+step of a black box tells — all labels that occur are allowed after every pair, and in a black box all that the machine
+can do: more than can happen, never less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.kernels.arrays import Outlook
+from praemia.models.guards import Constant, Guard, overlap
+from praemia.models.labels import Label
+from praemia.models.machine import RewardMachine
+from praemia.models.task import MachineTable, TaskSpec
+
+MAX_TRIPLES = 4_000_000
+
+
+def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]:
+    """Return the machine on the labels that can occur, and the outlook for tables of a width."""
+    num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
+    if num_pairs * num_obs > MAX_TRIPLES or spec.labels_need_info:
+        table = MachineTable.of(spec.machine, exhaustive_labels(spec.machine)) if spec.more_labels else spec.table
+        num_labels = len(table.inert)
+        groups, reaches = np.ones((1, num_labels), dtype=bool), np.ones((num_labels, num_obs), dtype=bool)
+        return table, _outlook(np.zeros(num_pairs, dtype=np.int32), groups, reaches, table)
+    labels, table = spec.dense_labels
+    num_labels = int(labels.max()) + 1
+    by_pair = labels.reshape(num_pairs, num_obs)
+    allowed = np.zeros((num_pairs, num_labels), dtype=bool)
+    allowed[np.arange(num_pairs)[:, None], by_pair] = True
+    groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
+    reaches = np.zeros((num_labels, num_obs), dtype=bool)
+    reaches[by_pair, np.arange(num_obs)] = True
+    return table, _outlook(group_of.ravel(), groups, reaches, table)
+
+
+def exhaustive_labels(machine: RewardMachine) -> list[Label]:
+    """Return labels on which every machine state does all that it can do on any label."""
+    found: list[Label] = []
+    for state in machine.states:
+        guards = [rule.guard for rule in machine.rules_from(state)]
+        nothing_else: Guard = Constant(True)
+        for guard in guards:
+            nothing_else = nothing_else & ~guard
+        found += [label for guard in (*guards, nothing_else) if (label := overlap(guard, guard)) is not None]
+    return list(dict.fromkeys(found))
+
+
+def _outlook(
+    group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_], table: MachineTable
+) -> Callable[[int], Outlook]:
+    """Write membership tables as sparse rows."""
+    parts = (
+        group_of.astype(np.int32),
+        np.concatenate(([0], np.cumsum(groups.sum(axis=1)))).astype(np.int64),
+        np.nonzero(groups)[1].astype(np.int32),
+        np.concatenate(([0], np.cumsum(reaches.sum(axis=1)))).astype(np.int64),
+        np.nonzero(reaches)[1].astype(np.int32),
+    )
+    return lambda width: Outlook(*parts, layers=table.layers(width))

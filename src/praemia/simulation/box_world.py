@@ -1,0 +1,265 @@
+"""A black box to play in, one step at a time, through the same counts. Values are not known there; returns are."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ModelError, ParameterError
+from praemia.kernels import counts as kernels
+from praemia.kernels.counts import EPISODE, NUM_ROWS, CountArrays
+from praemia.kernels.play import draw
+from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
+from praemia.learners.base import Learner, Recent
+from praemia.models.labels import Label
+from praemia.models.task import MachineTable, TaskSpec
+from praemia.simulation.loop import SLICE_SECONDS, World
+from praemia.simulation.seeds import generators
+
+FIRST_ROOM = 4  # successors of a pair that there is room for at first
+PROBED_STEPS = 200  # random steps before a run, to see whether labels need what a step tells
+
+
+def _plain(function: Any) -> Any:
+    """Return a kernel as plain Python: for a single step, handing over the arrays would cost more than the work."""
+    return getattr(function, "py_func", function)
+
+
+meet, count_visit = _plain(kernels.meet), _plain(kernels.count_visit)
+add_successor, add_row = _plain(kernels.add_successor), _plain(kernels.add_row)
+
+
+class BoxWorld(World):
+    """A learner at play in a black box. What can happen is not known: the counts grow with what does."""
+
+    def __init__(self, box: BlackBox, learner: Learner, num_episodes: int, seed: tuple[int, ...]) -> None:
+        if learner.privileged:
+            raise ParameterError(f"learner {learner.name!r} must be told the kernel, which a black box does not show")
+        self.box = box
+        self.labels: dict[Label, int] = {frozenset(): 0}
+        self.world_rng, learner_rng = generators(seed)
+        super().__init__(learner, self._tabulated(), num_episodes, learner_rng)
+        self.counts = _empty_counts(self.spec, learner)
+        self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
+        self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
+        self._last: Recent | None = None
+        seed_of_box = int(self.world_rng.integers(2**31))
+        self.compares = learner.asks_unseen or getattr(learner, "limit_is_top", False)
+        if self.compares:
+            self._probe(seed_of_box)
+        box.env.reset(seed=seed_of_box)
+
+    def _tabulated(self) -> TaskSpec:
+        """Tabulate the machine on the labels met so far."""
+        box = self.box
+        self.table = MachineTable.of(box.machine, list(self.labels))
+        sizes = (box.num_observations, box.num_actions, box.horizon)
+        return TaskSpec(
+            *sizes,
+            box.machine,
+            box.labelling,
+            tuple(self.labels),
+            self.table,
+            more_labels=True,
+            labels_need_info=self.labels_need_info,
+        )
+
+    def _probe(self, seed: int) -> None:
+        """Play a few random steps to see whether labels need what a step tells."""
+        actions, steps = np.random.default_rng(seed), 0
+        self.box.env.reset(seed=seed)
+        while steps < PROBED_STEPS and not self.labels_need_info:
+            o, ended = self.box.observation(self.box.env.reset()[0]), False
+            while not ended and steps < PROBED_STEPS and not self.labels_need_info:
+                a = int(actions.integers(self.box.num_actions))
+                observed, _, terminated, truncated, info = self.box.env.step(a)
+                z = self.box.observation(observed)
+                self._compare(o, a, z, self.box.label(o, a, z, info))
+                o, ended, steps = z, terminated or truncated, steps + 1
+
+    def _compare(self, o: int, a: int, z: int, label: Label) -> None:
+        """Notice a label that is another one without ``info``: then steps not taken cannot be asked about."""
+        if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
+            return
+        if self.learner.asks_unseen:
+            raise ModelError(
+                f"the label of ({o}, {a}, {z}) depends on info, which is known only for steps taken, and learner "
+                f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
+                "ucbvi-prm, eqo or mvp, or headroom, which then hopes for all that the machine can do"
+            )
+        self.labels_need_info = True
+        self.known = self._tabulated()
+
+    def number(self, label: Label) -> int:
+        """Return the number of a label, numbering it when it is new."""
+        if label not in self.labels:
+            self.labels[label] = len(self.labels)
+            before, self.known = self.known, self._tabulated()
+            # What depends on the labelling alone is not found out again.
+            for name in () if self.labels_need_info else ("dense_labels", "every_row", "outlook"):
+                if name in before.__dict__:
+                    self.known.__dict__[name] = before.__dict__[name]
+        return self.labels[label]
+
+    def play(self, most: int) -> None:
+        began, last = time.perf_counter(), self.played + most
+        while self.played < last and not self.is_due:
+            self._last = self._play_episode()
+            self.log.returns[self.played] = self._last.rewards.sum()
+            self.log.state[NUM_PLAYED] += 1
+            if time.perf_counter() - began >= SLICE_SECONDS:
+                return
+
+    def recent(self) -> Recent | None:
+        return self._last if self.learner.uses_recent else None
+
+    def policy_value(self) -> float:
+        return float("nan")
+
+    def start_value(self, values: NDArray[np.float64]) -> float:
+        return float("nan")
+
+    def _play_episode(self) -> Recent:
+        """Play one episode and count it.
+
+        After an early end the steps go on in the absorbing observation, so that learners see it for what it is. When
+        the environment cuts an episode off (truncation), the rest of it is not played.
+        """
+        box, steps, rewards = self.box, [], []
+        due, truncated = self.rule == EPISODE, False
+        o, m = box.observation(box.env.reset()[0]), self.table.initial
+        meet(self.counts, self._state(o, m))
+        for h in range(box.horizon):
+            a = _act(self.policy[h, o, m], self.world_rng)
+            if o >= box.num_env_observations:
+                z, label = o, 0
+            else:
+                observed, _, ended, truncated, info = box.env.step(a)
+                z = box.observation(observed)
+                label = self.number(box.label(o, a, z, info))
+                z += box.num_env_observations if ended else 0
+            m_next, reward = _move(self.table, label, m, self.world_rng)
+            due |= self._count(h, (o, a, z, label, m, m_next))
+            steps.append((o, a, z, label, m, m_next))
+            rewards.append(reward)
+            o, m = z, m_next
+            if truncated and z < box.num_env_observations:
+                break
+        if self.learner.uses_steps:
+            self.counts.steps[len(steps), self._state(o, m)] += 1
+        self.log.state[IS_DUE] = due
+        return Recent(np.array(steps, dtype=np.int64), np.array(rewards))
+
+    def _state(self, o: int, m: int) -> int:
+        return o * self.box.machine.num_states + m if self.learner.on_product else o
+
+    def _count(self, h: int, step: tuple[int, int, int, int, int, int]) -> bool:
+        """Count a step (o, a, o', label, m, m'); tell whether a plan has become due."""
+        o, a, z, label, m, m_next = step
+        state, successor = self._state(o, m), self._state(z, m_next)
+        if self.learner.on_product:
+            label = self._reward_number(label, m, m_next)
+        pair = state * self.box.num_actions + a
+        place = self.places.get((pair, successor, label))
+        if place is None:
+            place = self.places[pair, successor, label] = self._first_sight(pair, successor, label, step)
+        if self.learner.uses_steps:
+            self.counts.steps[h, state] += 1
+        return bool(count_visit(self.counts, pair, place, self.rule))
+
+    def _first_sight(self, pair: int, successor: int, label: int, step: tuple[int, int, int, int, int, int]) -> int:
+        o, a, z, named, _, _ = step
+        if self.compares and o < self.box.num_env_observations:
+            self._compare(o, a, z % self.box.num_env_observations, list(self.labels)[named])
+        self._make_room(pair)
+        meet(self.counts, successor)
+        return int(add_successor(self.counts, pair, successor, label, self._row(pair, successor, label)))
+
+    def _row(self, pair: int, successor: int, label: int) -> int:
+        """Return the continuation row of a successor, numbering it when it is needed for the first time."""
+        if self.learner.asks_unseen:
+            return int(self.spec.every_row.own[pair, successor])
+        table = self.spec.table
+        plain = table.still if getattr(self.learner, "rewards_are_apart", False) else table.inert
+        if plain[label]:
+            return successor
+        if (label, successor) not in self.rows:
+            self.rows[label, successor] = add_row(self.counts, label, successor)
+        return self.rows[label, successor]
+
+    def _make_room(self, pair: int) -> None:
+        """Make room for one more successor of a pair, and for one more continuation row."""
+        counts, used = self.counts, int(self.counts.distinct[pair])
+        if counts.sizes[NUM_ROWS] == len(counts.row_labels):
+            self.counts = counts = counts._replace(
+                row_labels=_doubled(counts.row_labels), row_targets=_doubled(counts.row_targets)
+            )
+        room = FIRST_ROOM if used <= FIRST_ROOM else 1 << (used - 1).bit_length()
+        if 0 < used < room:
+            return
+        first, needed = self._end, max(FIRST_ROOM, 2 * used)
+        while first + needed > len(self.counts.counts):
+            columns = ("counts", "rows", "successors", "labels")
+            self.counts = self.counts._replace(**{name: _doubled(getattr(self.counts, name)) for name in columns})
+        counts, old = self.counts, int(self.counts.first[pair])
+        for column in (counts.counts, counts.rows, counts.successors, counts.labels):
+            column[first : first + used] = column[old : old + used]
+        counts.first[pair] = first
+        self._end = first + needed
+        for i in range(used):
+            self.places[pair, int(counts.successors[first + i]), int(counts.labels[first + i])] = first + i
+
+    _end = 0  # the first place that no pair has
+    labels_need_info = False  # whether the label of a step depends on what the step tells
+
+    def _reward_number(self, label: int, m: int, m_next: int) -> int:
+        row = label * self.table.num_states + m
+        edges = range(self.table.indptr[row], self.table.indptr[row + 1])
+        edge = next(j for j in edges if self.table.targets[j] == m_next)
+        return self.box.machine.mean_rewards.index(self.table.rewards[edge])
+
+
+def _doubled(array: NDArray[Any]) -> NDArray[Any]:
+    return np.concatenate((array, np.zeros_like(array)))
+
+
+def _act(choice: Any, rng: np.random.Generator) -> int:
+    if np.ndim(choice) == 0:
+        return int(choice)
+    return int(draw(np.cumsum(choice), 0, len(choice), rng.random()))
+
+
+def _move(table: MachineTable, label: int, m: int, rng: np.random.Generator) -> tuple[int, float]:
+    """Draw the machine's next state and reward."""
+    row = label * table.num_states + m
+    j = draw(table.sums, table.indptr[row], table.indptr[row + 1], rng.random())
+    first, last = table.reward_indptr[j], table.reward_indptr[j + 1]
+    reward = rng.choice(table.reward_values[first:last], p=table.reward_probs[first:last]) if last - first > 1 else None
+    return int(table.targets[j]), float(table.reward_values[first] if reward is None else reward)
+
+
+def _empty_counts(spec: TaskSpec, learner: Learner) -> CountArrays:
+    """Return counts of nothing, with a little room."""
+    num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
+    step_rows = spec.horizon + 1 if learner.uses_steps else 0
+    return CountArrays(
+        visits=np.zeros(num_pairs, dtype=np.int64),
+        visits_at_plan=np.zeros(num_pairs, dtype=np.int64),
+        first=np.zeros(num_pairs, dtype=np.int64),
+        distinct=np.zeros(num_pairs, dtype=np.int32),
+        slots=np.full(num_pairs, -1, dtype=np.int32),
+        counts=np.zeros(64),
+        rows=np.zeros(64, dtype=np.uint32),
+        successors=np.zeros(64, dtype=np.int32),
+        labels=np.zeros(64, dtype=np.int32),
+        steps=np.zeros((step_rows, num_states), dtype=np.int32),
+        met=np.zeros(num_states, dtype=np.int32),
+        is_met=np.zeros(num_states, dtype=np.int32),
+        row_labels=np.zeros(16, dtype=np.int32),
+        row_targets=np.zeros(16, dtype=np.int32),
+        sizes=np.zeros(3, dtype=np.int64),
+    )

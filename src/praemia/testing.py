@@ -1,0 +1,139 @@
+"""Check a learner of one's own, as Gymnasium's ``check_env`` checks an environment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import FrozenInstanceError, fields, is_dataclass
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from praemia import envs
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError, PraemiaError
+from praemia.learners.base import Learner
+from praemia.models.machine import MachineBuilder
+from praemia.models.task import Task
+from praemia.simulation import Run, simulate
+
+NUM_EPISODES = 40
+REMEDY = "decorate it with @dataclass(frozen=True, kw_only=True)"
+
+
+class LearnerCheckError(PraemiaError, AssertionError):
+    """Report what a learner does that no learner may do."""
+
+
+def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPISODES) -> None:
+    """Check that a learner keeps the rules: raise a ``LearnerCheckError`` that says what is wrong, or return None.
+
+    Its plans must be valid on tasks of every kind (one machine state and many, sure and random machines, one step and
+    one action, a random start, a black box); the same seed must give the same run; planning must not change the
+    learner; and its parameters must be plain data from which an equal learner can be made.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.testing.check_learner(praemia.Headroom)
+    """
+    made = _make(learner)
+    _check_class(made)
+    for task in _tasks():
+        _check_runs(made, task, num_episodes)
+    if not made.privileged:
+        _check_runs(made, _black_box(), num_episodes)
+
+
+def _make(learner: type[Learner] | Learner) -> Learner:
+    if isinstance(learner, Learner):
+        return learner
+    if not (isinstance(learner, type) and issubclass(learner, Learner)):
+        raise ParameterError(f"learner={learner!r}; expected a subclass of praemia.Learner, or one of its objects")
+    try:
+        return learner()
+    except TypeError as error:
+        raise LearnerCheckError(f"{learner.__name__}() failed: {error}; every parameter needs a default") from None
+
+
+def _check_class(learner: Learner) -> None:
+    kind = type(learner)
+    if not isinstance(getattr(learner, "name", None), str) or not learner.name:
+        raise LearnerCheckError(f"{kind.__name__} has no name; give it one, such as name: ClassVar[str] = 'my-learner'")
+    if not is_dataclass(learner):
+        raise LearnerCheckError(f"{kind.__name__} is no dataclass; {REMEDY}")
+    try:
+        learner.replan = learner.replan  # type: ignore[misc]
+    except FrozenInstanceError:
+        pass
+    else:
+        raise LearnerCheckError(f"{kind.__name__} can be changed; {REMEDY}")
+    _check_parameters(learner)
+
+
+def _check_parameters(learner: Learner) -> None:
+    parameters = learner.parameters
+    try:
+        json.dumps(parameters)
+    except TypeError as error:
+        raise LearnerCheckError(f"the parameters of {learner.name!r} are not plain data: {error}") from None
+    kept = {item.name: getattr(learner, item.name) for item in fields(learner)}
+    if type(learner)(**kept) != learner:
+        raise LearnerCheckError(f"a learner made from the parameters of {learner.name!r} is not equal to it")
+
+
+def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> None:
+    before = repr(learner.parameters)
+    try:
+        first, second = (simulate(task, learner, num_episodes, 3) for _ in range(2))
+    except PraemiaError as error:
+        raise LearnerCheckError(f"on {task!r}: {error}") from error
+    if repr(learner.parameters) != before:
+        raise LearnerCheckError(f"learner {learner.name!r} changed its own parameters while planning")
+    for name in ("plan_episodes", "plan_values", "returns", "final_policy"):
+        if not np.array_equal(getattr(first, name), getattr(second, name), equal_nan=name == "plan_values"):
+            raise LearnerCheckError(
+                f"on {task!r}: the same seed gave other {name.replace('_', ' ')}; take random numbers from rng alone, "
+                "and keep nothing on the learner"
+            )
+    _check_regret(learner, first)
+
+
+def _check_regret(learner: Learner, run: Run) -> None:
+    if run.optimal_value is None:
+        return
+    above = float((run.plan_values - run.optimal_value).max())
+    if above > 1e-9:
+        raise LearnerCheckError(f"a plan of {learner.name!r} is worth {above:.3g} more than the optimum")
+
+
+def _tasks() -> Iterator[Task]:
+    """Return a small task of each kind."""
+    yield envs.make("warehouse-3")
+    yield envs.make("riverswim-5", horizon=1)
+    yield envs.make("random", observations=4, actions=1, machine_states=2, horizon=3, seed=0)
+    yield envs.make("random", observations=3, actions=3, machine_states=1, horizon=4, seed=1)
+    yield envs.make("random", observations=5, actions=2, machine_states=9, horizon=4, seed=2)
+
+
+def _black_box() -> BlackBox:
+    machine = MachineBuilder("out").edge("out", "there", "back", reward=1.0).edge("back", "here", "out").build()
+    return BlackBox(_Line(), lambda o, a, z, info: {"there"} if z == 2 else {"here"} if z == 0 else set(), machine, 6)
+
+
+class _Line(gymnasium.Env[Any, Any]):
+    """Three places in a row, to go left and right in; an episode may end at either end."""
+
+    observation_space = gymnasium.spaces.Discrete(3)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 1
+        return self.place, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.place = min(2, max(0, self.place + (1 if action else -1)))
+        ended = self.place != 1 and self.np_random.random() < 0.1
+        return self.place, 0.0, bool(ended), False, {}

@@ -1,0 +1,87 @@
+"""What a learner is shown after some random episodes, counted twice: by the package, and by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import learner_oracles as oracles
+import numpy as np
+import pytest
+
+from praemia import simulate
+from praemia.learners.base import Experience, LearnerPlan
+from praemia.models.task import Task
+
+CLOSE = 1e-12
+
+
+@dataclass
+class Past:
+    """A task, what a learner is shown of some random episodes, and the same counted by hand."""
+
+    task: Task
+    shown: Experience
+    diary: oracles.Diary
+
+    def times(self, factor: int) -> Past:
+        """Return the past in which everything happened so many times."""
+        tallied = self.shown.tallied
+        more = tallied._replace(
+            visits=tallied.visits * factor,
+            counts=tallied.counts * factor,
+            steps=(tallied.steps * factor).astype(np.int32),
+        )
+        shown = replace(self.shown, tallied=more, num_episodes=self.shown.num_episodes * factor)
+        return Past(self.task, shown, self.diary.times(factor))
+
+    def told_the_truth(self) -> Past:
+        """Return the past in which the frequencies are the probabilities; every pair must have been visited."""
+        tallied, dense = self.shown.tallied, self.task.mdp.to_dense()
+        assert np.all(tallied.visits > 0)
+        counts = tallied.counts.copy()
+        for pair, n in enumerate(tallied.visits):
+            places = slice(tallied.first[pair], tallied.first[pair] + tallied.distinct[pair])
+            counts[places] = n * dense[divmod(pair, self.task.num_actions)][tallied.successors[places]]
+        return replace(self, shown=replace(self.shown, tallied=tallied._replace(counts=counts)))
+
+
+def pasts(task: Task, learner: Any, seed: int, lengths: list[int]) -> list[Past]:
+    """Let a wanderer play in a learner's place and return the past after each of some numbers of episodes."""
+    wanderer = oracles.Watched(oracles.Wanderer.instead_of(learner))
+    simulate(task, wanderer, max(lengths) + 1, seed)
+    return [
+        Past(task, wanderer.shown[k], oracles.replay(task, wanderer.policies, "episode", (seed,), k)) for k in lengths
+    ]
+
+
+def plan(learner: Any, past: Past, previous: LearnerPlan | None = None) -> LearnerPlan:
+    """Have a learner plan from a past."""
+    return learner.plan(past.shown, previous, np.random.default_rng(0))
+
+
+def shown_values(task: Task, made: LearnerPlan) -> Any:
+    """Return a plan's values as [M, O], also one's on the product."""
+    assert made.values is not None
+    if made.values.shape[0] == task.num_machine_states:
+        return made.values
+    return made.values[0].reshape(task.num_observations, task.num_machine_states).T
+
+
+def assert_same(task: Task, made: LearnerPlan, qval: oracles.Values, values: oracles.Values) -> None:
+    """Compare V_0, and see that the policy is greedy at every step."""
+    first, policy = shown_values(task, made), oracles.shown_policy(task, made.policy)
+    for m, o in np.ndindex(first.shape):
+        assert first[m, o] == pytest.approx(values[0, m, o], rel=0.0, abs=CLOSE)
+        for h in range(task.horizon):
+            assert qval[h, m, o, int(policy[h, m, o])] >= values[h, m, o] - CLOSE
+
+
+def assert_same_action_values(past: Past, made: LearnerPlan, qval: oracles.Values, on_product: bool) -> None:
+    """Compare the Q_h that a plan keeps with the formula's, for every visited pair."""
+    task, kept = past.task, made.memory.memory.action_values
+    for (h, m, o, a), value in qval.items():
+        state, column = (o * task.num_machine_states + m, 0) if on_product else (o, m)
+        slot = past.shown.tallied.slots[state * task.num_actions + a]
+        if slot >= 0:
+            assert kept[h, slot, column] == pytest.approx(value, rel=0.0, abs=CLOSE)

@@ -1,0 +1,78 @@
+"""Labels of a black box that depend on what a step tells: noticed, and dealt with or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import gymnasium
+import pytest
+
+from praemia import BlackBox, MachineBuilder, evaluate, learners, occupancy, simulate, solve
+from praemia.errors import ModelError
+
+
+class Corridor(gymnasium.Env[int, int]):
+    """Four places in a row; ``info`` says whether the last one was reached. ``late`` hides it for some steps."""
+
+    observation_space = gymnasium.spaces.Discrete(4)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, late: int = 0) -> None:
+        self.late, self.steps = late, 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 0
+        return self.place, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        self.place = min(3, max(0, self.place + (1 if action else -1)))
+        self.steps += 1
+        return self.place, 0.0, False, False, {"arrived": self.place == 3 and self.steps > self.late}
+
+
+MACHINE = MachineBuilder("out").edge("out", "there", "back", reward=1.0).edge("back", "here", "out").build()
+HORIZON = 12  # the optimum: there and back, there and back: 3 steps each way, so two arrivals
+
+
+def labels(o: int, a: int, z: int, info: dict[str, Any]) -> Iterable[str]:
+    return {"there"} if info.get("arrived") else {"here"} if z == 0 else set()
+
+
+@pytest.mark.parametrize("late", [0, 2000])
+def test_headroom_hopes_for_all_that_the_machine_can_do(late: int) -> None:
+    """With ``late`` the probe sees nothing: it is noticed during the run."""
+    run = simulate(BlackBox(Corridor(late), labels, MACHINE, HORIZON), learners.make("headroom"), 600, 0)
+    assert run.returns[-100:].mean() == 2.0
+
+
+@pytest.mark.parametrize("name", ["psrl", "ucrl2-rm-l", "ucrl2-rm-b"])
+@pytest.mark.parametrize("late", [0, 2000])
+def test_learners_that_ask_about_steps_not_taken_are_refused(name: str, late: int) -> None:
+    with pytest.raises(ModelError, match=rf"depends on info.*{name}.*ucbvi-prm"):
+        simulate(BlackBox(Corridor(late), labels, MACHINE, HORIZON), learners.make(name), 600, 0)
+
+
+def test_a_label_that_fails_without_info_is_noticed_too() -> None:
+    def strict(o: int, a: int, z: int, info: dict[str, Any]) -> Iterable[str]:
+        return {"there"} if info["arrived"] else set()
+
+    box = BlackBox(Corridor(), strict, MACHINE, HORIZON)
+    with pytest.raises(ModelError, match="depends on info"):
+        simulate(box, learners.make("psrl"), 20, 0)
+    assert simulate(box, learners.make("headroom"), 200, 0).returns[-20:].mean() == 1.0
+
+
+def test_labels_that_need_no_info_refuse_nobody() -> None:
+    ends = {0: {"here"}, 3: {"there"}}
+    box = BlackBox(Corridor(), lambda o, a, z, info: ends.get(z, set()), MACHINE, HORIZON)
+    for name in ("psrl", "ucrl2-rm-b", "headroom"):
+        assert simulate(box, learners.make(name), 400, 0).returns[-50:].mean() > 1.5
+
+
+def test_exact_answers_about_a_black_box_are_refused_with_a_way_out() -> None:
+    box = BlackBox(Corridor(), labels, MACHINE, HORIZON)
+    for ask in (lambda: solve(box), lambda: evaluate(box, [0]), lambda: occupancy(box, [0])):
+        with pytest.raises(ModelError, match=r"does not show its kernel.*simulate.*plan_from"):
+            ask()

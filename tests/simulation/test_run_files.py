@@ -1,0 +1,103 @@
+"""Runs as files: whole, equal for equal runs, and never trusted."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from praemia import envs, learners
+from praemia.errors import FileError, ParameterError
+from praemia.files.whole import pack_arrays
+from praemia.simulation import Run, run, simulate
+
+ARRAYS = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy", "regret")
+
+
+@pytest.fixture(scope="module")
+def played() -> Run:
+    return simulate(envs.make("riverswim-5"), learners.make("ucbvi-prm"), 200, seed=(3, 1))
+
+
+def test_what_is_saved_is_loaded(played: Run, tmp_path: Path) -> None:
+    played.save(tmp_path / "run.npz")
+    loaded = Run.load(tmp_path / "run.npz")
+    for name in ARRAYS:
+        assert np.array_equal(getattr(loaded, name), getattr(played, name), equal_nan=name != "final_policy"), name
+    for name in ("task", "learner", "parameters", "seed", "num_episodes", "optimal_value", "versions", "streams"):
+        assert getattr(loaded, name) == getattr(played, name), name
+    assert math.isnan(loaded.seconds)
+    assert "ucbvi-prm on riverswim-5" in repr(loaded)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.npz"]
+
+
+def test_equal_runs_give_equal_bytes_however_long_they_took(played: Run) -> None:
+    again = simulate(envs.make("riverswim-5"), learners.make("ucbvi-prm"), 200, seed=(3, 1))
+    assert played.to_bytes() == replace(again, seconds=99.0).to_bytes()
+    assert played.to_bytes() == Run.from_bytes(played.to_bytes(), "here").to_bytes()
+    assert played.to_bytes() != replace(played, seed=(3, 2)).to_bytes()
+
+
+def test_a_run_without_a_known_optimum_or_policy_is_a_run(played: Run) -> None:
+    bare = replace(played, optimal_value=None, final_policy=None, parameters={"scale": np.int64(3)})
+    loaded = Run.from_bytes(bare.to_bytes(), "here")
+    assert (loaded.optimal_value, loaded.final_policy, loaded.parameters) == (None, None, {"scale": 3})
+
+
+def test_a_parameter_that_is_no_data_is_refused_by_name(played: Run, tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="object object"):
+        replace(played, parameters={"strange": object()}).save(tmp_path / "run.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_would_need_pickle_is_refused_and_nothing_in_it_runs() -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (exec, ("raise SystemExit('executed')",))
+
+    buffer = io.BytesIO()
+    np.savez(buffer, header=np.array([Trap()], dtype=object), allow_pickle=True)
+    with pytest.raises(FileError, match="damaged, or not the record"):
+        Run.from_bytes(buffer.getvalue(), "trap.npz")
+
+
+@pytest.mark.parametrize("cut", [0, 1, 50, 400, -1])
+def test_a_file_cut_short_anywhere_is_refused(cut: int, played: Run, tmp_path: Path) -> None:
+    (tmp_path / "cut.npz").write_bytes(played.to_bytes()[:cut])
+    with pytest.raises(FileError, match=r"cut\.npz"):
+        Run.load(tmp_path / "cut.npz")
+
+
+def test_arrays_that_do_not_fit_are_refused(played: Run) -> None:
+    for wrong in (replace(played, returns=played.returns[:-1]), replace(played, plan_values=played.plan_values[1:])):
+        with pytest.raises(FileError, match="do not fit"):
+            Run.from_bytes(wrong.to_bytes(), "here")
+
+
+def test_no_file_is_one_message(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"nowhere\.npz: cannot be read: No such file"):
+        Run.load(tmp_path / "nowhere.npz")
+
+
+def packed(header: dict[str, object]) -> bytes:
+    return pack_arrays({"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)})
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        # What version 0.2.0 wrote.
+        ({"format": 1, "job": {}, "versions": {}, "optimal_value": 1.0}, r"format 1; .* read it with praemia 0\.2"),
+        ({"kind": run.KIND, "format": 9}, "format 9; .* reads format 2"),
+        ({"kind": "praemia dataset", "format": 2}, "a praemia dataset; expected a praemia run"),
+        ({"kind": run.KIND, "format": 2, "task": "x"}, "damaged, or not the record"),
+    ],
+)
+def test_another_kind_or_format_is_named(header: dict[str, object], expected: str) -> None:
+    with pytest.raises(FileError, match=expected):
+        Run.from_bytes(packed(header), "other.npz")
