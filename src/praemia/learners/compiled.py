@@ -12,7 +12,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -176,9 +177,12 @@ class Workspace:
 
     def again(self, spec: TaskSpec) -> Workspace:
         """Return a workspace for the next plan that leaves the one before as it is."""
-        copy = replace(self, spec=spec)
-        copy.memory = self.memory._replace(action_values=self.memory.action_values.copy())
-        return copy
+        next_one = copy(self)
+        if spec is not self.spec:
+            next_one.spec = spec
+            next_one.__dict__.pop("known", None)
+        next_one.memory = self.memory._replace(action_values=self.memory.action_values.copy())
+        return next_one
 
     @cached_property
     def known(self) -> SpecArrays:
