@@ -40,7 +40,9 @@ def compiled(signature: Any = None, **options: Any) -> Callable[[Function], Func
         chosen = config.CACHE_DIR  # type: ignore[attr-defined]
         config.CACHE_DIR = os.path.join(chosen, _name()) if chosen else cache_folder()  # type: ignore[attr-defined]
         try:
-            kernel: Function = njit(signature, cache=True, **options)(function)
+            # What C would call a kernel through takes long to compile; plans alone are called in that way.
+            chosen_options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True, **options}
+            kernel: Function = njit(signature, **chosen_options)(function)
             return kernel
         finally:
             config.CACHE_DIR = chosen  # type: ignore[attr-defined]

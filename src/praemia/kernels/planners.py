@@ -15,7 +15,7 @@ import numpy as np
 from numba import config, typeof, types
 
 from praemia.kernels import bonus, recursion
-from praemia.kernels.compiling import UNCOUNTED, compiled, inlined, specialised
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined, specialised
 
 PlanKernel = Any  # a compiled plan's address, or the plain function where nothing is compiled
 PlanArguments = tuple[Any, Any]  # PlanData, policy
@@ -83,7 +83,7 @@ def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> PlanK
         inner = values | {name: inlined(part) for name, part in recipe.inner if callable(part)}
         replacements = {name: _part(part, inner) for name, part in recipe.parts} | {"LANES": lanes}
         name, signature = f"plan_{_digest(recipe)}_{lanes}", plan_signature(arguments)
-        options = {**UNCOUNTED, "no_cpython_wrapper": True}
+        options = {**UNCOUNTED, **INTERNAL, "no_cfunc_wrapper": False}
         plan = specialised(recipe.module.plan, name, signature, replacements=replacements, **options)
         _compiled[key] = plan if signature is None else Address(plan, signature)
     return _compiled[key]

@@ -80,7 +80,7 @@ def first_sight(outcomes: OutcomeArrays, counts: CountArrays, pair: Whole, outco
     return int(place)
 
 
-@compiled()
+@compiled(**INTERNAL)
 def play(
     world: WorldArrays,
     outcomes: OutcomeArrays,
@@ -149,3 +149,19 @@ def play(
         episode += 1
         due = due or rule == EPISODE
     return episode, due
+
+
+@compiled()
+def play_alone(
+    world: WorldArrays,
+    outcomes: OutcomeArrays,
+    counts: CountArrays,
+    policy: Actions,
+    rule: int,
+    rng: Any,
+    returns: Floats,
+    recent: Ints,
+    recent_rewards: Floats,
+) -> tuple[int, bool]:
+    """Do what ``play`` does, for Python to call: compiled only where a learner plans in Python."""
+    return play(world, outcomes, counts, policy, rule, rng, returns, recent, recent_rewards)

@@ -59,7 +59,7 @@ def start_value(values: ValueArrays, table: Floats) -> float:
     return total
 
 
-@compiled()
+@compiled(**INTERNAL)
 def policy_value(values: ValueArrays, policy: Actions) -> float:
     """Return the exact value of policy[H, O, M], computed where an episode can come to."""
     model, tables = values.model, values.tables
@@ -81,6 +81,12 @@ def policy_value(values: ValueArrays, policy: Actions) -> float:
                 e += np.uint64(1)
             here[o, m] = total
     return start_value(values, tables[0])
+
+
+@compiled()
+def policy_value_alone(values: ValueArrays, policy: Actions) -> float:
+    """Do what ``policy_value`` does, for Python to call."""
+    return policy_value(values, policy)
 
 
 def stretch(

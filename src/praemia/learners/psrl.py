@@ -99,7 +99,10 @@ def break_sticks(data: PlanData, pair: int, seen: float) -> Any:
     left = max(SMALLEST, data.rng.standard_gamma(prior))
     total, k = seen + left, 0
     while left > 0.0:
-        kept = left * data.rng.random() ** (1.0 / prior) if left >= least * total and k < num_sticks - 1 else 0.0
+        kept = 0.0
+        if left >= least * total and k < num_sticks - 1:
+            kept = data.rng.random()
+            kept = left * (kept if prior == 1.0 else kept ** (1.0 / prior))
         memory.by_pair[pair, k] = left - kept
         memory.drawn[pair, k] = min(size - 1.0, size * data.rng.random())
         left = kept

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.kernels.arrays import action_type
+from praemia.kernels.policies import first_bad_row
 from praemia.models.task import Task, TaskSpec
 
 PROBABILITY_TOLERANCE = 1e-9
@@ -43,6 +44,6 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
     if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
         raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
     weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
-    if not (weights.min() >= 0.0 and np.abs(weights.sum(axis=-1) - 1.0).max() <= PROBABILITY_TOLERANCE):
+    if first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
         raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
     return weights

@@ -13,13 +13,13 @@ from praemia.kernels import planning as kernels
 from praemia.kernels.compiling import compiled
 from praemia.kernels.counts import CountArrays
 from praemia.kernels.planners import plan_signature
-from praemia.kernels.play import OutcomeArrays, play
-from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value, stretch
+from praemia.kernels.play import OutcomeArrays, play_alone
+from praemia.kernels.policies import summed_up
+from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value_alone, stretch
 from praemia.learners.base import Experience, Learner, Recent
 from praemia.learners.compiled import CompiledLearner
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
-from praemia.planning.backward import new_tables
 from praemia.planning.exact import start_value
 from praemia.simulation.loop import SLICE_SECONDS, World, longer
 from praemia.simulation.outcomes import outcome_arrays, value_arrays, world_arrays
@@ -58,11 +58,11 @@ class TaskWorld(World):
 
     def play(self, most: int) -> None:
         first, last = self.played, self.played + most
-        policy = self.policy if self.policy.ndim == 3 else np.cumsum(self.policy, axis=-1)
+        policy = self.policy if self.policy.ndim == 3 else summed_up(self.policy)
         began, size = time.perf_counter(), 1 + (1 << 20) // self.task.horizon
         while self.played < last and not self.is_due:
             first = self.played
-            count, due = play(
+            count, due = play_alone(
                 self.arrays,
                 self.outcomes,
                 self.counts,
@@ -96,9 +96,9 @@ class TaskWorld(World):
         if not self.valued:
             return float("nan")
         if self.policy.ndim == 3:
-            return float(policy_value(self.values, self.policy))
-        task = self.task
-        tables = new_tables(task.num_observations + len(task.arrays.row_labels), task.num_machine_states)
+            return float(policy_value_alone(self.values, self.policy))
+        task, tables = self.task, self.values.tables
+        tables.fill(0.0)
         layers = task.table.layers(tables.shape[2])
         first = kernels.evaluate_randomised(task.arrays, layers, task.num_actions, tables, NO_VALUES, self.policy)
         return start_value(task, first)
