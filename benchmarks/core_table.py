@@ -9,14 +9,20 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+from praemia.learners.registry import BUILT_IN
+
 ROOT = Path(__file__).parents[1] / "src" / "praemia"
+BACKWARD, PLAYING = "backward loops", "loops that plan and play"
 WHY = {
-    "kernels/recursion.py": "the recursion of all learners",
-    "kernels/two_tables.py": "its variant with a lower table beside",
-    "kernels/planning.py": "exact planning: its step is shared out among threads, sixteen machine states in registers",
-    "kernels/stretch.py": "the exact value of a policy, where an episode can come to",
-    "planning/backward.py": "exact planning in threads: the same steps, handed out",
-    "simulation/loop.py": "the one loop",
+    (BACKWARD, "kernels/recursion.py"): "the recursion of all learners",
+    (BACKWARD, "kernels/two_tables.py"): "its variant with a lower table beside",
+    (BACKWARD, "kernels/planning.py"): "exact planning: sixteen machine states in registers, shared out among threads",
+    (BACKWARD, "planning/backward.py"): "the same steps, handed out to threads",
+    (BACKWARD, "kernels/stretch.py"): "the exact value of a policy, where an episode can come to",
+    (BACKWARD, "exploration/bounds.py"): "rewards on trajectories, and what a machine can still pay: small, in NumPy",
+    (BACKWARD, "exploration/greedy.py"): "the planner for coverage, in NumPy",
+    (PLAYING, "simulation/loop.py"): "the one loop",
+    (PLAYING, "kernels/stretch.py"): "the one loop's body in a task, many plans in one compiled call",
 }
 
 
@@ -47,14 +53,14 @@ def main() -> None:
     files = sorted(ROOT.rglob("*.py"))
     print("lines of each learner file")
     for path in sorted((ROOT / "learners").glob("*.py")):
-        if "ClassVar[str] =" in path.read_text(encoding="utf-8") and path.name != "compiled.py":
+        if f"praemia.learners.{path.stem}" in {place.partition(":")[0] for place in BUILT_IN.values()}:
             print(f"  {len(path.read_text(encoding='utf-8').splitlines()):4}  {path.name}")
-    for title, is_one in (("backward loops", goes_backward), ("loops that plan and play", plans_and_plays)):
+    for title, is_one in ((BACKWARD, goes_backward), (PLAYING, plans_and_plays)):
         found = [(path, loop.lineno) for path in files for loop in loops(path) if is_one(loop)]
         print(f"{title}: {len(found)}")
         for path, line in found:
             where = str(path.relative_to(ROOT))
-            print(f"  {where}:{line}  {WHY.get(where, '')}")
+            print(f"  {where}:{line}  {WHY.get((title, where), '')}")
 
 
 if __name__ == "__main__":

@@ -131,7 +131,7 @@ def test_bernstein_around_the_optimum_holds() -> None:
     for seed in range(100):
         task = random_task(4, 2, 2, horizon=4, seed=seed)
         dataset = explore(task, episodes=int(10 ** (0.5 + seed % 4)), method="uncertainty", seed=seed)
-        widths = function_widths(dataset, confidence(dataset, 0.9), 4, 2)
+        widths = function_widths(dataset, confidence(dataset, 0.9, shares=1), 4, 2)
         values, most, dense = solve(task).values, most_to_earn(task.machine, 4), task.mdp.to_dense()
         p_hat = np.zeros((8, 4))
         p_hat[dataset.pairs, dataset.successors] = dataset.probs
@@ -221,8 +221,9 @@ def test_optimistic_and_pessimistic_values_are_those_of_linear_programs(seed: in
     assert worst[0] == pytest.approx(oracle_worst, abs=1e-8)
 
 
+@pytest.mark.parametrize("shares", [0, 1], ids=["any machine", "fixed"])
 @pytest.mark.parametrize("seed", range(6))
-def test_the_bernstein_bracket_closes_around_the_values_in_the_estimate(seed: int) -> None:
+def test_both_brackets_close_around_the_values_in_the_estimate(seed: int, shares: int) -> None:
     task = random_task(4, 2, 3, horizon=5, seed=seed)
     widths = []
     for episodes in (100, 10_000):
@@ -231,7 +232,8 @@ def test_the_bernstein_bracket_closes_around_the_values_in_the_estimate(seed: in
         plan = solve(estimate)
         policy = np.ascontiguousarray(plan.policy.transpose(0, 2, 1))
         most = most_to_earn(task.machine, 5)
-        upper, lower = machine_bounds(dataset, estimate, confidence(dataset, 0.05), policy, most)[:2]
+        sure = confidence(dataset, 0.05, shares)
+        upper, lower = machine_bounds(dataset, estimate, sure, policy, most)[:2]
         value = plan.values[0, estimate.table.initial, :-1]
         assert np.all(lower <= value + 1e-9)
         assert np.all(value <= upper + 1e-9)

@@ -14,7 +14,7 @@ from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.errors import PraemiaError
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.outlook import Row
+from praemia.exploration.outlook import Row, joint_failure_prob
 from praemia.files.whole import write_whole
 from praemia.models.task import Task
 
@@ -154,7 +154,7 @@ def _table(rows: list[Row]) -> str:
 
 def _reading(rows: list[Row]) -> str:
     """Say what the table shows, from the numbers in it."""
-    total = sum(row.plan.certificate.failure_prob for row in rows)
+    total = joint_failure_prob(rows)
     vacuous = sum(row.plan.certificate.is_vacuous for row in rows)
     lines = [f"With probability {1.0 - total:g} all {len(rows)} certificates hold together."]
     lines.append(f"{vacuous} of {len(rows)} are vacuous: they say no more than that rewards are bounded.")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @click.option("--task", help="The true task, to compare with.")
 @click.option("--horizon", type=click.IntRange(1), help="Steps of an episode; the data's own by default.")
 @click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the certificates may fail this often.")
+@click.option("--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data.")
 @click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
 @json_option
@@ -32,6 +33,7 @@ def command(
     task: str | None,
     horizon: int | None,
     failure_prob: float,
+    fixed_in_advance: bool,
     out: Path | None,
     report: Path | None,
     as_json: bool,
@@ -39,7 +41,8 @@ def command(
     """Plan for machines from DATA, a file that ``praemia explore`` wrote, with a certificate for each.
 
     Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates hold
-    together with probability 1 − ρ: ρ is divided by the number of machines.
+    together with probability 1 − ρ, for whatever machines. They are tighter for machines that the data records, and
+    with --fixed-in-advance, which divides ρ by the number of machines.
     """
     from praemia.analysis.exploration_page import write_page
     from praemia.errors import ParameterError
@@ -54,7 +57,9 @@ def command(
     truth = None if task is None else resolve_task(task)
     chosen = {name: load_machine(name) for name in machines}
     family = chosen or machine_family(sorted(dataset.labelling.propositions()))
-    rows = plan_rows(dataset, family, truth, horizon=horizon, failure_prob=failure_prob)
+    rows = plan_rows(
+        dataset, family, truth, horizon=horizon, failure_prob=failure_prob, fixed_in_advance=fixed_in_advance
+    )
     if out is not None:
         _save_policy(rows[0], out)
     if report is not None:
@@ -104,6 +109,7 @@ def _record(row: Row) -> dict[str, Any]:
             "largest": certificate.largest,
             "vacuous": certificate.is_vacuous,
             "failure_prob": certificate.failure_prob,
+            "holds_for": certificate.holds_for,
             "optimistic": _number(certificate.optimistic),
             "pessimistic": _number(certificate.pessimistic),
             "simulation": _number(certificate.simulation),

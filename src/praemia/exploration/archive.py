@@ -16,7 +16,7 @@ from praemia.models.labels import LabelRule, RuleLabelling
 
 Made = TypeVar("Made")
 
-FORMAT = 2
+FORMAT = 3
 KIND = "praemia dataset"
 _ARRAYS = ("pairs", "successors", "counts", "first_counts", "absorbing", "reachability")
 _DTYPES = {"absorbing": np.bool_, "reachability": np.float64}
@@ -29,6 +29,8 @@ _PLAIN = (
     "action_names",
     "propositions",
     "sources",
+    "fixed_machines",
+    "fixed_shares",
 )
 
 
@@ -76,6 +78,8 @@ def _decode(data: bytes, where: str) -> dict[str, Any]:
         "observation_names": _names(header["observation_names"]),
         "action_names": _names(header["action_names"]),
         "sources": tuple(dict(source) for source in header["sources"]),
+        "fixed_machines": tuple(header["fixed_machines"]),
+        "fixed_shares": int(header["fixed_shares"]),
     }
 
 

@@ -23,13 +23,31 @@ average from m on,
 because V̂ − V = (p̂ − p)(φ + W) + p̂τ(V̂_{h+1} − V_{h+1}) with 0 ≤ φ + W ≤ most[h, m]. |V̂^π − V^π| ≤ B^π along a policy,
 and the maximum over actions, B*, bounds every policy of the product, the optimal one among them.
 
+All of this holds for whatever machine, labels and policy, also those chosen after looking at the data: tv does not
+depend on them. So do the next two.
+
+**Around p̂, for a machine.** V̄ = max_a min(most, p̂Ȳ + tv·most) and V̲ = max(0, p̂Y̲ − tv·most) along π, with Y = φ + W of
+each. From the last step backwards, V* ≤ V̄ because Y* ≤ Ȳ, so that pY* ≤ pȲ, and pȲ ≤ p̂Ȳ + tv·most because
+0 ≤ Ȳ ≤ most; V̲ ≤ V^π in the same way.
+
 **Confidence sets, for a machine.** V̄ = the optimum over all kernels in the set, V̲ = the policy's value in the worst
 kernel of the set; V* ≤ V̄ and V̲ ≤ V^π.
 
-**Bernstein around V*, for a machine.** V* does not depend on the data, so (p̂ − p)(φ + W*) obeys Bernstein's inequality
-without the factor O of the L1 ball: V̄ = max_a p̂(φ + W̄) + b, with the variance in b taken from the bracket [V̲*, V̄].
-For the policy, V^π = p̂(φ + W^π) − (p̂ − p)(φ + W*) + (p̂ − p)(W* − W^π), whose last term is small because W* − W^π is:
-it is charged with the element-wise intervals, and that is e. No label of an unseen transition is needed here.
+**Bernstein around V*, for a machine fixed before the data.** With the labels and the horizon fixed too, φ + W* is a
+function that does not depend on the data, so part 3 of the confidence bounds (p̂ − p)(φ + W*) by b without the factor O
+of the L1 ball. (A machine chosen after the data is a W* chosen after the data: one that pays where p̂ exceeds p is
+overrated by tv, which can be far above b.) Line by line, from the last step backwards:
+
+    pY* = p̂Y* − (p̂ − p)Y* ≤ p̂Ȳ + b,                       so V̄ = max_a min(most, p̂Ȳ + b) ≥ V*;
+    pY* ≥ p̂Y̲ − b,                                          so V̲* = max_a max(0, p̂Y̲ − b) ≤ V*;
+    Var_p̂(Y*)^½ ≤ Var_p̂(½(Ȳ + Y̲))^½ + ½(p̂(Ȳ − Y̲)²)^½,    which b needs, since |Y* − ½(Ȳ + Y̲)| ≤ ½(Ȳ − Y̲);
+    pY^π = p̂Y^π − (p̂ − p)Y* + (p̂ − p)g, g = Y* − Y^π ≥ 0,  an identity;
+    (p̂ − p)g ≥ −e:  p − p̂ is at most upper − p̂ on a successor seen and sums to miss at most on the others, where g is at
+                    most Ȳ − Y̲^π and the largest of these; or tv times the largest;
+    pY^π ≥ p̂Y̲^π − b − e,                                   so V̲^π = max(0, p̂Y̲^π − b − e) ≤ V^π along π.
+
+π itself may depend on the data: only Y* meets part 3. Wherever tv·most is below b or b + e it takes their place, as
+around p̂. No label of an unseen transition is needed here.
 """
 
 from __future__ import annotations
@@ -53,14 +71,18 @@ from praemia.models.task import Task, TaskSpec
 Values = NDArray[np.float64]
 MAX_DENSE = 4_000_000  # (o, a, o') for which confidence sets are laid out
 
-BRACKETS = Recipe(
-    recursion,
-    (
+
+def _bracket_recipe(begin_step: Any, doubt: Any) -> Recipe:
+    parts = (
         ("prepare_pair", recursion.nothing_for_pair),
-        ("begin_step", certify.find_widest_gap),
+        ("begin_step", begin_step),
         ("pair_value", certify.bracket_value),
-    ),
-)
+    )
+    return Recipe(recursion, parts, (("doubt", doubt),))
+
+
+ANY_MACHINE = _bracket_recipe(recursion.nothing_per_step, certify.doubt_by_distance)
+FIXED_MACHINE = _bracket_recipe(certify.find_widest_gap, certify.doubt_around_optimum)
 
 
 def _set_recipe(prepare: Any, best: Any) -> Recipe:
@@ -114,12 +136,17 @@ def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
 def machine_bounds(
     dataset: Dataset, task: Task, confidence: Confidence, policy: Actions, most: Values
 ) -> MachineBounds:
-    """Bound values and distances in an estimate with its sink; ``policy`` is [H, O + 1, M], ``most`` [H + 1, M]."""
+    """Bound values and distances in an estimate with its sink; ``policy`` is [H, O + 1, M], ``most`` [H + 1, M].
+
+    The bounds around V* are used when the confidence has a part for them, else those that hold for any machine.
+    """
     model, sink = task.arrays, np.ones(task.num_actions)
-    widths = function_widths(dataset, confidence, int(task.horizon), task.num_machine_states)
+    is_fixed = confidence.function_part > 0.0
+    sizes = (int(task.horizon), task.num_machine_states)
+    widths = function_widths(dataset, confidence, *sizes) if is_fixed else np.zeros_like(confidence.tv)
     numbers = ((widths, -sink), (confidence.tv, sink), (confidence.miss, sink))
     values, greedy = run_pass(
-        BRACKETS,
+        FIXED_MACHINE if is_fixed else ANY_MACHINE,
         as_counts(
             np.ones((task.num_observations, task.num_actions)),
             model.indptr,

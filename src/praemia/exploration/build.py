@@ -16,7 +16,9 @@ from praemia.models.labels import RuleLabelling
 MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observations: some seconds
 
 
-def build_dataset(environment: Environment, kept: Counted, every: Counted, source: dict[str, Any]) -> Dataset:
+def build_dataset(
+    environment: Environment, kept: Counted, every: Counted, source: dict[str, Any], fixed_machines: tuple[str, ...]
+) -> Dataset:
     """Return what is kept as a dataset; ``every`` is all that was played."""
     rules, known = environment.label_rules(kept)
     names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
@@ -36,6 +38,8 @@ def build_dataset(environment: Environment, kept: Counted, every: Counted, sourc
         observation_names=environment.observation_names,
         action_names=environment.action_names,
         sources=(source,),
+        fixed_machines=fixed_machines,
+        fixed_shares=len(fixed_machines),
     )
 
 

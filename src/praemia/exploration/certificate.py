@@ -1,14 +1,18 @@
 """Certificates: how far a plan can be from the optimum of the true environment, from the data alone.
 
-With probability 1 − ρ, for all rewards and all policies at once (parts 1, 2) and for the machine at hand (part 3):
+With probability 1 − ρ:
 
     J(π*) − J(π̂) ≤ α + 2G·D*                   (the simulation lemma; any reward on trajectories, any policy)
     J(π*) − J(π̂) ≤ B* + B^π̂                    (the same for a machine, in the product)
     J(π*) − J(π̂) ≤ V̄ − V̲                       (a machine; optimism and pessimism)
 
-and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs. They hold for one
-machine or reward chosen after looking at the data, except part 3, which needs the machine to be fixed without looking:
-when many machines are planned for, divide ``failure_prob`` by their number.
+and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
+
+``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
+confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
+labels and horizon, V̄ and V̲ may be those around V*, which are tighter. Either the data records it: all recorded ones
+hold together, and with the default's. Or the user vouches for it: then each certificate holds with probability 1 − ρ
+by itself, and for several of them ``failure_prob`` is to be divided by their number.
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from praemia.exploration.bounds import (
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
+from praemia.exploration.fixed import is_recorded
 from praemia.exploration.reach import sparse_kernel
 from praemia.kernels.arrays import Actions
 from praemia.models.machine import RewardMachine
@@ -39,6 +44,10 @@ from praemia.planning.exact import occupancy
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
+ANY_REWARD = "any reward, also one chosen after looking at the data"
+ANY_MACHINE = "any machine, also one chosen after looking at the data"
+RECORDED = "a machine fixed before the data"
+VOUCHED = "a machine fixed before the data, as you say"
 
 
 @dataclass(frozen=True)
@@ -61,6 +70,7 @@ class Certificate:
     alpha : the planner's own. simulation : the simulation lemma's bound, before it is cut off at G.
     optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
     start_tv : what not knowing the first observation's law adds, in total variation.
+    holds_for : what it is valid for, in words: ANY_REWARD, ANY_MACHINE, RECORDED or VOUCHED.
     to_visit : the pairs that add the most, the worst first.
     """
 
@@ -72,6 +82,7 @@ class Certificate:
     optimistic: float = float("nan")
     pessimistic: float = float("nan")
     start_tv: float = 0.0
+    holds_for: str = ANY_REWARD
     to_visit: tuple[Suggestion, ...] = field(default=())
 
     @property
@@ -88,6 +99,7 @@ class Certificate:
             ]
         else:
             lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
+        lines.append(f"it holds for {self.holds_for}")
         if np.isfinite(self.optimistic):
             lines.append(
                 f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
@@ -125,9 +137,11 @@ def certify_machine(
     policy: Actions,
     failure_prob: float,
     labels: Labels | None,
+    fixed_in_advance: bool,
 ) -> Certificate:
     """Certify the exact plan for a machine; ``task`` is the estimate with its sink, ``policy`` is [H, M, O + 1]."""
-    sure = confidence(dataset, failure_prob)
+    holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
+    sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
     most = most_to_earn(machine, int(task.horizon))
     largest, start = float(most[0, task.table.initial]), dataset.start_probs
@@ -149,8 +163,18 @@ def certify_machine(
         optimistic=_shifted(upper, start, sure.start_tv),
         pessimistic=0.0 - _shifted(-lower, start, sure.start_tv),
         start_tv=sure.start_tv,
+        holds_for=holds_for,
         to_visit=_suggestions(dataset, sure, visits),
     )
+
+
+def _scope(
+    dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None, fixed_in_advance: bool
+) -> tuple[str, int]:
+    """Return what a certificate holds for, and how many machines share part 3 of the confidence."""
+    if is_recorded(dataset, machine, horizon, labels):
+        return RECORDED, dataset.fixed_shares
+    return (VOUCHED, 1) if fixed_in_advance else (ANY_MACHINE, 0)
 
 
 def _brackets(

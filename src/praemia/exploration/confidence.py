@@ -2,7 +2,8 @@
 
 The successors of a pair (o, a), in the order in which they came, are i.i.d. from p(·|o, a), however adaptively the
 pair was visited. So a bound that holds for all n simultaneously holds at the random N(o, a), also for data that was
-searched for, stopped early or merged. With ρ split into three equal parts, each spread over the O·A pairs:
+searched for, stopped early or merged. ρ is split into equal parts, each spread over the O·A pairs: 1 and 2, and 3 where
+the data records machines that were fixed before it or the user vouches for one.
 
 1. ‖p̂ − p‖₁ ≤ √(2(1 + 1/n)·ln(√(n + 1)(2^O − 2)/d)/n), d = ρ₁/(OA + 1): the Laplace method for each of the 2^O − 2 sets
    of successors (a set's frequency is ½-subgaussian, and ‖·‖₁ is twice the largest excess of a set).
@@ -11,7 +12,12 @@ searched for, stopped early or merged. With ρ split into three equal parts, eac
    and n = 1, 2 add 0.03·d: the sum is below d for each of the two sides.
 3. |(p̂ − p)f| ≤ σ(f)√(2ζ/n) + Rζ/(3n) for the *fixed* functions f = φ + W*_{h+1}(m, ·) with values in [0, R], and
    σ² is at most Var_p̂(f) + Rσ√(2ζ/n) + (the first bound)²: Bernstein again, and the lower tail of a non-negative
-   variable for the variance. Three events for each (h, m, o, a), d = ρ₃/(3·H·M·(OA + 1)).
+   variable for the variance. Three events for each (h, m, o, a), d = ρ₃/(3·S·H·M·(OA + 1)), where S machines share ρ₃.
+
+Parts 1 and 2 are about p alone, so they hold for all machines, labels, horizons and policies at once, whenever these
+are chosen. Part 3 is about the functions f of one machine with its labels and horizon. Were it chosen after the data,
+so would f be, and (p̂ − p)f would be no mean of i.i.d. terms around 0. Hence S: all machines that the data records hold
+together, and so does the choice among them. All plans from one dataset share one event, except those vouched for.
 
 The "+ 1" is the distribution of the first observation, which is estimated like a pair's successors. If all episodes
 began in one observation, the mass of the others is at most 1 − d^{1/K} (the events "the first n are equal" are nested).
@@ -36,7 +42,8 @@ class Confidence:
 
     Attributes
     ----------
-    set_level : d of part 1; element_level : d of part 2; function_part : ρ₃.
+    set_level : d of part 1; element_level : d of part 2.
+    function_part : ρ₃/S, a machine's share of part 3; 0 where the machine may have been chosen after the data.
     lower, upper : float64[E], the ends of part 2 for the transitions seen.
     tv : float64[O, A], the least of the bounds on ½‖p̂ − p‖₁; 1 for a pair never visited, 0 for absorbing ones.
     miss : float64[O, A], a bound on the mass of the successors never seen.
@@ -53,12 +60,15 @@ class Confidence:
     start_tv: float
 
 
-def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
-    """Return the confidence set of a dataset; it fails with probability ``failure_prob`` at most."""
+def confidence(dataset: Dataset, failure_prob: float, shares: int = 0) -> Confidence:
+    """Return the confidence set of a dataset; it fails with probability ``failure_prob`` at most.
+
+    ``shares`` is S for a machine fixed before the data, 0 for one that may have been chosen after it.
+    """
     if not 0.0 < failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
     size, shape = dataset.num_observations, dataset.visits.shape
-    part = failure_prob / 3.0
+    part = failure_prob / (3.0 if shares or dataset.fixed_shares else 2.0)
     rows = dataset.visits.size + 1
     n = np.maximum(1, dataset.visits).astype(np.float64)
     set_level, level = part / rows, part / (2.0 * rows * size)
@@ -69,7 +79,8 @@ def confidence(dataset: Dataset, failure_prob: float) -> Confidence:
     never, still = dataset.visits == 0, np.broadcast_to(dataset.absorbing[:, None], shape)
     tv = np.where(still, 0.0, np.where(never, 1.0, tv))
     unseen: NDArray[np.float64] = np.where(still, 0.0, np.where(never, 1.0, np.minimum(miss, tv)))
-    return Confidence(set_level, level, part, lower, upper, tv, unseen, _start_tv(dataset, set_level, level))
+    share = part / shares if shares else 0.0
+    return Confidence(set_level, level, share, lower, upper, tv, unseen, _start_tv(dataset, set_level, level))
 
 
 def _start_tv(dataset: Dataset, set_level: float, element_level: float) -> float:

@@ -2,6 +2,10 @@
 
 p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels travel with the data, because a machine to come reads them; they are data
 here, never code. Datasets of one environment can be merged, and episodes of the user's own can be appended.
+
+A dataset may record machines that were named before its first episode; certificates for them are tighter. Merged data
+records those that all parts record: whichever part came first, they were fixed before it. But which of its machines the
+later parts record again may depend on what was seen, so ρ₃ is shared among as many as any part records.
 """
 
 from __future__ import annotations
@@ -35,6 +39,8 @@ class Dataset:
     absorbing : bool[O], observations known to lead to themselves without labels: where a black box's episode ended.
     reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring, from all that was played.
     sources : how the data was collected, one entry for each part.
+    fixed_machines : digests of the machines, each with labels and horizon, that were fixed before the first episode.
+    fixed_shares : S, the number of machines that share ρ₃; 0 if none is recorded.
     """
 
     num_observations: int
@@ -52,6 +58,8 @@ class Dataset:
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
     sources: tuple[dict[str, Any], ...] = field(default=())
+    fixed_machines: tuple[str, ...] = ()
+    fixed_shares: int = 0
 
     def __post_init__(self) -> None:
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
@@ -59,6 +67,11 @@ class Dataset:
         per_observation = (self.first_counts, self.absorbing, self.reachability)
         if len(lengths) != 1 or any(array.shape != (size,) for array in per_observation):
             raise ModelError("a dataset whose arrays do not fit each other")
+        if self.fixed_shares < len(self.fixed_machines):
+            raise ModelError(
+                f"a dataset with {len(self.fixed_machines)} machines fixed in advance and {self.fixed_shares} shares; "
+                "expected a share for each"
+            )
         if self.horizon < 1 or self.num_episodes < 1:
             raise ModelError(
                 f"a dataset of {self.num_episodes} episodes of {self.horizon} steps; expected one at least"
@@ -128,6 +141,7 @@ class Dataset:
             self.num_observations,
         )
         rules = dict.fromkeys(rule for part in parts for rule in part.labelling.rules)
+        recorded = _recorded_by_all(parts)
         return replace(
             self,
             pairs=pairs,
@@ -138,6 +152,8 @@ class Dataset:
             propositions=tuple(sorted({name for part in parts for name in part.propositions})),
             reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
             sources=tuple(source for part in parts for source in part.sources),
+            fixed_machines=recorded,
+            fixed_shares=max(part.fixed_shares for part in parts) if recorded else 0,
         )
 
     def append(self, observations: Sequence[int], actions: Sequence[int]) -> Dataset:
@@ -153,7 +169,8 @@ class Dataset:
         added, targets, counts = add_up(pairs, seen[1:], ones, self.num_observations)
         episode = {"method": "appended", "episodes": 1}
         own = replace(self, pairs=added, successors=targets, counts=counts, first_counts=first, sources=(episode,))
-        return self.merge(own)
+        # It brings no labels, so what was fixed stays so.
+        return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
 
     def _require_episode(self, seen: NDArray[np.int64], taken: NDArray[np.int64]) -> None:
         if len(seen) != len(taken) + 1 or not len(taken):
@@ -211,6 +228,17 @@ class Dataset:
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
+
+
+def _recorded_by_all(parts: Sequence[Dataset]) -> tuple[str, ...]:
+    """Return the machines that all parts record.
+
+    Labels found by playing cannot be compared where the parts saw different transitions, so nothing is kept with them.
+    """
+    if len(parts) > 1 and not parts[0].labels_known:
+        return ()
+    common = set.intersection(*(set(part.fixed_machines) for part in parts))
+    return tuple(sorted(common))
 
 
 def _require_same(first: Dataset, second: Dataset) -> None:

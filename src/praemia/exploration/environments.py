@@ -18,7 +18,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
 from praemia.exploration.counted import Counted
 from praemia.learners.base import Learner
-from praemia.models.labels import Label, LabelRule, RuleLabelling
+from praemia.models.labels import Indices, Label, LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine, format_label
 from praemia.models.task import Task
 from praemia.simulation.box_world import BoxWorld
@@ -56,8 +56,17 @@ class Environment(ABC):
         """Return a world that pays 1 for every step that leaves the target, or nothing at all."""
 
     @abstractmethod
+    def known_rules(self) -> tuple[LabelRule, ...] | None:
+        """Return the labels of all transitions as rules, or None where they are found by playing alone."""
+
+    @abstractmethod
+    def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
+        """Return the labels of the transitions seen as rules."""
+
     def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
         """Return the labels as rules, and whether they hold for every transition or for those seen alone."""
+        known = self.known_rules()
+        return (self.seen_rules(seen), False) if known is None else (known, True)
 
     def counted(self, world: World) -> Counted:
         """Read out what was counted in a world of this environment."""
@@ -80,19 +89,23 @@ class TaskEnvironment(Environment):
         task = Task(replace(self.mdp, labelling=RuleLabelling(rules)), arrival_machine(), self.horizon)
         return TaskWorld(task, learner, num_episodes, seed, valued=False)
 
-    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+    def known_rules(self) -> tuple[LabelRule, ...] | None:
         labelling = self.mdp.labelling
         if isinstance(labelling, RuleLabelling):
-            return labelling.rules, True
+            return labelling.rules
         shape = (self.num_observations, self.num_actions, self.num_observations)
-        known = int(np.prod(shape)) <= MAX_TABULATED
-        if known:
-            o, a, z = (axis.ravel() for axis in np.indices(shape))
-        else:
-            (o, a), z = np.divmod(seen.pairs, self.num_actions), seen.successors
-        numbers, sets = labelling.of(o, a, z)
+        if int(np.prod(shape)) > MAX_TABULATED:
+            return None
+        return self._tabulated(*(axis.ravel() for axis in np.indices(shape)))
+
+    def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
+        return self._tabulated(*np.divmod(seen.pairs, self.num_actions), seen.successors)
+
+    def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
+        """Return the labels of some transitions as a rule for each."""
+        numbers, sets = self.mdp.labelling.of(o, a, z)
         rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
-        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number]), known
+        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
 
 
 class BoxEnvironment(Environment):
@@ -129,13 +142,16 @@ class BoxEnvironment(Environment):
                 )
         return Counted.of(world)
 
-    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+    def known_rules(self) -> None:
+        return None
+
+    def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
         rules = []
         for pair, z in zip(seen.pairs.tolist(), seen.successors.tolist(), strict=True):
             if label := self._labels[pair, z]:
                 o, a = divmod(pair, self.num_actions)
                 rules.append(LabelRule(label, o, a, z))
-        return tuple(rules), False
+        return tuple(rules)
 
 
 def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:

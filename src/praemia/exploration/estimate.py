@@ -86,22 +86,26 @@ def estimated_task(
     dataset: Dataset, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None
 ) -> Task:
     """Return the task of a machine in p̂, sink included."""
-    _require_readable(dataset, machine, labels)
+    _require_labels(dataset, machine, labels)
     mdp = estimated_mdp(dataset, labels)
     produced = sorted(frozenset().union(*mdp.label_sets) - {SINK})
     chosen = dataset.horizon if horizon is None else horizon
     return Task(mdp, deaf(machine.over(produced)), chosen, "estimate")
 
 
-def _require_readable(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
-    """Refuse a machine that reads unknown names, or nothing but what can never happen."""
+def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
+    """Refuse labels outside the data's sizes, and a machine that cannot read them."""
     labelling = dataset.labelling if labels is None else as_labelling(labels)
     produced = labelling.propositions()
     if produced is None:
         return
     if isinstance(labelling, RuleLabelling):
         _require_rules(labelling, dataset)
-    known = produced if labels is not None else produced.union(dataset.propositions)
+    require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
+
+
+def require_readable(machine: RewardMachine, produced: Label, known: Label) -> None:
+    """Refuse a machine that reads names not known, or none of those that the labels produce."""
     for rule in machine.rules:
         for name in sorted(rule.guard.propositions() - known):
             raise ModelError(

@@ -15,7 +15,7 @@ observations where an episode has ended teach nothing and get no run.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -27,8 +27,10 @@ from praemia.exploration.build import build_dataset
 from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment
+from praemia.exploration.fixed import digests_in_advance
 from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
 from praemia.learners.uncertainty import UncertaintyExplorer
+from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 from praemia.simulation.seeds import Seed, seed_key
 
@@ -69,6 +71,7 @@ def explore(
     scale: float | None = None,
     keep_search: bool = False,
     stop_below: float = 0.0,
+    machines: Sequence[RewardMachine] = (),
     on_progress: Report | None = None,
 ) -> Dataset:
     """Explore a task or a black box without looking at any reward; its machine is ignored but for its propositions.
@@ -80,17 +83,19 @@ def explore(
     scale : the exploration coefficient of the method; 1 is the theory's.
     keep_search : also keep the episodes in which EULER searched.
     stop_below : ``uncertainty`` only: stop when the explorer's bound at the start is below this.
+    machines : fixed in advance, and recorded as such: certificates for them are tighter. What is played is the same.
     on_progress : called with the number of episodes played so far and the total.
     """
     budget = _checked(episodes, policy_episodes, method, seed, scale, keep_search, stop_below)
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
     environment = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
+    fixed = digests_in_advance(environment, machines)
     report = on_progress or (lambda done, total: None)
     stages = _two_stages if method == "euler" else _one_stage
     collected, every = stages(environment, budget, report)
     source = {"task": environment.name, **budget.to_json(collected.num_episodes)}
-    return build_dataset(environment, every if keep_search else collected, every, source)
+    return build_dataset(environment, every if keep_search else collected, every, source, fixed)
 
 
 def _two_stages(environment: Environment, budget: Budget, report: Report) -> tuple[Counted, Counted]:

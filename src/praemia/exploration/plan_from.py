@@ -74,6 +74,7 @@ def plan_from(
     planner: ProductPlanner | TrajectoryPlanner | None = None,
     failure_prob: float = 0.05,
     labels: Labels | None = None,
+    fixed_in_advance: bool = False,
     seed: int = 0,
 ) -> ExploredPlan:
     """Plan for a machine, or for any reward on trajectories, from explored data.
@@ -85,12 +86,14 @@ def plan_from(
     planner : by default exact for a machine, and for few histories; else greedy for coverage, search for other rewards.
     failure_prob : ρ, the probability with which the certificate may fail.
     labels : other labels than the data's: rules or a function, known on all transitions.
+    fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
+        the certificate is tighter and says so. Machines that the data records need no voucher.
     """
     steps = dataset.horizon if horizon is None else horizon
     if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MAX_HORIZON:
         raise ParameterError(f"horizon={horizon!r}; expected a whole number from 1 to {MAX_HORIZON:,}")
     if isinstance(reward, RewardMachine):
-        return _for_machine(dataset, reward, int(steps), planner, failure_prob, labels)
+        return _for_machine(dataset, reward, int(steps), planner, failure_prob, labels, fixed_in_advance)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
     if isinstance(planner, ProductPlanner):
@@ -105,13 +108,14 @@ def _for_machine(
     planner: ProductPlanner | TrajectoryPlanner | None,
     failure_prob: float,
     labels: Labels | None,
+    fixed_in_advance: bool,
 ) -> ExploredPlan:
     if planner is not None and not isinstance(planner, ProductPlanner):
         raise ModelError(f"the planner {planner.name!r} takes rewards on trajectories; machines have ProductPlanner")
     chosen = planner or ProductPlanner()
     task = estimated_task(dataset, machine, horizon, labels)
     plan = chosen.plan(task)
-    certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels)
+    certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels, fixed_in_advance)
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy[:, :, :-1])
     return ExploredPlan(policy, Value.exactly(plan.value), chosen.alpha, chosen.name, certificate, horizon, machine)
 

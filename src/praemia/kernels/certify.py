@@ -7,14 +7,16 @@ it needs them. A copy that follows the given policy gets −∞ from all other a
 ``bracket_value`` has five copies. With the estimate p̂, Y = φ + W of a copy, and most[h, m] = the most that the machine
 can still pay on average:
 
-    UPPER     V̄ = max_a min(most, p̂Ȳ + b)                      ≥ V*
-    LOWER     V̲ = max_a max(0, p̂Y̲ − b)                         ≤ V*
-    OWN       V̲^π = max(0, p̂Y^π − b − e), a = π                 ≤ V^π
+    UPPER     V̄ = max_a min(most, p̂Ȳ + d)                      ≥ V*
+    LOWER     V̲ = max_a max(0, p̂Y̲ − d)                         ≤ V*
+    OWN       V̲^π = max(0, p̂Y^π − d), a = π                     ≤ V^π
     FARTHEST  B* = max_a min(most, tv·most + p̂τB*)              ≥ |V̂ − V| of every policy
     DISTANCE  B^π = min(most, tv·most + p̂τB^π), a = π           ≥ |V̂^π − V^π|
 
-``praemia.exploration.bounds`` says what b and e are and why this holds. ``along_policy`` has two copies, the optimum
-and the policy's worst value over the kernels of a confidence set.
+The doubt d is tv·most (``doubt_by_distance``), which holds for all machines at once, or ``doubt_around_optimum``: the
+smaller of this and b, or b + e for OWN, which hold for a machine fixed before the data. ``praemia.exploration.bounds``
+says what b and e are and why this holds. ``along_policy`` has two copies, the optimum and the policy's worst value over
+the kernels of a confidence set.
 
 The numbers of a pair stand in memory.by_pair: x = √(2ζ/n) or −1 for one never visited, tv, and the mass of successors
 never seen; memory.by_successor has the upper end of p less p̂, constants is most[H + 1, M], and memory.drawn[o, h·M + m]
@@ -37,8 +39,9 @@ OPTIMUM, WORST = 0, 1
 SET_COPIES = 2
 WIDTH, TV, MISS = 0, 1, 2
 
-# What a plan over a confidence set replaces: what a pair is worth in the best kernel.
+# What recipes replace: what a pair is worth in the best kernel of a set, and the doubt about a pair in a bracket.
 best_in_set: Any = None
+doubt: Any = None
 
 
 def deviation_bound(variance: float, x: float, most: float) -> float:
@@ -95,6 +98,22 @@ def model_error(data: PlanData, place: Place, pair: int, m: int) -> float:
     return float(min(total, data.memory.by_pair[pair, TV] * far))
 
 
+def doubt_by_distance(data: PlanData, place: Place, pair: int, copy: int, m: int, most: float) -> float:
+    """Return tv·most, which bounds |(p̂ − p)f| for every f with values in [0, most], chosen after the data or not."""
+    return float(data.memory.by_pair[pair, TV] * most)
+
+
+def doubt_around_optimum(data: PlanData, place: Place, pair: int, copy: int, m: int, most: float) -> float:
+    """Return b, or b + e for the policy's own value, where it is below tv·most."""
+    at_most = data.memory.by_pair[pair, TV] * most
+    if data.memory.by_pair[pair, WIDTH] < 0.0:
+        return float(at_most)  # never visited: there is no b
+    bonus = optimum_bonus(data, place, pair, m, most)
+    if copy == OWN:
+        bonus += model_error(data, place, pair, m)
+    return float(min(bonus, at_most))
+
+
 @inlined
 def is_chosen(data: PlanData, pair: int, column: int) -> bool:
     """Tell whether the policy takes a pair's action; ``column`` is h·M + m."""
@@ -127,14 +146,10 @@ def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
         mean += data.counts.counts[e] * value_in(data, place, e, place.lane)
     if copy in (FARTHEST, DISTANCE):
         return zero + min(most, numbers[pair, TV] * most + mean)
-    if numbers[pair, WIDTH] < 0.0:
-        return zero + (most if copy == UPPER else 0.0)
-    bonus = optimum_bonus(data, place, pair, m, most)
+    doubted = doubt(data, place, pair, copy, m, most)
     if copy == UPPER:
-        return zero + min(most, mean + bonus)
-    if copy == OWN:
-        mean -= model_error(data, place, pair, m)
-    return zero + max(0.0, mean - bonus)
+        return zero + min(most, mean + doubted)
+    return zero + max(0.0, mean - doubted)
 
 
 def along_policy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:

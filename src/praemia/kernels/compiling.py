@@ -61,6 +61,11 @@ def rebound(function: Function, name: str, **replacements: Any) -> Function:
     return copy  # type: ignore[no-any-return]
 
 
+def plain(kernel: Any) -> Any:
+    """Return a kernel's text as a plain function."""
+    return getattr(kernel, "py_func", kernel)
+
+
 def specialised(function: Any, name: str, signature: Any = None, *, replacements: Any, **options: Any) -> Any:
     """Compile a function with some of its global names replaced; ``name`` must tell what they were replaced with."""
     return compiled(signature, **options)(rebound(function, name, **replacements))

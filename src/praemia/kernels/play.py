@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts, Unsigned, Whole
-from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
 from praemia.kernels.counts import EPISODE, CountArrays, add_row, add_successor, count_visit, meet
 
 
@@ -151,17 +151,5 @@ def play(
     return episode, due
 
 
-@compiled()
-def play_alone(
-    world: WorldArrays,
-    outcomes: OutcomeArrays,
-    counts: CountArrays,
-    policy: Actions,
-    rule: int,
-    rng: Any,
-    returns: Floats,
-    recent: Ints,
-    recent_rewards: Floats,
-) -> tuple[int, bool]:
-    """Do what ``play`` does, for Python to call: compiled only where a learner plans in Python."""
-    return play(world, outcomes, counts, policy, rule, rng, returns, recent, recent_rewards)
+# The same for Python to call: compiled only where a learner plans in Python.
+play_alone = compiled()(rebound(plain(play), "play_alone"))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, ModelArrays, SmallInts
-from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
 from praemia.kernels.planning import fill
 from praemia.kernels.play import OutcomeArrays, WorldArrays, play
@@ -83,10 +83,8 @@ def policy_value(values: ValueArrays, policy: Actions) -> float:
     return start_value(values, tables[0])
 
 
-@compiled()
-def policy_value_alone(values: ValueArrays, policy: Actions) -> float:
-    """Do what ``policy_value`` does, for Python to call."""
-    return policy_value(values, policy)
+# The same for Python to call.
+policy_value_alone = compiled()(rebound(plain(policy_value), "policy_value_alone"))
 
 
 def stretch(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import counts as kernels
+from praemia.kernels.compiling import plain
 from praemia.kernels.counts import EPISODE, NUM_ROWS, CountArrays
 from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
@@ -24,13 +25,9 @@ FIRST_ROOM = 4  # successors of a pair that there is room for at first
 PROBED_STEPS = 200  # random steps before a run, to see whether labels need what a step tells
 
 
-def _plain(function: Any) -> Any:
-    """Return a kernel as plain Python: for a single step, handing over the arrays would cost more than the work."""
-    return getattr(function, "py_func", function)
-
-
-meet, count_visit = _plain(kernels.meet), _plain(kernels.count_visit)
-add_successor, add_row = _plain(kernels.add_successor), _plain(kernels.add_row)
+# As plain Python: for a single step, handing over the arrays would cost more than the work.
+meet, count_visit = plain(kernels.meet), plain(kernels.count_visit)
+add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
 
 class BoxWorld(World):

@@ -39,7 +39,6 @@ class World(ABC):
 
     known: TaskSpec
     counts: CountArrays
-    can_stretch = False  # whether ``stretch`` does plans and plays in one compiled call
 
     def __init__(self, learner: Learner, known: TaskSpec, num_episodes: int, rng: np.random.Generator) -> None:
         self.learner, self.learner_rng, self.known = learner, rng, known
@@ -77,9 +76,11 @@ class World(ABC):
     def start_value(self, values: NDArray[np.float64]) -> float:
         """Return the value at the start, from V_0[O, M]; NaN where the start is not known."""
 
-    def stretch(self) -> None:
-        """Plan and play on for a slice of time, in one compiled call."""
-        raise NotImplementedError
+    def advance(self, most: int) -> None:
+        """Plan if a plan is due, and play on: for a slice of time or ``most`` episodes at most."""
+        if self.is_due:
+            self.replan()
+        self.play(most)
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
@@ -149,12 +150,12 @@ def run_loop(
     """
     with interrupts_held() as raise_interrupt:
         while world.played < until:
-            if world.can_stretch and watch is None and until == len(world.log.returns):
-                world.stretch()
+            if watch is None:
+                world.advance(until - world.played)
             else:
                 if world.is_due:
                     world.replan()
-                    if watch is not None and not watch():
+                    if not watch():
                         return
                 world.play(until - world.played)
             raise_interrupt()

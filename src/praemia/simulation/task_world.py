@@ -42,7 +42,6 @@ class TaskWorld(World):
         self.outcomes = outcome_arrays(task, learner)
         self.counts = empty_counts(self.outcomes, self.spec.num_observations, task, learner)
         self.values = value_arrays(task, valued)
-        self.can_stretch = isinstance(learner, CompiledLearner) and learner.plans_compiled
         kept = task.horizon if learner.uses_recent else 0
         self._recent = Recent(np.zeros((kept, 6), dtype=np.int64), np.zeros(kept))
         self._work_limit = FIRST_WORK
@@ -78,7 +77,15 @@ class TaskWorld(World):
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
-    def stretch(self) -> None:
+    def advance(self, most: int) -> None:
+        """Plan and play on; to the end of a run many plans in one compiled call, if the learner's are compiled."""
+        learner, to_the_end = self.learner, self.played + most == len(self.log.returns)
+        if isinstance(learner, CompiledLearner) and learner.plans_compiled and to_the_end:
+            self._stretch()
+        else:
+            super().advance(most)
+
+    def _stretch(self) -> None:
         work, log = self.workspace(), self.log
         if log.state[NUM_PLANS] == len(log.plan_episodes):
             self.log = log = longer(log)

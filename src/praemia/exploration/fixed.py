@@ -1,0 +1,70 @@
+"""Machines fixed before the data: how a dataset records them, and how a plan finds its machine among them.
+
+What must be fixed is the function V*, that is the machine, the labels and the horizon. A digest of the three is written
+before the first episode. Labels that are found by playing (in black boxes) are the environment's own, which no digest
+can cover; they were fixed with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+
+from praemia.errors import ParameterError
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.environments import Environment
+from praemia.exploration.estimate import require_readable
+from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.machine import RewardMachine
+from praemia.models.mdp import Labels, as_labelling
+
+Rules = Iterable[LabelRule]
+
+
+def machine_digest(machine: RewardMachine, horizon: int, rules: Rules | None) -> str:
+    """Return a digest of all that V* depends on but p; the order of rules and of states does not count.
+
+    ``rules`` is None for labels that are found by playing.
+    """
+    edges = [
+        [rule.source, str(rule.guard), sorted([out.target, out.probability, out.reward.mean] for out in rule.outcomes)]
+        for rule in machine.rules
+    ]
+    known = {
+        "states": sorted(machine.states),
+        "initial": machine.initial,
+        "edges": sorted(edges, key=json.dumps),
+        "horizon": horizon,
+        "labels": None if rules is None else sorted({_rule_text(rule) for rule in rules}),
+    }
+    return hashlib.sha256(json.dumps(known, sort_keys=True).encode()).hexdigest()
+
+
+def _rule_text(rule: LabelRule) -> str:
+    return json.dumps([sorted(rule.propositions), rule.source, rule.action, rule.target])
+
+
+def digests_in_advance(environment: Environment, machines: Sequence[RewardMachine]) -> tuple[str, ...]:
+    """Return the digests of machines to record, before anything is played; refuse what cannot be planned for."""
+    if isinstance(machines, RewardMachine):
+        raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
+    rules = environment.known_rules()
+    for number, machine in enumerate(machines):
+        if not isinstance(machine, RewardMachine):
+            raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
+        if rules is not None:
+            produced = RuleLabelling(rules).propositions()
+            require_readable(machine, produced, produced.union(environment.propositions))
+    return tuple(sorted({machine_digest(machine, environment.horizon, rules) for machine in machines}))
+
+
+def is_recorded(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> bool:
+    """Tell whether a dataset records a machine with these labels (None: the data's own) and this horizon."""
+    if not dataset.fixed_machines:
+        return False
+    labelling = dataset.labelling if labels is None else as_labelling(labels)
+    if not isinstance(labelling, RuleLabelling):
+        return False  # a function, which cannot be compared
+    rules = labelling.rules if dataset.labels_known or labels is not None else None
+    return machine_digest(machine, horizon, rules) in dataset.fixed_machines
