@@ -1,15 +1,13 @@
 """Posterior sampling on the factored model: plan in one kernel drawn from the posterior.
 
 p(·|o, a) has a Dirichlet prior of total weight α spread evenly over the observations, so the posterior is
-Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus, no optimism: exploration comes from the
-draw.
+Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus: exploration comes from the draw.
 
-A draw from it is a mixture of one from Dirichlet(N), over the successors seen, and one from the prior, with the weights
-of Gamma variables. The prior's part is drawn as sticks: v_1, v_2 … ~ Beta(1, α) break off what is left of it, and each
-stick falls on an observation drawn uniformly (Sethuraman 1994: for a prior spread over finitely many observations this
-is the Dirichlet law itself). Breaking stops when less than 10⁻⁶ of the pair's mass is left, which goes to the last
-stick: the kernel drawn differs by no more than that from one of the exact law. Where there are few observations, each
-gets a Gamma variable of its own instead, and the law is exact.
+A draw mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
+prior's part is drawn as sticks: v_1, v_2 … ~ Beta(1, α) break off what is left of it, and each falls on an observation
+drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). When less than 10⁻⁶
+of the pair's mass is left, the last stick takes it: no kernel differs by more from one of the exact law. Where there
+are few observations each gets a Gamma variable of its own instead, and the law is exact.
 """
 
 from __future__ import annotations
@@ -51,13 +49,8 @@ class PSRL(CompiledLearner):
         return 1.0 + self.prior * math.log(1.0 / LEAST_MASS) < spec.num_observations
 
     def recipe(self) -> Recipe:
-        parts = (
-            ("ASKS_UNSEEN", True),
-            ("prepare_pair", draw_kernel),
-            ("begin_step", nothing_per_step),
-            ("pair_value", mean_value),
-        )
-        return Recipe(recursion, parts)
+        hooks = (("prepare_pair", draw_kernel), ("begin_step", nothing_per_step), ("pair_value", mean_value))
+        return Recipe(recursion, (("ASKS_UNSEEN", True), *hooks))
 
     def sizes(self, spec: TaskSpec) -> Sizes:
         # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.

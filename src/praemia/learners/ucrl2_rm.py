@@ -58,7 +58,7 @@ class UCRL2RM(CompiledLearner):
     bonus_scale: float | None = field(
         default=None,
         metadata={
-            "help": "γ, multiplies the set's width; the paper ends with 0.5 for l1 and 0.1 for bernstein",
+            "help": "γ, multiplies the set's size; the paper ends with 0.5 for l1 and 0.1 for bernstein",
             "range": (0.0, LARGEST),
         },
     )
