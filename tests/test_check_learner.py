@@ -103,7 +103,7 @@ def test_a_fair_learner_passes() -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        (Unseeded, "same seed gave other"),
+        (Unseeded, "same seed gave different"),
         (OutOfRange, r"learner 'fair' returned a policy with actions .*; expected 0 … "),
         (Remembering, "changed its own parameters"),
         (Arrays, "not plain data"),

@@ -34,6 +34,10 @@ class MissingExtraError(PraemiaError, ImportError):
     """Report an optional package that a command needs and that is not installed."""
 
 
+class PlanError(ModelError):
+    """Report a learner's plan that cannot be played."""
+
+
 class LearnerFailure(PraemiaError):
     """Report a learner from outside whose own code raised an error."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import FrozenInstanceError, fields, is_dataclass
+from dataclasses import Field, FrozenInstanceError, fields
 from typing import Any
 
 import gymnasium
@@ -61,8 +61,8 @@ def _check_class(learner: Learner) -> None:
     kind = type(learner)
     if not isinstance(getattr(learner, "name", None), str) or not learner.name:
         raise LearnerCheckError(f"{kind.__name__} has no name; give it one, such as name: ClassVar[str] = 'my-learner'")
-    if not is_dataclass(learner):
-        raise LearnerCheckError(f"{kind.__name__} is no dataclass; {REMEDY}")
+    if any(isinstance(value, Field) for value in vars(kind).values()):
+        raise LearnerCheckError(f"{kind.__name__} is not a dataclass; {REMEDY}")
     try:
         learner.replan = learner.replan  # type: ignore[misc]
     except FrozenInstanceError:
@@ -94,8 +94,8 @@ def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> N
     for name in ("plan_episodes", "plan_values", "returns", "final_policy"):
         if not np.array_equal(getattr(first, name), getattr(second, name), equal_nan=name == "plan_values"):
             raise LearnerCheckError(
-                f"on {task!r}: the same seed gave other {name.replace('_', ' ')}; take random numbers from rng alone, "
-                "and keep nothing on the learner"
+                f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; take random numbers from rng "
+                "alone, and keep nothing on the learner"
             )
     _check_regret(learner, first)
 

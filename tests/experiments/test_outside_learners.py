@@ -108,7 +108,7 @@ def test_a_wrong_plan_is_refused_by_name_with_status_2(
 ) -> None:
     assert execute(["run", "riverswim-5", "--learner", f"{file}:OutOfRange", *SHORT, "--jobs", jobs]) == 2
     last = capfd.readouterr().err.splitlines()[-1]
-    assert last == "error: learner 'out-of-range' returned a policy with actions 99 … 99; expected 0 … 1"
+    assert last == "error: learner 'out-of-range' returned a policy with actions 99 … 99; expected 0 … 1, in 2 runs"
 
 
 def test_in_python_a_learner_raises_its_own_error(file: Path) -> None:

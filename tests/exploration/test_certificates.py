@@ -39,29 +39,31 @@ from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
 
 
+@pytest.mark.parametrize("fixed", [False, True], ids=["any machine", "fixed"])
 @pytest.mark.parametrize("method", ["euler", "uncertainty"])
 @pytest.mark.parametrize("task", [riverswim(5), warehouse(3)], ids=["riverswim-5", "warehouse-3"])
-def test_no_certificate_is_below_the_true_gap_on_the_papers_environments(task: Task, method: str) -> None:
+def test_no_certificate_is_below_the_true_gap_on_the_papers_environments(task: Task, method: str, fixed: bool) -> None:
     machines = machine_family(task.machine.propositions, 6)
     assert len(machines) == 6
     for seed, episodes in enumerate((3, 30, 300, 3000)):
         dataset = explore(task, episodes=episodes, policy_episodes=20, method=method, seed=seed)
         for machine in machines.values():
-            plan = plan_from(dataset, machine)
+            plan = plan_from(dataset, machine, fixed_in_advance=fixed)
             truth = task.with_machine(machine)
             assert plan.gap(task).value <= plan.certificate.bound + 1e-9
             assert solve(truth).value <= plan.certificate.optimistic + 1e-9
             assert evaluate(truth, plan.policy).value >= plan.certificate.pessimistic - 1e-9
 
 
-def test_certificates_on_random_tasks_fail_no_more_often_than_they_may() -> None:
+@pytest.mark.parametrize("fixed", [False, True], ids=["any machine", "fixed"])
+def test_certificates_on_random_tasks_fail_no_more_often_than_they_may(fixed: bool) -> None:
     # At ρ = 1/2 a certificate may fail in every second run: more than 75 of 120 would have probability below 0.004.
     # (They fail far less: the parts of the bound are not attained together.)
     below = narrow = 0
     for seed in range(120):
         task = random_task(4, 2, 3, horizon=5, seed=seed)
         dataset = explore(task, episodes=int(10 ** (1 + seed % 4)), policy_episodes=5, method="uncertainty", seed=seed)
-        plan = plan_from(dataset, task.machine, failure_prob=0.5)
+        plan = plan_from(dataset, task.machine, failure_prob=0.5, fixed_in_advance=fixed)
         gap = plan.gap(task).value
         below += gap > plan.certificate.bound + 1e-9
         narrow += plan.certificate.bound < 0.2 * plan.certificate.largest
@@ -78,10 +80,11 @@ def test_no_certificate_is_below_the_true_gap_over_thousands_of_runs() -> None:
             for method in ("euler", "uncertainty"):
                 dataset = explore(task, episodes=10 ** (1 + seed % 4), policy_episodes=30, method=method, seed=seed)
                 for machine in machines.values():
-                    plan = plan_from(dataset, machine)
-                    assert plan.gap(task).value <= plan.certificate.bound + 1e-9
-                    runs += 1
-    assert runs == 4 * 25 * 2 * 8
+                    for fixed in (False, True):
+                        plan = plan_from(dataset, machine, fixed_in_advance=fixed)
+                        assert plan.gap(task).value <= plan.certificate.bound + 1e-9
+                        runs += 1
+    assert runs == 4 * 25 * 2 * 8 * 2
 
 
 @settings(max_examples=25)
@@ -433,7 +436,7 @@ def test_any_task_can_be_explored_and_its_own_machine_planned_for(task: Task, ep
         with pytest.raises(ModelError, match="never produce any of it"):
             plan_from(dataset, task.machine)
         return
-    plan = plan_from(dataset, task.machine)
+    plan = plan_from(dataset, task.machine, fixed_in_advance=bool(episodes % 2))
     certificate = plan.certificate
     assert plan.gap(task).value <= certificate.bound + 1e-9
     assert 0.0 <= certificate.bound <= certificate.largest + 1e-12

@@ -47,10 +47,10 @@ def continuation(outcomes: Outcomes, table: dict[tuple[str, int], float], pay: b
 
 
 @pytest.mark.parametrize(("seed", "episodes"), [(0, 3), (1, 40), (2, 400), (3, 4000)])
-def test_the_bracket_follows_its_formula(seed: int, episodes: int) -> None:
+def test_the_bracket_of_a_fixed_machine_follows_its_formula(seed: int, episodes: int) -> None:
     task, dataset = make(seed, episodes)
     machine, horizon = task.machine, task.horizon
-    sure = confidence(dataset, 0.05)
+    sure = confidence(dataset, 0.05, shares=1)
     widths = function_widths(dataset, sure, horizon, 3)
     most = most_to_earn(machine, horizon)
     estimate = estimated_task(dataset, machine)
@@ -83,14 +83,41 @@ def test_the_bracket_follows_its_formula(seed: int, episodes: int) -> None:
                 if x < 1:
                     roots = np.roots([1 - x * x, -limit * x * (1 + x * x / 3), -(spread**2) - limit**2 * x**4 / 36])
                     sigma = min(sigma, float(max(roots.real)))
-                bonus = sigma * x + limit * x * x / 6
+                free, by_distance = sigma * x + limit * x * x / 6, sure.tv[o, a] * limit
+                bonus = min(free, by_distance)
                 ups.append(min(limit, sum(p * high[i] for i, p, _ in rows) + bonus))
                 lows.append(sum(p * low[i] for i, p, _ in rows) - bonus)
                 if a == policy[h, number, o]:
                     error = sum((sure.upper[i] - dataset.probs[i]) * (high[i] - mine[i]) for i, _, _ in rows)
                     error = min(error + sure.miss[o, a] * far, sure.tv[o, a] * far)
-                    kept = max(0.0, sum(p * mine[i] for i, p, _ in rows) - bonus - error)
+                    kept = max(0.0, sum(p * mine[i] for i, p, _ in rows) - min(free + error, by_distance))
             upper[m, o], lower[m, o], own[m, o] = max(ups), max(lows), kept
+    found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
+    np.testing.assert_allclose(found.upper, [upper[machine.initial, o] for o in range(4)], atol=1e-9)
+    np.testing.assert_allclose(found.lower, [own[machine.initial, o] for o in range(4)], atol=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "episodes"), [(0, 3), (1, 400), (2, 40_000)])
+def test_the_bracket_of_any_machine_follows_its_formula(seed: int, episodes: int) -> None:
+    task, dataset = make(seed, episodes)
+    machine, horizon = task.machine, task.horizon
+    sure = confidence(dataset, 0.05)
+    most = most_to_earn(machine, horizon)
+    estimate = estimated_task(dataset, machine)
+    policy = solve(estimate).policy
+    upper, own = ({(m, o): 0.0 for m in machine.states for o in range(4)} for _ in range(2))
+    for h in reversed(range(horizon)):
+        after_upper, after_own, upper, own = upper, own, {}, {}
+        for m, o in after_upper:
+            limit, ups = most[h, machine.index[m]], []
+            for a in range(2):
+                rows = successors(task, dataset, m, o, a)
+                doubt = sure.tv[o, a] * limit
+                ups.append(min(limit, doubt + sum(p * continuation(outs, after_upper, True) for _, p, outs in rows)))
+                if a == policy[h, machine.index[m], o]:
+                    mine = sum(p * continuation(outs, after_own, True) for _, p, outs in rows)
+                    own[m, o] = max(0.0, mine - doubt)
+            upper[m, o] = max(ups)
     found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
     np.testing.assert_allclose(found.upper, [upper[machine.initial, o] for o in range(4)], atol=1e-9)
     np.testing.assert_allclose(found.lower, [own[machine.initial, o] for o in range(4)], atol=1e-9)

@@ -63,6 +63,25 @@ def test_explore_prints_one_json_object_and_appends(data: Path, capsys: pytest.C
     assert record["pairs"] == 45
 
 
+def test_machines_named_before_exploring_are_recorded(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "data.npz"
+    known, other = machine_file(tmp_path, "delivery"), machine_file(tmp_path, "item")
+    assert execute(["explore", "warehouse-3", "--episodes", "50", "--policy-episodes", "5", "--out", str(path)]) == 0
+    explore = ["explore", "warehouse-3", "--episodes", "300", "--method", "uncertainty", "--out", str(path)]
+    assert execute([*explore, "--machine", known]) == 0
+    assert "machines recorded as fixed in advance: 1" in capsys.readouterr().out
+    plan = ["plan", str(path), "--machine", known, "--machine", other, "--json"]
+    for options, expected in (
+        ([], ["a machine fixed before the data", "any machine, also one chosen after looking at the data"]),
+        (["--fixed-in-advance"], ["a machine fixed before the data", "a machine fixed before the data, as you say"]),
+    ):
+        assert execute([*plan, *options]) == 0
+        found = json.loads(capsys.readouterr().out)["machines"]
+        assert [row["certificate"]["holds_for"] for row in found] == expected
+    assert execute([*explore, "--append", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["fixed_machines"] == []
+
+
 def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert execute(["plan", str(data), "--task", "warehouse-3", "--report", str(page)]) == 0
@@ -88,6 +107,7 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}/no/x.npz"], "there is no folder"),
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "this is a folder"),
         (["explore", "warehous-3", "--out", "{new}"], "did you mean"),
+        (["explore", "warehouse-3", "--machine", "{machine}", "--out", "{new}"], "'coffee', which the labels"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),

@@ -103,9 +103,15 @@ WRONG = {
     "ragged lists": (lambda p: LearnerPlan([[0], [0, 1]]), r"rows differ in length"),
     "no plan": (lambda p: None, r"NoneType from plan\(\); expected a LearnerPlan"),
     "an array": (lambda p: p, r"ndarray from plan\(\); expected a LearnerPlan"),
-    "values of another order": (lambda p: LearnerPlan(p, np.zeros(p.shape[:0:-1])), r"values of shape.*expected \("),
-    "values of every step": (lambda p: LearnerPlan(p, np.zeros(p.shape)), r"values of shape.*expected \("),
-    "values as a list": (lambda p: LearnerPlan(p, [1.0]), r"values of shape list; expected \("),
+    "values of another order": (
+        lambda p: LearnerPlan(p, np.zeros(p.shape[:0:-1])),
+        r"values of shape.*expected an array of",
+    ),
+    "values of every step": (
+        lambda p: LearnerPlan(p, np.zeros(p.shape)),
+        r"values of shape.*expected an array of",
+    ),
+    "values as a list": (lambda p: LearnerPlan(p, [1.0]), r"a list as values; expected an array of"),
     "values with NaN": (lambda p: LearnerPlan(p, np.full(p.shape[1:], np.nan)), r"NaN among them; expected numbers"),
     "values that are no numbers": (lambda p: LearnerPlan(p, np.zeros(p.shape[1:], dtype=object)), r"type object"),
 }

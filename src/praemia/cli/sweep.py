@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli import LEARNER_FAILED
+from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.options import parse_shard
 from praemia.cli.progress import job_progress
 
@@ -77,7 +77,9 @@ def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[
 
 def told(failures: Iterable[Failure]) -> int:
     """Tell which learners failed, each in one line; return the exit status."""
-    counted = Counter(failure.message for failure in failures)
-    for message, count in counted.items():
+    counted = Counter((failure.message, failure.is_bad_plan) for failure in failures)
+    for (message, _), count in counted.items():
         click.echo(f"error: {message}" + (f", in {count} runs" if count > 1 else ""), err=True)
+    if any(is_bad_plan for _, is_bad_plan in counted):
+        return FAILURE
     return LEARNER_FAILED if counted else 0

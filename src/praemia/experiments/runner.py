@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeAlias
 
-from praemia.errors import LearnerFailure, ParameterError
+from praemia.errors import LearnerFailure, ParameterError, PlanError
 from praemia.experiments.engines import EngineError, default_jobs, engine
 from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
@@ -24,10 +24,11 @@ AHEAD = 64  # jobs handed out at a time: enough to keep workers busy, few enough
 
 
 class Failure(NamedTuple):
-    """A job that was not done because the learner's own code raised an error, and what it was."""
+    """A job that was not done: the learner's own code raised an error, or its plan cannot be played."""
 
     job: Job
     message: str
+    is_bad_plan: bool = False
 
 
 class Progress(Protocol):
@@ -64,6 +65,8 @@ def perform(job: Job) -> Run | Failure:
             run = simulate(job.task.make(), learner, job.num_episodes, job.seed)
     except LearnerFailure as error:
         return Failure(job, str(error))
+    except PlanError as error:
+        return Failure(job, str(error), is_bad_plan=True)
     return replace(
         run,
         parameters=dict(job.learner.parameters),

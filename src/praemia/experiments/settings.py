@@ -99,7 +99,7 @@ def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[No
         yield
     except PraemiaError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if code is None:
             raise
         raise failure(error, kind) from error

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-from pathlib import Path
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
+from uuid import uuid4
 
 import numpy as np
 from numba import config, typeof, types
@@ -46,7 +47,7 @@ class Recipe(NamedTuple):
 
 def num_numbers(numbers: Any) -> int:
     """Return how many numbers a learner keeps for a pair."""
-    return len(numbers(1.0, 1.0, np.ones(16)))
+    return len(numbers(1.0, 1.0, np.ones(64)))
 
 
 def bonus_recipe(
@@ -127,10 +128,44 @@ def _digest(recipe: Recipe) -> str:
     known = hashlib.sha256(recipe.module.__name__.encode())
     for key, part in (*recipe.parts, *recipe.inner):
         known.update(key.encode())
-        if callable(part):
-            source = inspect.getsourcefile(part)
-            known.update(f"{part.__module__}.{part.__qualname__}".encode() + part.__code__.co_code)
-            known.update(Path(source).read_bytes() if source and Path(source).is_file() else b"")
-        else:
-            known.update(repr(part).encode())
+        known.update(_described(part, set()))
     return known.hexdigest()[:12]
+
+
+def _described(thing: Any, seen: set[int]) -> bytes:
+    """Return all that decides what a function computes: its code, and the values that it takes from outside.
+
+    A value that cannot be told from others by its text makes the name unique: better to compile again than to take the
+    code of another function from the disk.
+    """
+    function = getattr(thing, "py_func", thing)
+    if isinstance(function, FunctionType):
+        if id(function) in seen:
+            return b"again"
+        seen.add(id(function))
+        named = f"{function.__module__}.{function.__qualname__}".encode()  # compiled code refers to its module
+        return b"|".join([named, _code(function.__code__), *(_described(value, seen) for value in _outer(function))])
+    if thing is None or isinstance(thing, bool | int | float | complex | str | bytes | np.number):
+        return repr(thing).encode()
+    if isinstance(thing, ModuleType | BuiltinFunctionType | np.ufunc) or inspect.isclass(thing):
+        return thing.__name__.encode()
+    if type(thing).__module__.startswith(("numba.", "typing")):  # instructions of our own, and annotations
+        return str(getattr(thing, "_name", "")).encode()
+    if isinstance(thing, tuple | list):
+        return b",".join(_described(item, seen) for item in thing)
+    if isinstance(thing, np.ndarray):
+        return thing.tobytes() + str((thing.dtype, thing.shape)).encode()
+    return uuid4().bytes
+
+
+def _code(code: CodeType) -> bytes:
+    """Return the code of a function and of those written inside it, with names and constants."""
+    inside = [_code(item) if isinstance(item, CodeType) else repr(item).encode() for item in code.co_consts]
+    return b"|".join([code.co_code, repr((code.co_names, code.co_varnames)).encode(), *inside])
+
+
+def _outer(function: FunctionType) -> list[Any]:
+    """Return the values that a function takes from outside: caught in its closure, or global."""
+    caught = [cell.cell_contents for cell in function.__closure__ or ()]
+    names = [name for name in function.__code__.co_names if name in function.__globals__]
+    return [*caught, *(function.__globals__[name] for name in names)]

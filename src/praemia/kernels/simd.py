@@ -66,6 +66,11 @@ def _everywhere(builder: Any, number: Any, count: int) -> Any:
     return builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(_INT32, count), [0] * count))
 
 
+def _as_double(builder: Any, kind: Any, value: Any) -> Any:
+    """Emit a whole number as a float64; a float64 as it is."""
+    return builder.sitofp(value, _DOUBLE) if isinstance(kind, types.Integer) else value
+
+
 def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     """Emit a pointer to a number of a contiguous array."""
     return builder.gep(context.make_array(array_type)(context, builder, array).data, [index], inbounds=True)
@@ -82,7 +87,7 @@ def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index
 class _Arithmetic(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         lanes = [argument for argument in args if isinstance(argument, Lanes)]
-        if len(args) == 2 and lanes and all(isinstance(it, Lanes | types.Float) for it in args):
+        if len(args) == 2 and lanes and all(isinstance(it, Lanes | types.Float | types.Integer) for it in args):
             return signature(self.result(lanes[0]), *args)
         return None
 
@@ -101,17 +106,19 @@ def _register(symbol: Any, template: type, emit: Callable[[Any, Any, Any], Any])
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         count = next(it.count for it in sig.args if isinstance(it, Lanes))
         vectors = [
-            value if isinstance(kind, Lanes) else _everywhere(builder, value, count)
+            value if isinstance(kind, Lanes) else _everywhere(builder, _as_double(builder, kind, value), count)
             for kind, value in zip(sig.args, args, strict=True)
         ]
         return emit(builder, *vectors)
 
-    for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
+    scalars = (types.Float, types.Integer)
+    for kinds in ((Lanes, Lanes), *((Lanes, it) for it in scalars), *((it, Lanes) for it in scalars)):
         lower_builtin(symbol, *kinds)(lower)
 
 
 _register(operator.add, _Arithmetic, lambda builder, x, y: builder.fadd(x, y))
 _register(operator.sub, _Arithmetic, lambda builder, x, y: builder.fsub(x, y))
+_register(operator.truediv, _Arithmetic, lambda builder, x, y: builder.fdiv(x, y))
 _register(operator.mul, _Arithmetic, lambda builder, x, y: builder.fmul(x, y))
 _register(operator.gt, _Comparison, lambda builder, x, y: builder.fcmp_ordered(">", x, y))
 _register(operator.eq, _Comparison, lambda builder, x, y: builder.fcmp_ordered("==", x, y))
@@ -235,12 +242,24 @@ def _any_lane(typing_context: Any, mask: Any, count: Any) -> Any:
     return types.boolean(mask, count), emit
 
 
-@infer_global(np.sqrt)
-class _Root(AbstractTemplate):
-    key = np.sqrt
-
+class _Unary(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:
         return signature(args[0], *args) if len(args) == 1 and isinstance(args[0], Lanes) else None
+
+
+@infer_global(np.sqrt)
+class _Root(_Unary):
+    key = np.sqrt
+
+
+@infer_global(operator.neg)
+class _Negative(_Unary):
+    key = operator.neg
+
+
+@lower_builtin(operator.neg, Lanes)
+def _lower_negative(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.fneg(args[0])
 
 
 @lower_builtin(np.sqrt, Lanes)

@@ -10,6 +10,7 @@ words for one machine state; it is compiled into the recursion and runs on sever
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
@@ -18,10 +19,12 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, PlanError
 from praemia.kernels.arrays import Actions, EveryRow, Outlook, action_type, lanes_for, padded_width
+from praemia.kernels.bonus import AS_TUPLE, Pair
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
 from praemia.kernels.planners import PlanKernel, Recipe, bonus_recipe, call_plan, compiled_plan, num_numbers
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays, nothing_for_pair
@@ -29,6 +32,7 @@ from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.models.limits import require_memory
 from praemia.models.task import TaskSpec
 
+MOST_NUMBERS = len(AS_TUPLE) - 1  # of a pair
 SMALL = 1 << 26  # bytes of action values that are set aside at once for all pairs
 LARGE = 1 << 28  # bytes of action values from which on it is asked whether they fit
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
@@ -70,6 +74,11 @@ class CompiledLearner(Learner):
         """Tell whether numbers that depend on the step are needed in this run."""
         return False
 
+    def try_functions(self, constants: NDArray[np.float64]) -> None:
+        """Try the learner's functions in plain Python, where a mistake is easier to understand than when compiled."""
+        if np.isnan(constants).any():
+            raise ParameterError(f"learner {self.name!r}: run_constants returned NaN: {constants}; expected numbers")
+
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
         if previous is None:
@@ -103,10 +112,32 @@ class BonusLearner(CompiledLearner):
 
     prepare_steps: ClassVar[Any] = None  # fills memory.by_step, where the bonus depends on the step
 
+    def functions(self) -> tuple[Any, Any]:
+        """Return the two functions that the plan is made of."""
+        return self.pair_numbers, self.worth
+
+    def try_functions(self, constants: NDArray[np.float64]) -> None:
+        super().try_functions(constants)
+        for name in ("pair_numbers", "worth"):
+            if not isinstance(inspect.getattr_static(type(self), name), staticmethod):
+                raise ParameterError(f"learner {self.name!r}: {name} takes no self; put @staticmethod before it")
+        try:
+            pair_numbers, worth = self.functions()
+            found = pair_numbers(2.0, 3.0, constants)
+        except Exception as error:
+            reason = f"{type(error).__name__}: {error}"
+            raise ParameterError(f"learner {self.name!r}: pair_numbers failed with {reason}") from error
+        if not isinstance(found, tuple) or len(found) > MOST_NUMBERS:
+            raise ParameterError(
+                f"learner {self.name!r}: pair_numbers returned {found!r}; expected a tuple of at most "
+                f"{MOST_NUMBERS} numbers"
+            )
+        if np.isnan(worth(0.5, 0.25, Pair(2.0, found, 1.0, 1.0, 0.0))):
+            raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
+
     def recipe(self) -> Recipe:
         return bonus_recipe(
-            self.pair_numbers,
-            self.worth,
+            *self.functions(),
             prepare_steps=self.prepare_steps,
             limit_is_top=self.limit_is_top,
             is_monotone=self.is_monotone,
@@ -114,7 +145,7 @@ class BonusLearner(CompiledLearner):
         )
 
     def sizes(self, spec: TaskSpec) -> Sizes:
-        return Sizes(by_pair=max(1, num_numbers(self.pair_numbers)))
+        return Sizes(by_pair=max(1, num_numbers(self.functions()[0])))
 
 
 def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
@@ -173,6 +204,7 @@ class Workspace:
         self.lanes = 1 if self.learner.one_state_at_a_time else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
         self.constants = np.array(self.learner.run_constants(self.spec, self.num_episodes), dtype=np.float64)
+        self.learner.try_functions(self.constants)
         self.memory = self._new_memory()
 
     def again(self, spec: TaskSpec) -> Workspace:
@@ -190,13 +222,13 @@ class Workspace:
         spec, learner = self.spec, self.learner
         table = spec.dense_labels[1] if learner.asks_unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
-        caps = np.full_like(spec.value_caps, spec.value_caps[0]) if learner.cap_is_horizon else spec.value_caps
+        caps = np.full_like(spec.value_caps, spec.value_caps[0]) if learner.cap_is_horizon else spec.value_caps.copy()
         nothing = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, moves)
         return SpecArrays(
             layers=moves if learner.rewards_are_apart else layers,
             paid=layers.paid,
             caps=caps,
-            floors=spec.value_floors,
+            floors=spec.value_floors.copy(),
             outlook=spec.outlook[1](self.width) if learner.limit_is_top else nothing,
             every=spec.every_row if learner.asks_unseen else NO_ROWS,
             sizes=np.array([spec.num_actions]),
@@ -266,7 +298,15 @@ class Workspace:
 
     def kernel(self, policy: Actions, rng: np.random.Generator) -> PlanKernel:
         """Return the compiled plan."""
-        return compiled_plan(self.learner.recipe(), self.lanes, (self.data(rng), policy))
+        try:
+            return compiled_plan(self.learner.recipe(), self.lanes, (self.data(rng), policy))
+        except NumbaError as error:
+            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+            reason = next((line for line in lines if "Failed in nopython" not in line), lines[0])
+            raise ParameterError(
+                f"learner {self.learner.name!r}: its functions cannot be compiled: {reason}; they may use "
+                "arithmetic, np.minimum, np.maximum and np.sqrt (docs/write-a-learner.md)"
+            ) from error
 
     def data(self, rng: np.random.Generator) -> PlanData:
         """Return what the plan is made from."""

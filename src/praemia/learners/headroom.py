@@ -27,7 +27,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import unknown_name
-from praemia.kernels.planners import Recipe, bonus_recipe
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.models.task import TaskSpec
@@ -85,8 +84,7 @@ class Headroom(BonusLearner):
         per_deviation, per_limit = pair.numbers
         return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)
 
-    def recipe(self) -> Recipe:
-        if self.constants == "practical":
-            return super().recipe()
-        shape = {"limit_is_top": True, "is_monotone": False, "rewards_are_apart": False}
-        return bonus_recipe(self.theory_pair_numbers, self.theory_worth, prepare_steps=None, **shape)
+    def functions(self) -> tuple[Any, Any]:
+        if self.constants == "theory":
+            return self.theory_pair_numbers, self.theory_worth
+        return self.pair_numbers, self.worth

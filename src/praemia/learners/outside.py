@@ -131,7 +131,7 @@ def complaint(kind: object) -> str | None:
     return f"a learner whose parameters need defaults: {', '.join(lacking)}" if lacking else None
 
 
-def failure(error: Exception, kind: type[Learner]) -> LearnerFailure:
+def failure(error: BaseException, kind: type[Learner]) -> LearnerFailure:
     """Say in one line that a learner raised an error, and where: the last line of its own file, if any."""
     frames = traceback.extract_tb(error.__traceback__)
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)

@@ -108,6 +108,11 @@ class MachineTable:
         return sums.reshape(-1, self.num_states)
 
 
+def _fixed(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array
+
+
 def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
 
@@ -143,12 +148,12 @@ class TaskSpec:
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
         """float64[H + 1], the most that can still be earned at each step, a reward being at most 1."""
-        return np.arange(self.horizon, -1, -1, dtype=np.float64)
+        return _fixed(np.arange(self.horizon, -1, -1, dtype=np.float64))
 
     @cached_property
     def value_floors(self) -> NDArray[np.float64]:
         """float64[H + 1], the least that can still be earned at each step, a reward being at least 0."""
-        return np.zeros(self.horizon + 1)
+        return _fixed(np.zeros(self.horizon + 1))
 
     @cached_property
     def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:

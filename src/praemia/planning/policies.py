@@ -13,6 +13,7 @@ from praemia.kernels.policies import first_bad_row
 from praemia.models.task import Task, TaskSpec
 
 PROBABILITY_TOLERANCE = 1e-9
+ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
 
 
 def inner_policy(task: Task | TaskSpec, policy: ArrayLike) -> NDArray[Any]:
@@ -44,6 +45,9 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
     if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
         raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
     weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
+    if array.dtype in (np.float32, np.float16):  # probabilities of a deep learner: what rounding took is given back
+        sums = weights.sum(axis=-1, keepdims=True)
+        weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
     if first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
         raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
     return weights

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, PlanError
 from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, CountArrays
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
@@ -107,6 +107,7 @@ class World(ABC):
             work = self.workspace()
             work.plan(self.counts, self.policy.reshape(self._learner_shape), self.learner_rng)
             values, is_new = work.values, True
+            refuse_nan(self.learner, values)
         else:
             is_new = self._plan_in_python()
             assert self.plan is not None
@@ -163,31 +164,48 @@ def run_loop(
                 on_progress(world.played)
 
 
+def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:
+    """Refuse a compiled plan that is worth NaN: its actions mean nothing."""
+    if np.isnan(values).any():
+        raise PlanError(f"learner {learner.name!r} made a plan whose values are NaN; look at what worth returns")
+
+
 def checked_policy(plan: object, before: LearnerPlan | None, learner: Learner, spec: TaskSpec) -> NDArray[Any] | None:
     """Check a learner's plan; return its policy as kernels take it, or None if it is that of the plan before."""
     who = f"learner {learner.name!r}"
     if not isinstance(plan, LearnerPlan):
-        raise ModelError(f"{who} returned {type(plan).__name__} from plan(); expected a LearnerPlan")
+        raise PlanError(f"{who} returned {type(plan).__name__} from plan(); expected a LearnerPlan")
     try:
         if plan.values is not None:
             _check_values(plan.values, spec)
-        if before is not None and plan.policy is before.policy:
+        if before is not None and plan.policy is before.policy and _cannot_change(plan.policy):
             return None
         inner = inner_policy(spec, plan.policy)
     except ModelError as error:
-        raise ModelError(f"{who} returned {error}") from None
+        raise PlanError(f"{who} returned {error}") from None
     if isinstance(plan.policy, np.ndarray):
-        plan.policy.setflags(write=False)  # a change in place would not be noticed
+        plan.policy.setflags(write=False)  # so that the next plan need not be checked if it is the same
     return inner
+
+
+def _cannot_change(policy: object) -> bool:
+    """Tell whether a policy is still what it was when it was checked: not a list, nor a view of another array."""
+    return isinstance(policy, np.ndarray) and policy.base is None and not policy.flags.writeable
 
 
 def _check_values(values: object, spec: TaskSpec) -> None:
     expected = (spec.num_machine_states, spec.num_observations)
     if not isinstance(values, np.ndarray) or values.shape != expected:
-        found = values.shape if isinstance(values, np.ndarray) else type(values).__name__
-        raise ModelError(f"values of shape {found}; expected {expected} (machine states, observations)")
-    if not np.issubdtype(values.dtype, np.floating) or np.isnan(values).any():
-        raise ModelError(f"values of type {values.dtype}, or NaN among them; expected numbers")
+        found = (
+            f"values of shape {values.shape}"
+            if isinstance(values, np.ndarray)
+            else f"a {type(values).__name__} as values"
+        )
+        raise ModelError(f"{found}; expected an array of shape {expected} (machine states, observations)")
+    if not np.issubdtype(values.dtype, np.floating):
+        raise ModelError(f"values of type {values.dtype}; expected float64")
+    if np.isnan(values).any():
+        raise ModelError("values with NaN among them; expected numbers")
 
 
 FIRST_PLANS = 256

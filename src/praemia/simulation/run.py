@@ -154,9 +154,16 @@ def _check_header(header: dict[str, Any], where: str) -> None:
 
 
 def _check_lengths(run: Run) -> None:
-    lengths = {len(run.plan_episodes), len(run.plan_values), len(run.optimistic_values)}
-    if len(lengths) != 1 or len(run.returns) != run.num_episodes:
-        raise ValueError("its arrays do not fit each other")
+    per_plan = (run.plan_episodes, run.plan_values, run.optimistic_values)
+    if any(array.ndim != 1 or array.dtype.kind not in "if" for array in (*per_plan, run.returns)):
+        raise ValueError("its arrays are not columns of numbers")
+    if len({len(array) for array in per_plan}) != 1 or len(run.returns) != run.num_episodes:
+        raise ValueError("its arrays have inconsistent lengths")
+    starts = run.plan_episodes
+    if not len(starts) or starts[0] != 0 or np.any(np.diff(starts) <= 0) or starts[-1] >= run.num_episodes:
+        raise ValueError("its plans do not follow one another")
+    if not (run.optimal_value is None or isinstance(run.optimal_value, float)):
+        raise ValueError("its optimal value is not a number")
 
 
 def plan_lengths(plan_episodes: NDArray[np.int64], num_episodes: int) -> NDArray[np.int64]:

@@ -21,7 +21,7 @@ from praemia.learners.compiled import CompiledLearner
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import start_value
-from praemia.simulation.loop import SLICE_SECONDS, World, longer
+from praemia.simulation.loop import SLICE_SECONDS, World, longer, refuse_nan
 from praemia.simulation.outcomes import outcome_arrays, value_arrays, world_arrays
 from praemia.simulation.seeds import generators
 
@@ -97,6 +97,7 @@ class TaskWorld(World):
         began, before = time.perf_counter(), int(log.state[WORK])
         kernel(plan, *_stretch_arguments(self, work, policy))
         taken, done = time.perf_counter() - began, int(log.state[WORK]) - before
+        refuse_nan(self.learner, log.optimistic_values[: log.state[NUM_PLANS]])
         self._work_limit = max(FIRST_WORK, int(done * min(4.0, SLICE_SECONDS / max(taken, 1e-6))))
 
     def policy_value(self) -> float:
