@@ -23,6 +23,10 @@ RIVER = TaskText.builtin("riverswim-5")
 SHORT = ("--episodes", "100", "--runs", "2")
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE_LEARNERS = (f"{EXAMPLES / 'numpy_learner.py'}:Hoeffding", f"{EXAMPLES / 'bonus_learner.py'}:Bernstein")
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     path = tmp_path / "mine.py"
@@ -285,3 +289,33 @@ def test_a_failure_says_which_job_it_was(file: Path) -> None:
     failure = perform(job)
     assert isinstance(failure, Failure)
     assert failure.job == job
+
+
+def test_the_learners_of_the_examples_play_in_run_league_and_on_a_cluster(
+    file: Path,
+    tmp_path: Path,
+    cluster: tuple[Path, list[subprocess.Popen[bytes]]],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    named = [option for name in EXAMPLE_LEARNERS for option in ("--learner", name)]
+    assert execute(["run", "riverswim-5", *named, *SHORT, "--jobs", "1", "--json"]) == 0
+    ran = json.loads(capfd.readouterr().out)["learners"]
+    assert [row["name"] for row in ran] == ["hoeffding", "bernstein"]
+    league = [
+        "league",
+        "--task",
+        "riverswim-5",
+        *named,
+        *SHORT,
+        "--jobs",
+        "1",
+        "--out",
+        str(tmp_path / "league"),
+        "--json",
+    ]
+    assert execute(league) == 0
+    regrets = json.loads(capfd.readouterr().out)["regret"]["riverswim-5"]
+    assert sorted(regrets.values()) == pytest.approx(sorted(row["regret_mean"] for row in ran))
+    experiment = write_experiment(file, *EXAMPLE_LEARNERS)
+    finish(start(experiment, tmp_path / "store", "--allow-code", "--engine", str(cluster[0])))
+    assert {run.learner for run in Store.open(tmp_path / "store").runs(pytest.fail)} == {"hoeffding", "bernstein"}
