@@ -75,7 +75,7 @@ def test_a_file_cut_short_anywhere_is_refused(cut: int, played: Run, tmp_path: P
 
 def test_arrays_that_do_not_fit_are_refused(played: Run) -> None:
     for wrong in (replace(played, returns=played.returns[:-1]), replace(played, plan_values=played.plan_values[1:])):
-        with pytest.raises(FileError, match="do not fit"):
+        with pytest.raises(FileError, match="inconsistent lengths"):
             Run.from_bytes(wrong.to_bytes(), "here")
 
 
