@@ -76,7 +76,7 @@ def test_a_changed_function_gives_another_run() -> None:
     ],
 )
 @pytest.mark.parametrize("task", ["warehouse-3", "random-4x2x1-0", "random-4x2x9-0"])
-def test_arithmetic_means_what_it_says(formula: Any, task: str) -> None:
+def test_arithmetic_compiles_and_gives_numbers(formula: Any, task: str) -> None:
     """On one machine state, four and eight at a time."""
     kind = type("Plain", (Plain,), {"worth": staticmethod(formula)})
     run = simulate(envs.make(task), kind(), 30, 0)
