@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from praemia import Experience, Learner, LearnerPlan, learners
+from praemia import Experience, Learner, LearnerPlan, envs, learners, simulate
 from praemia.errors import ParameterError
 from praemia.learners.registry import BUILT_IN
 from praemia.testing import LearnerCheckError, check_learner
@@ -26,6 +26,12 @@ def test_every_learner_of_this_package_keeps_the_rules(name: str) -> None:
 @pytest.mark.parametrize(("file", "name"), [("numpy_learner.py", "Hoeffding"), ("bonus_learner.py", "Bernstein")])
 def test_the_examples_keep_the_rules(file: str, name: str) -> None:
     check_learner(runpy.run_path(str(EXAMPLES / file))[name])
+
+
+def test_a_learner_whose_module_cannot_be_imported_is_not_kept_on_disk() -> None:
+    for _ in range(2):  # the second time it would be found there, and its module would not
+        learner = runpy.run_path(str(EXAMPLES / "bonus_learner.py"))["Bernstein"]()
+        simulate(envs.warehouse(size=3), learner, num_episodes=5, seed=0)
 
 
 def actions(experience: Experience, rng: np.random.Generator) -> np.ndarray[Any, Any]:

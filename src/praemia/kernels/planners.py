@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import sys
 from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -84,10 +85,15 @@ def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> PlanK
         inner = values | {name: inlined(part) for name, part in recipe.inner if callable(part)}
         replacements = {name: _part(part, inner) for name, part in recipe.parts} | {"LANES": lanes}
         name, signature = f"plan_{_digest(recipe)}_{lanes}", plan_signature(arguments)
-        options = {**UNCOUNTED, **INTERNAL, "no_cfunc_wrapper": False}
+        options = {**UNCOUNTED, **INTERNAL, "no_cfunc_wrapper": False, "cache": _can_be_kept(recipe)}
         plan = specialised(recipe.module.plan, name, signature, replacements=replacements, **options)
         _compiled[key] = plan if signature is None else Address(plan, signature)
     return _compiled[key]
+
+
+def _can_be_kept(recipe: Recipe) -> bool:
+    """Tell whether another process could load the plan from disk: it imports the modules of the plan's functions."""
+    return all(part.__module__ in sys.modules for _, part in (*recipe.parts, *recipe.inner) if callable(part))
 
 
 def make_plan(plan: Any, counts: Any, spec: Any, memory: Any, constants: Any, rng: Any, policy: Any) -> None:
