@@ -23,33 +23,33 @@ average from m on,
 because V̂ − V = (p̂ − p)(φ + W) + p̂τ(V̂_{h+1} − V_{h+1}) with 0 ≤ φ + W ≤ most[h, m]. |V̂^π − V^π| ≤ B^π along a policy,
 and the maximum over actions, B*, bounds every policy of the product, the optimal one among them.
 
-**Values, for a machine.** A pair's *set* holds the laws within its KL ball and its total variation, on all O successors.
-With Y = φ + W, the largest and the smallest mean over the set are monotone in Y, and "unseen" successors count with the
-most (or least) that any label which can occur there allows. From the last step backwards:
+**Values, for a machine.** A pair's *set* holds the laws on all O successors that are within its KL ball and its total
+variation. The largest and the smallest mean of Y = φ + W over the set are monotone in Y. A successor never seen counts
+with the most (or the least) that any label which can occur there allows. From the last step backwards:
 
-    V̄ = max_a min(most, largest mean of Ȳ) ≥ V*            because pY* ≤ pȲ ≤ the largest mean of Ȳ;
-    V̲^π ≥ smallest mean of Y̲^π at a = π                    because pY^π ≥ pY̲^π, likewise.
+    V̄ = max_a min(most, largest mean of Ȳ) ≥ V*         because pY* ≤ pȲ ≤ the largest mean of Ȳ;
+    V̲^π = max(0, smallest mean of Y̲^π) at a = π ≤ V^π   likewise.
 
 All of this holds for whatever machine, labels and policy, also those chosen after looking at the data: the sets do not
 depend on them.
 
-**For a machine fixed before the data.** With the labels and the horizon fixed too, Y* is a function that does not depend
-on the data, so part 3 of the confidence gives means of Y* over a KL ball of another radius, without the number of
-successors in it; the smaller radius is used. (A machine chosen after the data is a Y* chosen after the data: one that
-pays where p̂ exceeds p is overrated by tv, which can be far more.) The bound of part 3 is monotone in f too, so it may be
-taken of Ȳ, which is known, in place of Y*:
+**For a machine fixed before the data.** With the labels and the horizon fixed too, Y* is a function that does not
+depend on the data, so part 3 of the confidence bounds its mean by that over a KL ball of another radius, in which O
+does not appear; the smaller radius is used. (A machine chosen after the data is a Y* chosen after the data: one that
+pays where p̂ exceeds p is overrated by tv, which can be far more.) That bound is monotone in Y* as well, so it may be
+taken of Ȳ and Y̲, which are known:
 
-    V̄ as above, and V̲ = smallest mean of Y̲ at a = π ≤ V*  because V* ≥ Q*(·, π) = pY*.
+    V̄ as above, and V̲ = smallest mean of Y̲ at a = π ≤ V*,  because V* ≥ Q*(π) = pY*.
 
 π itself may depend on the data, so Y^π and Y* − Y^π always meet the sets of parts 1 and 2.
 
 **The loss, from the optimum and the plan together.** D_h = V*_h − V^π_h ≥ 0 has V* and V^π in the *same* p. At the
 policy's own action they differ by p(Y* − Y^π) = pτD_{h+1} alone, whatever they are. At another action a,
 
-    Q*(a) − Q^π(π) ≤ Q̄(a) − V̲^π,   and   Q*(a) − Q^π(π) = Q*(a) − Q*(π) + pτD_{h+1} ≤ Q̄(a) − Q̲(π) + pτD_{h+1},
+    Q*(a) − V^π ≤ Q̄(a) − V̲^π,   and   Q*(a) − V^π = Q*(a) − Q*(π) + pτD_{h+1} ≤ Q̄(a) − Q̲(π) + pτD_{h+1},
 
-so that D ≤ max_a min(Q̄(a) − V̲^π, [a ≠ π](Q̄(a) − Q̲(π)) + the largest mean of τD_{h+1} at π). An action with Q̄(a) < V̲^π
-adds nothing: it is no optimum. Also V^π = Q*(π) − pτD_{h+1}, which is another lower bound, V̲^π ≥ Q̲(π) − that mean.
+so that D ≤ max_a min(Q̄(a) − V̲^π, [a ≠ π]·(Q̄(a) − Q̲(π)) + the largest mean of τD_{h+1} at π). An action with
+Q̄(a) < V̲^π adds nothing: it is no optimum. Because V^π = Q*(π) − pτD_{h+1}, Q̲(π) less that mean is one more V̲^π.
 """
 
 from __future__ import annotations
@@ -129,15 +129,15 @@ def machine_bounds(
 ) -> MachineBounds:
     """Bound values, the loss and distances in an estimate with its sink.
 
-    ``policy`` is [H, O + 1, M], ``most`` [H + 1, M]; ``labels`` take the place of the data's. Functions fixed before the
-    data are used when the confidence has a part for them.
+    ``policy`` is [H, O + 1, M], ``most`` [H + 1, M]; ``labels`` take the place of the data's. Part 3 is used when the
+    confidence has it.
     """
     model, sizes = task.arrays, (int(task.horizon), task.num_machine_states)
-    never = np.full_like(confidence.tv, -1.0)
-    fixed = function_radii(dataset, confidence, *sizes) if confidence.function_part > 0.0 else never
-    numbers = np.zeros((task.mdp.num_pairs, certify.NUM_NUMBERS + certify.NUM_COPIES * sizes[1]))
+    is_fixed = confidence.function_part > 0.0
+    fixed = function_radii(dataset, confidence, *sizes) if is_fixed else np.full_like(confidence.tv, -1.0)
+    numbers = np.zeros((task.mdp.num_pairs, 3))  # nothing is in doubt in the sink
     for column, own in ((certify.KL, confidence.kl), (certify.FIXED, fixed), (certify.TV, confidence.tv)):
-        numbers[: own.size, column] = own.ravel()  # nothing is in doubt in the sink
+        numbers[: own.size, column] = own.ravel()
     values, greedy = run_pass(
         BRACKETS,
         as_counts(

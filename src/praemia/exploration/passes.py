@@ -84,7 +84,7 @@ def run_pass(
     spec = SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), outlook, NO_ROWS, np.array([num_actions]))
     memory = Memory(
         tables=np.zeros((2, size + len(counts.row_labels), width)),
-        lower_tables=np.zeros((0, 0, 0)),
+        lower_tables=np.zeros((1, num_actions, width)),  # room for what one state's actions are worth
         action_values=np.zeros((horizon, 0, width)),
         by_step=np.zeros((0, len(counts.visits))),
         by_pair=by_pair,
@@ -101,4 +101,3 @@ def run_pass(
     call_plan(compiled_plan(recipe, 1, (data, greedy)), (data, greedy))
     values = memory.tables[0, :size].reshape(size, num_copies, num_states)
     return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
-

@@ -8,20 +8,21 @@ copy, and most[h, m] = the most that the machine can still pay on average:
     UPPER     V̄ = max_a min(most, largest mean of Ȳ)                                ≥ V*
     LOWER     V̲ = max(0, smallest mean of Y̲), a = π                                 ≤ V*
     OWN       V̲^π = max(0, smallest mean of Y̲^π, Q̲ − largest mean of D), a = π      ≤ V^π
-    LOSS      D = max_a min(Q̄ − V̲^π, largest mean of D + (0 for a = π, else Q̄ − Q̲))   ≥ V* − V^π
+    LOSS      D = max_a min(Q̄ − V̲^π, [a ≠ π]·(Q̄ − Q̲) + largest mean of D)          ≥ V* − V^π
     FARTHEST  B* = max_a min(most, tv·most + p̂τB*)                                  ≥ |V̂ − V| of every policy
     DISTANCE  B^π = min(most, tv·most + p̂τB^π), a = π                               ≥ |V̂^π − V^π|
 
-where means are over all p in the pair's confidence set, and the means of D, Q̲ in the last two lines of LOSS and OWN are
-those of the policy's pair. ``praemia.exploration.bounds`` says why this holds. UPPER and LOWER are values of V*, which
-allow the smaller KL ball for fixed functions; without one, LOWER says nothing and is left at 0. LOWER and OWN are kept
+where means are over all p in the pair's confidence set; in OWN and LOSS, Q̲ and the mean of D are those of the policy's
+pair. ``praemia.exploration.bounds`` says why this holds. UPPER and LOWER are about V*, so a machine fixed before the
+data lets them use the KL ball for fixed functions; without one, LOWER adds nothing and stays 0. LOWER and OWN are kept
 with the sign changed: a smallest mean is then a largest one, and what successors never seen are worth at most is found
 for all copies in the same way.
 
 The numbers of a pair stand in memory.by_pair: the radius of the KL ball (∞ for a pair never visited), that for
-functions fixed before the data (negative where there is none), tv, and then the pair's value in each column, which
-later copies of the same step read. constants is most[H + 1, M] and memory.drawn[o, h·M + m] the policy's action. Counts
-are p̂ itself, as if every pair had been visited once; memory.rewards is room for the values of one pair's successors.
+functions fixed before the data (negative where there is none), and tv. constants is most[H + 1, M], memory.drawn[o,
+h·M + m] the policy's action, and counts are p̂ itself, as if every pair had been visited once. Two tables that are not
+needed otherwise are room to work in: memory.lower_tables[0, a] keeps what an action is worth in each column, for later
+copies of the same product state, and memory.rewards holds the values of one pair's successors.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from praemia.kernels.recursion import Place, PlanData
 UPPER, LOWER, OWN, LOSS, FARTHEST, DISTANCE = 0, 1, 2, 3, 4, 5
 PAYS = (1.0, -1.0, -1.0, 0.0, 0.0, 0.0)  # what a copy's rewards are multiplied by
 NUM_COPIES = 6
-KL, FIXED, TV, NUM_NUMBERS = 0, 1, 2, 3
+KL, FIXED, TV = 0, 1, 2
 
 _by_kl = inlined(largest_by_kl)
 _by_distance = inlined(largest_by_distance)
@@ -76,26 +77,24 @@ def largest_mean(data: PlanData, place: Place, pair: int, lane: int, radius: flo
 
 
 @inlined
-def own_value(data: PlanData, place: Place, pair: int, m: int) -> float:
-    """Return V̲^π at the policy's pair; leave the largest mean of D with the pair, for LOSS."""
-    num_states, numbers = place.width // NUM_COPIES, data.memory.by_pair
-    radius = numbers[pair, KL]
+def own_value(data: PlanData, place: Place, pair: int, a: int, m: int) -> float:
+    """Return V̲^π at the policy's pair; keep the largest mean of D, for LOSS."""
+    num_states, kept = place.width // NUM_COPIES, data.memory.lower_tables[0]
+    radius = data.memory.by_pair[pair, KL]
     more = largest_mean(data, place, pair, LOSS * num_states + m, radius)
-    numbers[pair, NUM_NUMBERS + LOSS * num_states + m] = more
+    kept[a, LOSS * num_states + m] = more
     own = -largest_mean(data, place, pair, OWN * num_states + m, radius)
-    return float(max(0.0, own, numbers[pair, NUM_NUMBERS + LOWER * num_states + m] - more))
+    return float(max(0.0, own, kept[a, LOWER * num_states + m] - more))
 
 
 @inlined
-def loss(data: PlanData, place: Place, pair: int, own_pair: int, m: int) -> float:
-    """Return what a pair adds to D, from what the copies before left with it and with the policy's pair."""
-    num_states, numbers = place.width // NUM_COPIES, data.memory.by_pair
-    at = NUM_NUMBERS + m
-    upper = numbers[pair, at + UPPER * num_states]
-    more = numbers[own_pair, at + LOSS * num_states]
-    if pair != own_pair:
-        more += upper - numbers[own_pair, at + LOWER * num_states]
-    return float(max(0.0, min(more, upper - numbers[own_pair, at + OWN * num_states])))
+def loss(data: PlanData, place: Place, a: int, chosen: int, m: int) -> float:
+    """Return what an action adds to D, from what the copies before kept of it and of the policy's action."""
+    num_states, kept = place.width // NUM_COPIES, data.memory.lower_tables[0]
+    upper, more = kept[a, UPPER * num_states + m], kept[chosen, LOSS * num_states + m]
+    if a != chosen:
+        more += upper - kept[chosen, LOWER * num_states + m]
+    return float(max(0.0, min(more, upper - kept[chosen, OWN * num_states + m])))
 
 
 def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
@@ -110,14 +109,14 @@ def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     if copy >= FARTHEST:
         return zero + min(most, numbers[pair, TV] * most + load_values(data, place, pair, place.lane))
     if copy == LOSS:
-        return zero + min(most, loss(data, place, pair, pair + chosen - a, m))
-    radius = numbers[pair, KL] if numbers[pair, FIXED] < 0.0 else min(numbers[pair, KL], numbers[pair, FIXED])
+        return zero + min(most, loss(data, place, a, chosen, m))
+    is_fixed = numbers[pair, FIXED] >= 0.0
+    radius = min(numbers[pair, KL], numbers[pair, FIXED]) if is_fixed else numbers[pair, KL]
     if copy == UPPER:
         value = min(most, largest_mean(data, place, pair, place.lane, radius))
     elif copy == OWN:
-        value = own_value(data, place, pair, m)
+        value = own_value(data, place, pair, a, m)
     else:
-        is_fixed = numbers[pair, FIXED] >= 0.0
         value = max(0.0, -largest_mean(data, place, pair, place.lane, radius)) if is_fixed else 0.0
-    numbers[pair, NUM_NUMBERS + place.lane] = value
+    data.memory.lower_tables[0, a, place.lane] = value
     return zero + (value if copy == UPPER else -value)

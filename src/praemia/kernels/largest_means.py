@@ -62,10 +62,8 @@ def largest_by_kl(probs: Floats, values: Any, count: int, radius: float, top: fl
             second += probs[i] * inverse * inverse
         best = min(best, nu - math.exp(log_mean))
         kappa, slope = log_mean + radius + math.log(first), second / first - first
-        if kappa <= 0.0 or slope <= 0.0:  # f is constant on the successors seen
-            move = nearest - nu
-        else:
-            move = 2.0 * kappa * (math.sqrt(kappa / radius) - 1.0) / slope
+        is_flat = kappa <= 0.0 or slope <= 0.0  # f is constant on the successors seen
+        move = nearest - nu if is_flat else 2.0 * kappa * (math.sqrt(kappa / radius) - 1.0) / slope
         after = max(nu + move, top + 0.1 * (nu - top), nearest)
         if abs(after - nu) <= ACCURACY * (nu - top):
             break
