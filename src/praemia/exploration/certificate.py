@@ -4,15 +4,15 @@ With probability 1 − ρ:
 
     J(π*) − J(π̂) ≤ α + 2G·D*                   (the simulation lemma; any reward on trajectories, any policy)
     J(π*) − J(π̂) ≤ B* + B^π̂                    (the same for a machine, in the product)
-    J(π*) − J(π̂) ≤ D                            (a machine; the optimum and the plan in one and the same environment)
+    J(π*) − J(π̂) ≤ D                           (a machine; the optimum and the plan in one and the same environment)
 
 and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
 
 ``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
-labels and horizon, part 3 is used too, which is tighter. Either the data records it: all recorded ones
-hold together, and with the default's. Or the user vouches for it: then each certificate holds with probability 1 − ρ
-by itself, and for several of them ``failure_prob`` is to be divided by their number.
+labels and horizon, part 3 is used too, which is tighter. Either the data records it: all recorded ones hold together,
+and with the default's. Or the user vouches for it: then each certificate holds with probability 1 − ρ by itself, and
+for several of them ``failure_prob`` is to be divided by their number.
 """
 
 from __future__ import annotations
