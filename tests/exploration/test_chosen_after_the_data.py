@@ -171,14 +171,14 @@ def test_the_parts_of_the_failure_probability(machines: list[RewardMachine]) -> 
     rows = 5 * 2 + 1
     plain, data = explored([]), explored(machines)
     alone = confidence(plain, 0.06)
-    assert (alone.set_level * rows, alone.element_level * 2 * rows * 5) == pytest.approx((0.03, 0.03))
+    assert (alone.kl_level * rows, alone.distance_level * rows) == pytest.approx((0.054, 0.006))
     assert alone.function_part == 0.0
     vouched = confidence(plain, 0.06, shares=1)
-    assert (vouched.set_level * rows, vouched.function_part) == pytest.approx((0.02, 0.02))
+    assert (vouched.kl_level * rows, vouched.function_part) == pytest.approx((0.027, 0.027))
     shared = confidence(data, 0.06, shares=data.fixed_shares)
-    assert (shared.set_level * rows, 3 * shared.function_part) == pytest.approx((0.02, 0.02))
+    assert (shared.kl_level * rows, 3 * shared.function_part) == pytest.approx((0.027, 0.027))
     # Certificates for other machines from this data hold together with those for recorded ones.
-    assert confidence(data, 0.06).set_level == shared.set_level
+    assert confidence(data, 0.06).kl_level == shared.kl_level
 
 
 def test_merged_data_records_what_all_parts_record(machines: list[RewardMachine], tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from oracles import label_of
 from praemia.envs import random_task
 from praemia.exploration import Dataset, explore
 from praemia.exploration.bounds import machine_bounds, most_to_earn
-from praemia.exploration.confidence import confidence, function_widths
+from praemia.exploration.confidence import confidence, function_radii
 from praemia.exploration.estimate import estimated_task
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import MachineBuilder
@@ -46,81 +46,68 @@ def continuation(outcomes: Outcomes, table: dict[tuple[str, int], float], pay: b
     return sum(p * ((reward if pay else 0.0) + table[target, z]) for p, reward, target, z in outcomes)
 
 
-@pytest.mark.parametrize(("seed", "episodes"), [(0, 3), (1, 40), (2, 400), (3, 4000)])
-def test_the_bracket_of_a_fixed_machine_follows_its_formula(seed: int, episodes: int) -> None:
+def largest_mean(p_hat: np.ndarray, worth: np.ndarray, radius: float, distance: float) -> float:
+    """Return the lesser of the largest means over a KL ball and within a distance; all successors are given."""
+    top = worth.max()
+    if radius == np.inf:
+        return float(top)
+    seen = p_hat > 0
+    spread = top - worth[seen].min()
+    # In the ball: minimise the convex dual ν − exp(Σ p̂ ln(ν − f) − r) on a grid that is refined around its minimum.
+    by_kl, low, high = top, -14.0, 14.0
+    for _ in range(4):
+        powers = np.linspace(low, high, 401)
+        nu = top + spread * np.exp(powers)
+        with np.errstate(divide="ignore"):
+            dual = nu - np.exp((p_hat[seen] * np.log(nu[:, None] - worth[seen])).sum(axis=1) - radius)
+        best, step = int(dual.argmin()), (high - low) / 400
+        by_kl, low, high = min(by_kl, dual[best]), powers[best] - step, powers[best] + step
+    # Within the distance: mass moves from the worst to the best.
+    left, by_distance = distance, float(p_hat @ worth)
+    for z in np.argsort(worth):
+        moved = min(left, p_hat[z])
+        by_distance += moved * (top - worth[z])
+        left -= moved
+    return float(min(by_kl, by_distance))
+
+
+@pytest.mark.parametrize("shares", [0, 1], ids=["any machine", "fixed"])
+@pytest.mark.parametrize(("seed", "episodes"), [(0, 3), (1, 40), (2, 400), (3, 40_000)])
+def test_the_bounds_of_a_machine_follow_their_formulas(seed: int, episodes: int, shares: int) -> None:
     task, dataset = make(seed, episodes)
     machine, horizon = task.machine, task.horizon
-    sure = confidence(dataset, 0.05, shares=1)
-    widths = function_widths(dataset, sure, horizon, 3)
-    most = most_to_earn(machine, horizon)
-    estimate = estimated_task(dataset, machine)
+    sure = confidence(dataset, 0.05, shares)
+    fixed = function_radii(dataset, sure, horizon, 3) if shares else np.full((4, 2), np.inf)
+    most, estimate = most_to_earn(machine, horizon), estimated_task(dataset, machine)
     policy = solve(estimate).policy
+    p_hat = np.zeros((8, 4))
+    p_hat[dataset.pairs, dataset.successors] = dataset.probs
     keys = [(m, o) for m in machine.states for o in range(4)]
-    upper, lower, own = (dict.fromkeys(keys, 0.0) for _ in range(3))
+    upper, lower, own, loss = (dict.fromkeys(keys, 0.0) for _ in range(4))
     for h in reversed(range(horizon)):
-        after_upper, after_lower, after_own = upper, lower, own
-        upper, lower, own = {}, {}, {}
-        far = max(after_upper[key] - after_own[key] for key in keys)
+        after, found = (upper, lower, own, loss), {}
         for m, o in keys:
-            number = machine.index[m]
-            limit = most[h, number]
-            ups, lows, kept = [0.0], [0.0], 0.0
-            for a in range(2):
-                if dataset.visits[o, a] == 0:
-                    ups.append(limit)
-                    continue
-                x = widths[o, a]
-                rows = successors(task, dataset, m, o, a)
-                high, low, mine = (
-                    {i: continuation(outs, table, True) for i, _, outs in rows}
-                    for table in (after_upper, after_lower, after_own)
-                )
-                middle = {i: 0.5 * (high[i] + low[i]) for i in high}
-                mean = sum(p * middle[i] for i, p, _ in rows)
-                spread = math.sqrt(sum(p * (middle[i] - mean) ** 2 for i, p, _ in rows))
-                spread += 0.5 * math.sqrt(sum(p * (high[i] - low[i]) ** 2 for i, p, _ in rows))
-                sigma = limit / 2
-                if x < 1:
-                    roots = np.roots([1 - x * x, -limit * x * (1 + x * x / 3), -(spread**2) - limit**2 * x**4 / 36])
-                    sigma = min(sigma, float(max(roots.real)))
-                free, by_distance = sigma * x + limit * x * x / 6, sure.tv[o, a] * limit
-                bonus = min(free, by_distance)
-                ups.append(min(limit, sum(p * high[i] for i, p, _ in rows) + bonus))
-                lows.append(sum(p * low[i] for i, p, _ in rows) - bonus)
-                if a == policy[h, number, o]:
-                    error = sum((sure.upper[i] - dataset.probs[i]) * (high[i] - mine[i]) for i, _, _ in rows)
-                    error = min(error + sure.miss[o, a] * far, sure.tv[o, a] * far)
-                    kept = max(0.0, sum(p * mine[i] for i, p, _ in rows) - min(free + error, by_distance))
-            upper[m, o], lower[m, o], own[m, o] = max(ups), max(lows), kept
-    found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
-    np.testing.assert_allclose(found.upper, [upper[machine.initial, o] for o in range(4)], atol=1e-9)
-    np.testing.assert_allclose(found.lower, [own[machine.initial, o] for o in range(4)], atol=1e-9)
+            limit, chosen = most[h, machine.index[m]], int(policy[h, machine.index[m], o])
 
+            def mean(table: dict[tuple[str, int], float], a: int, radius: float, sign: float = 1.0, pay: bool = True):
+                worth = np.zeros(4)
+                for z in range(4):
+                    outcomes = machine.outcomes(m, label_of(task.mdp.labelling.rules, o, a, z))  # noqa: B023
+                    moves = [(out.probability, out.reward.mean, out.target, z) for out in outcomes]
+                    worth[z] = sign * continuation(moves, table, pay)
+                return sign * largest_mean(p_hat[2 * o + a], worth, radius, sure.tv[o, a])  # noqa: B023
 
-@pytest.mark.parametrize(("seed", "episodes"), [(0, 3), (1, 400), (2, 40_000)])
-def test_the_bracket_of_any_machine_follows_its_formula(seed: int, episodes: int) -> None:
-    task, dataset = make(seed, episodes)
-    machine, horizon = task.machine, task.horizon
-    sure = confidence(dataset, 0.05)
-    most = most_to_earn(machine, horizon)
-    estimate = estimated_task(dataset, machine)
-    policy = solve(estimate).policy
-    upper, own = ({(m, o): 0.0 for m in machine.states for o in range(4)} for _ in range(2))
-    for h in reversed(range(horizon)):
-        after_upper, after_own, upper, own = upper, own, {}, {}
-        for m, o in after_upper:
-            limit, ups = most[h, machine.index[m]], []
-            for a in range(2):
-                rows = successors(task, dataset, m, o, a)
-                doubt = sure.tv[o, a] * limit
-                ups.append(min(limit, doubt + sum(p * continuation(outs, after_upper, True) for _, p, outs in rows)))
-                if a == policy[h, machine.index[m], o]:
-                    mine = sum(p * continuation(outs, after_own, True) for _, p, outs in rows)
-                    own[m, o] = max(0.0, mine - doubt)
-            upper[m, o] = max(ups)
-    found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
-    np.testing.assert_allclose(found.upper, [upper[machine.initial, o] for o in range(4)], atol=1e-9)
-    np.testing.assert_allclose(found.lower, [own[machine.initial, o] for o in range(4)], atol=1e-9)
+            small = np.minimum(sure.kl[o], fixed[o])
+            ups = [min(limit, mean(after[0], a, small[a])) for a in range(2)]
+            low = max(0.0, mean(after[1], chosen, small[chosen], -1.0)) if shares else 0.0
+            more = mean(after[3], chosen, sure.kl[o, chosen], pay=False)
+            mine = max(0.0, mean(after[2], chosen, sure.kl[o, chosen], -1.0), low - more)
+            lost = max(max(0.0, min(ups[a] - mine, more if a == chosen else ups[a] - low + more)) for a in range(2))
+            found[m, o] = max(ups), low, mine, min(limit, lost)
+        upper, lower, own, loss = ({key: found[key][i] for key in keys} for i in range(4))
+    bounds = machine_bounds(dataset, estimate, machine, None, sure, policy.transpose(0, 2, 1), most)
+    for values, table in ((bounds.upper, upper), (bounds.lower, own), (bounds.loss, loss)):
+        np.testing.assert_allclose(values, [table[machine.initial, o] for o in range(4)], atol=2e-5)
 
 
 @pytest.mark.parametrize(("seed", "episodes"), [(0, 5), (1, 500), (2, 50_000)])
@@ -141,11 +128,12 @@ def test_distances_follow_their_formula(seed: int, episodes: int) -> None:
     for h in reversed(range(task.horizon)):
         own = {(m, o): distance(h, m, o, int(policy[h, machine.index[m], o]), own) for m, o in own}
         farthest = {(m, o): max(distance(h, m, o, a, farthest) for a in range(2)) for m, o in farthest}
-    found = machine_bounds(dataset, estimate, sure, policy.transpose(0, 2, 1), most)
+    found = machine_bounds(dataset, estimate, machine, None, sure, policy.transpose(0, 2, 1), most)
     np.testing.assert_allclose(found.distance, [own[machine.initial, o] for o in range(4)], atol=1e-12)
     np.testing.assert_allclose(found.farthest, [farthest[machine.initial, o] for o in range(4)], atol=1e-12)
     # The policy that is named as the farthest has that distance.
-    again = machine_bounds(dataset, estimate, sure, found.farthest_policy.transpose(0, 2, 1), most)
+    farthest = found.farthest_policy.transpose(0, 2, 1)
+    again = machine_bounds(dataset, estimate, machine, None, sure, farthest, most)
     np.testing.assert_allclose(again.distance, found.farthest, atol=1e-12)
 
 

@@ -23,31 +23,33 @@ average from m on,
 because V̂ − V = (p̂ − p)(φ + W) + p̂τ(V̂_{h+1} − V_{h+1}) with 0 ≤ φ + W ≤ most[h, m]. |V̂^π − V^π| ≤ B^π along a policy,
 and the maximum over actions, B*, bounds every policy of the product, the optimal one among them.
 
-All of this holds for whatever machine, labels and policy, also those chosen after looking at the data: tv does not
-depend on them. So do the next two.
+**Values, for a machine.** A pair's *set* holds the laws on all O successors that are within its KL ball and its total
+variation. The largest and the smallest mean of Y = φ + W over the set are monotone in Y. A successor never seen counts
+with the most (or the least) that any label which can occur there allows. From the last step backwards:
 
-**Around p̂, for a machine.** V̄ = max_a min(most, p̂Ȳ + tv·most) and V̲ = max(0, p̂Y̲ − tv·most) along π, with Y = φ + W of
-each. From the last step backwards, V* ≤ V̄ because Y* ≤ Ȳ, so that pY* ≤ pȲ, and pȲ ≤ p̂Ȳ + tv·most because
-0 ≤ Ȳ ≤ most; V̲ ≤ V^π in the same way.
+    V̄ = max_a min(most, largest mean of Ȳ) ≥ V*         because pY* ≤ pȲ ≤ the largest mean of Ȳ;
+    V̲^π = max(0, smallest mean of Y̲^π) at a = π ≤ V^π   likewise.
 
-**Confidence sets, for a machine.** V̄ = the optimum over all kernels in the set, V̲ = the policy's value in the worst
-kernel of the set; V* ≤ V̄ and V̲ ≤ V^π.
+All of this holds for whatever machine, labels and policy, also those chosen after looking at the data: the sets do not
+depend on them.
 
-**Bernstein around V*, for a machine fixed before the data.** With the labels and the horizon fixed too, φ + W* is a
-function that does not depend on the data, so part 3 of the confidence bounds (p̂ − p)(φ + W*) by b without the factor O
-of the L1 ball. (A machine chosen after the data is a W* chosen after the data: one that pays where p̂ exceeds p is
-overrated by tv, which can be far above b.) Line by line, from the last step backwards:
+**For a machine fixed before the data.** With the labels and the horizon fixed too, Y* is a function that does not
+depend on the data, so part 3 of the confidence bounds its mean by that over a KL ball of another radius, in which O
+does not appear; the smaller radius is used. (A machine chosen after the data is a Y* chosen after the data: one that
+pays where p̂ exceeds p is overrated by tv, which can be far more.) That bound is monotone in Y* as well, so it may be
+taken of Ȳ and Y̲, which are known:
 
-    pY* = p̂Y* − (p̂ − p)Y* ≤ p̂Ȳ + b,                       so V̄ = max_a min(most, p̂Ȳ + b) ≥ V*;
-    pY* ≥ p̂Y̲ − b,                                          so V̲* = max_a max(0, p̂Y̲ − b) ≤ V*;
-    Var_p̂(Y*)^½ ≤ Var_p̂(½(Ȳ + Y̲))^½ + ½(p̂(Ȳ − Y̲)²)^½,    which b needs, since |Y* − ½(Ȳ + Y̲)| ≤ ½(Ȳ − Y̲);
-    pY^π = p̂Y^π − (p̂ − p)Y* + (p̂ − p)g, g = Y* − Y^π ≥ 0,  an identity;
-    (p̂ − p)g ≥ −e:  p − p̂ is at most upper − p̂ on a successor seen and sums to miss at most on the others, where g is at
-                    most Ȳ − Y̲^π and the largest of these; or tv times the largest;
-    pY^π ≥ p̂Y̲^π − b − e,                                   so V̲^π = max(0, p̂Y̲^π − b − e) ≤ V^π along π.
+    V̄ as above, and V̲ = smallest mean of Y̲ at a = π ≤ V*,  because V* ≥ Q*(π) = pY*.
 
-π itself may depend on the data: only Y* meets part 3. Wherever tv·most is below b or b + e it takes their place, as
-around p̂. No label of an unseen transition is needed here.
+π itself may depend on the data, so Y^π and Y* − Y^π always meet the sets of parts 1 and 2.
+
+**The loss, from the optimum and the plan together.** D_h = V*_h − V^π_h ≥ 0 has V* and V^π in the *same* p. At the
+policy's own action they differ by p(Y* − Y^π) = pτD_{h+1} alone, whatever they are. At another action a,
+
+    Q*(a) − V^π ≤ Q̄(a) − V̲^π,   and   Q*(a) − V^π = Q*(a) − Q*(π) + pτD_{h+1} ≤ Q̄(a) − Q̲(π) + pτD_{h+1},
+
+so that D ≤ max_a min(Q̄(a) − V̲^π, [a ≠ π]·(Q̄(a) − Q̲(π)) + the largest mean of τD_{h+1} at π). An action with
+Q̄(a) < V̲^π adds nothing: it is no optimum. Because V^π = Q*(π) − pτD_{h+1}, Q̲(π) less that mean is one more V̲^π.
 """
 
 from __future__ import annotations
@@ -57,45 +59,27 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.exploration.confidence import Confidence, function_widths
+from praemia.exploration.confidence import Confidence, function_radii
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.passes import as_counts, copies_of, run_pass
 from praemia.kernels import certify, recursion
-from praemia.kernels.arrays import Actions
+from praemia.kernels.arrays import Actions, Outlook
 from praemia.kernels.planners import Recipe
-from praemia.learners.best_kernels import best_in_ball, best_in_intervals, prepare_ball, prepare_interval, sort_rows
-from praemia.learners.confidence_sets import log_of_subsets
+from praemia.models.labels import RuleLabelling
 from praemia.models.machine import RewardMachine
-from praemia.models.task import Task, TaskSpec
+from praemia.models.mdp import Labels, as_labelling
+from praemia.models.task import MachineTable, Task, TaskSpec
 
 Values = NDArray[np.float64]
-MAX_DENSE = 4_000_000  # (o, a, o') for which confidence sets are laid out
 
-
-def _bracket_recipe(begin_step: Any, doubt: Any) -> Recipe:
-    parts = (
+BRACKETS = Recipe(
+    recursion,
+    (
         ("prepare_pair", recursion.nothing_for_pair),
-        ("begin_step", begin_step),
+        ("begin_step", certify.find_tops),
         ("pair_value", certify.bracket_value),
-    )
-    return Recipe(recursion, parts, (("doubt", doubt),))
-
-
-ANY_MACHINE = _bracket_recipe(recursion.nothing_per_step, certify.doubt_by_distance)
-FIXED_MACHINE = _bracket_recipe(certify.find_widest_gap, certify.doubt_around_optimum)
-
-
-def _set_recipe(prepare: Any, best: Any) -> Recipe:
-    parts = (
-        ("ASKS_UNSEEN", True),
-        ("prepare_pair", prepare),
-        ("begin_step", sort_rows),
-        ("pair_value", certify.along_policy),
-    )
-    return Recipe(recursion, parts, (("best_in_set", best),))
-
-
-BALLS, INTERVALS = _set_recipe(prepare_ball, best_in_ball), _set_recipe(prepare_interval, best_in_intervals)
+    ),
+)
 
 
 class MachineBounds(NamedTuple):
@@ -103,6 +87,7 @@ class MachineBounds(NamedTuple):
 
     upper: Values  # [O], ≥ V*
     lower: Values  # [O], ≤ V^π
+    loss: Values  # [O], ≥ V* − V^π
     farthest: Values  # [O], B*
     distance: Values  # [O], B^π
     farthest_policy: Actions  # [H, M, O + 1], one whose distance is B*
@@ -134,19 +119,27 @@ def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
 
 
 def machine_bounds(
-    dataset: Dataset, task: Task, confidence: Confidence, policy: Actions, most: Values
+    dataset: Dataset,
+    task: Task,
+    machine: RewardMachine,
+    labels: Labels | None,
+    confidence: Confidence,
+    policy: Actions,
+    most: Values,
 ) -> MachineBounds:
-    """Bound values and distances in an estimate with its sink; ``policy`` is [H, O + 1, M], ``most`` [H + 1, M].
+    """Bound values, the loss and distances in an estimate with its sink.
 
-    The bounds around V* are used when the confidence has a part for them, else those that hold for any machine.
+    ``policy`` is [H, O + 1, M], ``most`` [H + 1, M]; ``labels`` take the place of the data's. Part 3 is used when the
+    confidence has it.
     """
-    model, sink = task.arrays, np.ones(task.num_actions)
+    model, sizes = task.arrays, (int(task.horizon), task.num_machine_states)
     is_fixed = confidence.function_part > 0.0
-    sizes = (int(task.horizon), task.num_machine_states)
-    widths = function_widths(dataset, confidence, *sizes) if is_fixed else np.zeros_like(confidence.tv)
-    numbers = ((widths, -sink), (confidence.tv, sink), (confidence.miss, sink))
+    fixed = function_radii(dataset, confidence, *sizes) if is_fixed else np.full_like(confidence.tv, -1.0)
+    numbers = np.zeros((task.mdp.num_pairs, 3))  # nothing is in doubt in the sink
+    for column, own in ((certify.KL, confidence.kl), (certify.FIXED, fixed), (certify.TV, confidence.tv)):
+        numbers[: own.size, column] = own.ravel()
     values, greedy = run_pass(
-        FIXED_MACHINE if is_fixed else ANY_MACHINE,
+        BRACKETS,
         as_counts(
             np.ones((task.num_observations, task.num_actions)),
             model.indptr,
@@ -156,54 +149,30 @@ def machine_bounds(
             model.row_labels,
             model.row_targets,
         ),
-        copies_of(task.table, (1.0, 1.0, 1.0, 0.0, 0.0)),
+        copies_of(task.table, certify.PAYS),
         policy,
         most.ravel(),
-        num_copies=certify.BRACKET_COPIES,
-        by_pair=np.column_stack([np.append(own, at_sink) for own, at_sink in numbers]),
-        by_successor=_raised(dataset, task, confidence)[:, None],
+        num_copies=certify.NUM_COPIES,
+        by_pair=numbers,
+        outlook=_outlook(dataset, machine, sizes[0], labels),
     )
     first = values[:, :-1, task.table.initial]
     far = greedy[:, :, certify.FARTHEST].transpose(0, 2, 1)
-    return MachineBounds(
-        first[certify.UPPER], first[certify.OWN], first[certify.FARTHEST], first[certify.DISTANCE], far
-    )
+    ends = first[certify.UPPER], -first[certify.OWN], first[certify.LOSS]
+    return MachineBounds(*ends, first[certify.FARTHEST], first[certify.DISTANCE], far)
 
 
-def _raised(dataset: Dataset, task: Task, confidence: Confidence) -> Values:
-    """Return the upper end of p less p̂ for every edge of the estimate; 0 where nothing is in doubt."""
-    owners = np.repeat(np.arange(task.mdp.num_pairs), np.diff(task.mdp.indptr))
-    keys = owners * task.num_observations + task.mdp.successors
-    raised = np.zeros(len(keys))
-    places = np.searchsorted(keys, dataset.pairs * task.num_observations + dataset.successors)
-    raised[places] = confidence.upper - dataset.probs
-    is_sure = np.append(confidence.tv.ravel() == 0.0, np.ones(task.num_actions, dtype=bool))
-    raised[is_sure[owners]] = 0.0
-    return raised
+def _outlook(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> Outlook:
+    """Return which labels and successors can follow a pair, the sink's pairs added.
 
-
-def set_brackets(dataset: Dataset, spec: TaskSpec, confidence: Confidence, policy: Actions) -> tuple[Values, Values]:
-    """Return V̄_0 ≥ V* and V̲_0 ≤ V^π, both [O]: the better of L1 balls and intervals; ``policy`` is [H, O, M]."""
-    every, table, size = spec.every_row, spec.dense_labels[1], dataset.num_observations
-    rows = every.own[dataset.pairs, dataset.successors]
-    columns = (dataset.counts, dataset.successors, rows, every.row_labels, every.row_targets[size:])
-    counts, layers = as_counts(dataset.visits, dataset.indptr, *columns), copies_of(table, (1.0, -1.0))
-    optima, worsts = [], []
-    for recipe, constants in (
-        (BALLS, (1.0, confidence.set_level, log_of_subsets(size))),
-        (INTERVALS, (1.0, confidence.element_level, 0.0)),
-    ):
-        values, _ = run_pass(
-            recipe,
-            counts,
-            layers,
-            policy,
-            np.array(constants),
-            num_copies=certify.SET_COPIES,
-            by_pair=np.zeros((size * dataset.num_actions, size + 1)),
-            by_successor=np.zeros((len(rows), 1)),
-            every=every,
-        )
-        optima.append(values[certify.OPTIMUM, :, table.initial])
-        worsts.append(-values[certify.WORST, :, table.initial])
-    return np.minimum(*optima), np.maximum(*worsts)
+    Where labels of transitions never seen are not known, or none are given after an episode's end, any label may.
+    """
+    is_open = dataset.absorbing.any() or not (dataset.labels_known or labels is not None)
+    labelling = RuleLabelling(()) if is_open else dataset.labelling if labels is None else as_labelling(labels)
+    known = (dataset.num_observations, dataset.num_actions, horizon, machine, labelling, ())
+    table = MachineTable.of(machine, [frozenset()])
+    spec = TaskSpec(*known, table, more_labels=True, labels_need_info=bool(is_open))
+    table, outlook_for = spec.outlook
+    outlook = outlook_for(machine.num_states)
+    groups = np.append(outlook.groups, np.zeros(dataset.num_actions, dtype=np.int32))
+    return outlook._replace(groups=groups, layers=copies_of(table, certify.PAYS))

@@ -4,15 +4,15 @@ With probability 1 − ρ:
 
     J(π*) − J(π̂) ≤ α + 2G·D*                   (the simulation lemma; any reward on trajectories, any policy)
     J(π*) − J(π̂) ≤ B* + B^π̂                    (the same for a machine, in the product)
-    J(π*) − J(π̂) ≤ V̄ − V̲                       (a machine; optimism and pessimism)
+    J(π*) − J(π̂) ≤ D                           (a machine; the optimum and the plan in one and the same environment)
 
 and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
 
 ``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
-labels and horizon, V̄ and V̲ may be those around V*, which are tighter. Either the data records it: all recorded ones
-hold together, and with the default's. Or the user vouches for it: then each certificate holds with probability 1 − ρ
-by itself, and for several of them ``failure_prob`` is to be divided by their number.
+labels and horizon, part 3 is used too, which is tighter. Either the data records it: all recorded ones hold together,
+and with the default's. Or the user vouches for it: then each certificate holds with probability 1 − ρ by itself, and
+for several of them ``failure_prob`` is to be divided by their number.
 """
 
 from __future__ import annotations
@@ -22,15 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.exploration.bounds import (
-    MAX_DENSE,
-    MachineBounds,
-    Values,
-    largest_distance,
-    machine_bounds,
-    most_to_earn,
-    set_brackets,
-)
+from praemia.exploration.bounds import Values, largest_distance, machine_bounds, most_to_earn
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
@@ -38,8 +30,8 @@ from praemia.exploration.fixed import is_recorded
 from praemia.exploration.reach import sparse_kernel
 from praemia.kernels.arrays import Actions
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels, as_labelling
-from praemia.models.task import MachineTable, Task, TaskSpec
+from praemia.models.mdp import Labels
+from praemia.models.task import Task
 from praemia.planning.exact import occupancy
 
 NUM_SUGGESTIONS = 10
@@ -145,23 +137,20 @@ def certify_machine(
     inner = policy.transpose(0, 2, 1)
     most = most_to_earn(machine, int(task.horizon))
     largest, start = float(most[0, task.table.initial]), dataset.start_probs
-    found = machine_bounds(dataset, task, sure, inner, most)
+    found = machine_bounds(dataset, task, machine, labels, sure, inner, most)
     distances = (min(largest, sure.start_tv * largest + float(start @ b)) for b in (found.farthest, found.distance))
-    simulation = sum(distances)
-    upper, lower = _brackets(dataset, machine, sure, inner, found, labels)
-    upper = np.minimum(upper, largest)
-    gap = _shifted(np.maximum(0.0, upper - lower), start, sure.start_tv)
+    simulation, loss = sum(distances), _shifted(found.loss, start, sure.start_tv)
     visits = occupancy(task, policy).pairs[:-1]
-    if simulation < gap:
+    if simulation < loss:
         visits = visits + occupancy(task, found.farthest_policy).pairs[:-1]
     return Certificate(
-        bound=min(largest, simulation, gap),
+        bound=min(largest, simulation, loss),
         largest=largest,
         failure_prob=failure_prob,
         alpha=0.0,
         simulation=simulation,
-        optimistic=_shifted(upper, start, sure.start_tv),
-        pessimistic=0.0 - _shifted(-lower, start, sure.start_tv),
+        optimistic=_shifted(found.upper, start, sure.start_tv),
+        pessimistic=0.0 - _shifted(-found.lower, start, sure.start_tv),
         start_tv=sure.start_tv,
         holds_for=holds_for,
         to_visit=_suggestions(dataset, sure, visits),
@@ -175,30 +164,6 @@ def _scope(
     if is_recorded(dataset, machine, horizon, labels):
         return RECORDED, dataset.fixed_shares
     return (VOUCHED, 1) if fixed_in_advance else (ANY_MACHINE, 0)
-
-
-def _brackets(
-    dataset: Dataset,
-    machine: RewardMachine,
-    sure: Confidence,
-    policy: Actions,
-    found: MachineBounds,
-    labels: Labels | None,
-) -> tuple[Values, Values]:
-    """Return the smallest V̄_0 and the largest V̲_0 that are known, both [O]; ``policy`` is [H, O + 1, M]."""
-    upper, lower = found.upper, found.lower
-    size = dataset.num_observations**2 * dataset.num_actions
-    if size <= MAX_DENSE and not dataset.absorbing.any() and (dataset.labels_known or labels is not None):
-        best, worst = set_brackets(dataset, _spec(dataset, machine, len(policy), labels), sure, policy[:, :-1])
-        upper, lower = np.minimum(upper, best), np.maximum(lower, worst)
-    return upper, lower
-
-
-def _spec(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> TaskSpec:
-    """Return what is known of the true task: its sizes, its labels and the machine."""
-    labelling = dataset.labelling if labels is None else as_labelling(labels)
-    sizes = (dataset.num_observations, dataset.num_actions, horizon)
-    return TaskSpec(*sizes, machine, labelling, (), MachineTable.of(machine, [frozenset()]))
 
 
 def _largest(dataset: Dataset, sure: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:

@@ -2,25 +2,27 @@
 
 It wants several values of each product state, some from others. So the machine is laid out in copies side by side, one
 for each value; the recursion takes (copy, m) for a machine state, and a pair looks into the other copies' columns where
-it needs them. A copy that follows the given policy gets −∞ from all other actions.
+it needs them. A copy that follows the given policy gets −∞ from all other actions. With the estimate p̂, Y = φ + W of a
+copy, and most[h, m] = the most that the machine can still pay on average:
 
-``bracket_value`` has five copies. With the estimate p̂, Y = φ + W of a copy, and most[h, m] = the most that the machine
-can still pay on average:
+    UPPER     V̄ = max_a min(most, largest mean of Ȳ)                                ≥ V*
+    LOWER     V̲ = max(0, smallest mean of Y̲), a = π                                 ≤ V*
+    OWN       V̲^π = max(0, smallest mean of Y̲^π, Q̲ − largest mean of D), a = π      ≤ V^π
+    LOSS      D = max_a min(Q̄ − V̲^π, [a ≠ π]·(Q̄ − Q̲) + largest mean of D)          ≥ V* − V^π
+    FARTHEST  B* = max_a min(most, tv·most + p̂τB*)                                  ≥ |V̂ − V| of every policy
+    DISTANCE  B^π = min(most, tv·most + p̂τB^π), a = π                               ≥ |V̂^π − V^π|
 
-    UPPER     V̄ = max_a min(most, p̂Ȳ + d)                      ≥ V*
-    LOWER     V̲ = max_a max(0, p̂Y̲ − d)                         ≤ V*
-    OWN       V̲^π = max(0, p̂Y^π − d), a = π                     ≤ V^π
-    FARTHEST  B* = max_a min(most, tv·most + p̂τB*)              ≥ |V̂ − V| of every policy
-    DISTANCE  B^π = min(most, tv·most + p̂τB^π), a = π           ≥ |V̂^π − V^π|
+where means are over all p in the pair's confidence set; in OWN and LOSS, Q̲ and the mean of D are those of the policy's
+pair. ``praemia.exploration.bounds`` says why this holds. UPPER and LOWER are about V*, so a machine fixed before the
+data lets them use the KL ball for fixed functions; without one, LOWER adds nothing and stays 0. LOWER and OWN are kept
+with the sign changed: a smallest mean is then a largest one, and what successors never seen are worth at most is found
+for all copies in the same way.
 
-The doubt d is tv·most (``doubt_by_distance``), which holds for all machines at once, or ``doubt_around_optimum``: the
-smaller of this and b, or b + e for OWN, which hold for a machine fixed before the data. ``praemia.exploration.bounds``
-says what b and e are and why this holds. ``along_policy`` has two copies, the optimum and the policy's worst value over
-the kernels of a confidence set.
-
-The numbers of a pair stand in memory.by_pair: x = √(2ζ/n) or −1 for one never visited, tv, and the mass of successors
-never seen; memory.by_successor has the upper end of p less p̂, constants is most[H + 1, M], and memory.drawn[o, h·M + m]
-the policy's action. Counts are p̂ itself, as if every pair had been visited once.
+The numbers of a pair stand in memory.by_pair: the radius of the KL ball (∞ for a pair never visited), that for
+functions fixed before the data (negative where there is none), and tv. constants is most[H + 1, M], memory.drawn[o,
+h·M + m] the policy's action, and counts are p̂ itself, as if every pair had been visited once. Two tables that are not
+needed otherwise are room to work in: memory.lower_tables[0, a] keeps what an action is worth in each column, for later
+copies of the same product state, and memory.rewards holds the values of one pair's successors.
 """
 
 from __future__ import annotations
@@ -31,134 +33,90 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import inlined
+from praemia.kernels.largest_means import largest_by_distance, largest_by_kl
+from praemia.kernels.outlook import fill_tops
 from praemia.kernels.recursion import Place, PlanData
 
-UPPER, LOWER, OWN, FARTHEST, DISTANCE = 0, 1, 2, 3, 4
-BRACKET_COPIES = 5
-OPTIMUM, WORST = 0, 1
-SET_COPIES = 2
-WIDTH, TV, MISS = 0, 1, 2
+UPPER, LOWER, OWN, LOSS, FARTHEST, DISTANCE = 0, 1, 2, 3, 4, 5
+PAYS = (1.0, -1.0, -1.0, 0.0, 0.0, 0.0)  # what a copy's rewards are multiplied by
+NUM_COPIES = 6
+KL, FIXED, TV = 0, 1, 2
 
-# What recipes replace: what a pair is worth in the best kernel of a set, and the doubt about a pair in a bracket.
-best_in_set: Any = None
-doubt: Any = None
+_by_kl = inlined(largest_by_kl)
+_by_distance = inlined(largest_by_distance)
 
 
-def deviation_bound(variance: float, x: float, most: float) -> float:
-    """Bound |(p̂ − p)f| for a function f with values in [0, most], from its variance under p̂ and x = √(2ζ/n).
-
-    The true deviation σ of f solves σ²(1 − x²) − σ·R·x(1 + x²/3) − R²x⁴/36 ≤ Var_p̂(f), and is at most R/2; the bound
-    is Bernstein's, σx + Rx²/6.
-    """
-    sigma = 0.5 * most
-    if x < 1.0:
-        lead, slope = 1.0 - x * x, most * x * (1.0 + x * x / 3.0)
-        rest = variance + most * most * x**4 / 36.0
-        sigma = min(sigma, (slope + math.sqrt(slope * slope + 4.0 * lead * rest)) / (2.0 * lead))
-    return sigma * x + most * x * x / 6.0
-
-
-_deviation_bound = inlined(deviation_bound)
+def find_tops(zero: Any, data: PlanData, place: Place) -> None:
+    """Find the most that can follow the pairs of each group, seen or not, in every column."""
+    memory = data.memory
+    fill_tops(zero, data.spec.outlook, place.worth, place.width, memory.tops_by_label, memory.tops)
 
 
 @inlined
-def value_in(data: PlanData, place: Place, e: int, lane: int) -> float:
-    """Return Y of the successor at ``e`` in a column of any copy."""
-    return float(place.worth[np.int64(data.counts.rows[e]) * place.width + lane])
+def load_values(data: PlanData, place: Place, pair: int, lane: int) -> float:
+    """Copy Y of the successors seen in a column of any copy to memory.rewards; return its mean under p̂."""
+    first, mean = data.counts.first[pair], 0.0
+    for i in range(np.int64(data.counts.distinct[pair])):
+        value = place.worth[np.int64(data.counts.rows[first + i]) * place.width + lane]
+        data.memory.rewards[i] = value
+        mean += data.counts.counts[first + i] * value
+    return float(mean)
 
 
 @inlined
-def optimum_bonus(data: PlanData, place: Place, pair: int, m: int, most: float) -> float:
-    """Return b, which bounds |(p̂ − p)f*| at a pair, where f* = φ + W* lies between LOWER and UPPER.
-
-    The deviation of f* under p̂ is at most that of the middle of the two plus half their distance.
-    """
-    num_states, first = place.width // BRACKET_COPIES, data.counts.first[pair]
-    mean, square, spread = 0.0, 0.0, 0.0
-    for e in range(first, first + np.int64(data.counts.distinct[pair])):
-        upper = value_in(data, place, e, UPPER * num_states + m)
-        lower = value_in(data, place, e, LOWER * num_states + m)
-        p, middle = data.counts.counts[e], 0.5 * (upper + lower)
-        mean += p * middle
-        square += p * middle * middle
-        spread += p * (upper - lower) ** 2
-    deviation = math.sqrt(max(0.0, square - mean * mean)) + 0.5 * math.sqrt(spread)
-    return float(_deviation_bound(deviation * deviation, data.memory.by_pair[pair, WIDTH], most))
+def largest_mean(data: PlanData, place: Place, pair: int, lane: int, radius: float) -> float:
+    """Return the largest mean of Y, in a column of any copy, over a KL ball and the distances that are possible."""
+    top = data.memory.tops[np.int64(data.spec.outlook.groups[pair]) * place.width + lane]
+    if radius == math.inf:
+        return float(top)
+    load_values(data, place, pair, lane)
+    first, count = data.counts.first[pair], np.int64(data.counts.distinct[pair])
+    probs, values = data.counts.counts[first : first + count], data.memory.rewards
+    by_kl = _by_kl(probs, values, count, radius, top)
+    return float(min(by_kl, _by_distance(probs, values, count, data.memory.by_pair[pair, TV], top)))
 
 
 @inlined
-def model_error(data: PlanData, place: Place, pair: int, m: int) -> float:
-    """Return e, which bounds (p − p̂)g for 0 ≤ g ≤ UPPER − OWN on the successors seen, ≤ the widest gap on others."""
-    num_states, first, far = place.width // BRACKET_COPIES, data.counts.first[pair], data.memory.tops[0]
-    total = data.memory.by_pair[pair, MISS] * far
-    for e in range(first, first + np.int64(data.counts.distinct[pair])):
-        upper = value_in(data, place, e, UPPER * num_states + m)
-        own = value_in(data, place, e, OWN * num_states + m)
-        total += data.memory.by_successor[e, 0] * (upper - own)
-    return float(min(total, data.memory.by_pair[pair, TV] * far))
-
-
-def doubt_by_distance(data: PlanData, place: Place, pair: int, copy: int, m: int, most: float) -> float:
-    """Return tv·most, which bounds |(p̂ − p)f| for every f with values in [0, most], chosen after the data or not."""
-    return float(data.memory.by_pair[pair, TV] * most)
-
-
-def doubt_around_optimum(data: PlanData, place: Place, pair: int, copy: int, m: int, most: float) -> float:
-    """Return b, or b + e for the policy's own value, where it is below tv·most."""
-    at_most = data.memory.by_pair[pair, TV] * most
-    if data.memory.by_pair[pair, WIDTH] < 0.0:
-        return float(at_most)  # never visited: there is no b
-    bonus = optimum_bonus(data, place, pair, m, most)
-    if copy == OWN:
-        bonus += model_error(data, place, pair, m)
-    return float(min(bonus, at_most))
+def own_value(data: PlanData, place: Place, pair: int, a: int, m: int) -> float:
+    """Return V̲^π at the policy's pair; keep the largest mean of D, for LOSS."""
+    num_states, kept = place.width // NUM_COPIES, data.memory.lower_tables[0]
+    radius = data.memory.by_pair[pair, KL]
+    more = largest_mean(data, place, pair, LOSS * num_states + m, radius)
+    kept[a, LOSS * num_states + m] = more
+    own = -largest_mean(data, place, pair, OWN * num_states + m, radius)
+    return float(max(0.0, own, kept[a, LOWER * num_states + m] - more))
 
 
 @inlined
-def is_chosen(data: PlanData, pair: int, column: int) -> bool:
-    """Tell whether the policy takes a pair's action; ``column`` is h·M + m."""
-    o, a = divmod(pair, data.spec.sizes[0])
-    return bool(data.memory.drawn[o, column] == a)
-
-
-def find_widest_gap(zero: Any, data: PlanData, place: Place) -> None:
-    """Write the largest UPPER − OWN to memory.tops: what successors never seen are charged with.
-
-    The sink, the last observation, is not one of them.
-    """
-    num_states, widest = place.width // BRACKET_COPIES, 0.0
-    for o in range(data.counts.is_met.shape[0] - 1):
-        for m in range(num_states):
-            at = o * place.width + m
-            widest = max(widest, place.worth[at + UPPER * num_states] - place.worth[at + OWN * num_states])
-    data.memory.tops[0] = widest
+def loss(data: PlanData, place: Place, a: int, chosen: int, m: int) -> float:
+    """Return what an action adds to D, from what the copies before kept of it and of the policy's action."""
+    num_states, kept = place.width // NUM_COPIES, data.memory.lower_tables[0]
+    upper, more = kept[a, UPPER * num_states + m], kept[chosen, LOSS * num_states + m]
+    if a != chosen:
+        more += upper - kept[chosen, LOWER * num_states + m]
+    return float(max(0.0, min(more, upper - kept[chosen, OWN * num_states + m])))
 
 
 def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return one of the five values at a pair."""
-    num_states = place.width // BRACKET_COPIES
+    """Return one of the six values at a pair."""
+    num_states, numbers = place.width // NUM_COPIES, data.memory.by_pair
     copy, m = divmod(place.lane, num_states)
-    column, numbers, first = place.step * num_states + m, data.memory.by_pair, data.counts.first[pair]
-    if copy in (OWN, DISTANCE) and not is_chosen(data, pair, column):
+    o, a = divmod(pair, data.spec.sizes[0])
+    column = place.step * num_states + m
+    most, chosen = data.constants[column], np.int64(data.memory.drawn[o, column])
+    if copy in (LOWER, OWN, DISTANCE) and a != chosen:
         return zero - np.inf
-    most, mean = data.constants[column], 0.0
-    for e in range(first, first + np.int64(data.counts.distinct[pair])):
-        mean += data.counts.counts[e] * value_in(data, place, e, place.lane)
-    if copy in (FARTHEST, DISTANCE):
-        return zero + min(most, numbers[pair, TV] * most + mean)
-    doubted = doubt(data, place, pair, copy, m, most)
+    if copy >= FARTHEST:
+        return zero + min(most, numbers[pair, TV] * most + load_values(data, place, pair, place.lane))
+    if copy == LOSS:
+        return zero + min(most, loss(data, place, a, chosen, m))
+    is_fixed = numbers[pair, FIXED] >= 0.0
+    radius = min(numbers[pair, KL], numbers[pair, FIXED]) if is_fixed else numbers[pair, KL]
     if copy == UPPER:
-        return zero + min(most, mean + doubted)
-    return zero + max(0.0, mean - doubted)
-
-
-def along_policy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return what a pair is worth in the best kernel of a set; the copy WORST, which pays −φ, follows the policy.
-
-    Its values are negative: the kernel that is best for −V is the worst for V.
-    """
-    num_states = place.width // SET_COPIES
-    copy, m = divmod(place.lane, num_states)
-    if copy == WORST and not is_chosen(data, pair, place.step * num_states + m):
-        return zero - np.inf
-    return best_in_set(zero, data, pair, place)
+        value = min(most, largest_mean(data, place, pair, place.lane, radius))
+    elif copy == OWN:
+        value = own_value(data, place, pair, a, m)
+    else:
+        value = max(0.0, -largest_mean(data, place, pair, place.lane, radius)) if is_fixed else 0.0
+    data.memory.lower_tables[0, a, place.lane] = value
+    return zero + (value if copy == UPPER else -value)
