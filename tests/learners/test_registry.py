@@ -85,6 +85,17 @@ def test_one_class_may_be_several_learners() -> None:
     assert {learners.make(name).interval for name in ("ucrl2-rm-l", "ucrl2-rm-b")} == {"l1", "bernstein"}
 
 
+@pytest.mark.parametrize("name", ["foo.py", "my/foo.py", "foo.py:Bar", "a b", "", 5])
+def test_a_name_that_nobody_could_ask_for_is_not_registered(name: Any) -> None:
+    kind = type("Odd", (Still,), {"name": name})
+    with pytest.raises(ParameterError, match=r"register\(Odd\): a learner with the name"):
+        learners.register(kind)
+    kind = type("Odd", (Still,), {"variants": {"fine": {}, name: {}}})
+    with pytest.raises(ParameterError, match=r"register\(Odd\): a learner with the name"):
+        learners.register(kind)
+    assert "fine" not in learners.names()
+
+
 @pytest.mark.parametrize("wrong", [5, "still", dict, Learner, Still()], ids=repr)
 def test_what_is_no_learner_is_not_registered(wrong: Any) -> None:
     with pytest.raises(ParameterError, match="register"):

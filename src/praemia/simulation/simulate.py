@@ -17,6 +17,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
+from praemia.learners.outside import origin_of
 from praemia.models.limits import require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import solve
@@ -72,6 +73,7 @@ def simulate(
         final_policy=world.shown_policy[:, :, :num_shown],
         seconds=time.perf_counter() - began,
         versions=versions(),
+        origin=origin_of(type(learner)),
     )
 
 
