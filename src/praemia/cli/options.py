@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,10 +18,30 @@ def runs_option(default: int) -> Callable[[Function], Function]:
     return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
 
 
+class EpisodesType(click.ParamType):
+    """A number of episodes: a whole number of at least 1, which may be written as 10_000 or 1e4."""
+
+    name = "integer"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        from praemia.models.limits import MAX_EPISODES
+
+        try:
+            number = Decimal(str(value).strip())
+            if number != number.to_integral_value():
+                raise ValueError
+        except (ArithmeticError, ValueError):
+            self.fail(f"{value!r} is not a whole number, such as 10000 or 1e4", param, ctx)
+        if not 1 <= number <= MAX_EPISODES:
+            self.fail(f"{value!r} is not in the range 1 … {MAX_EPISODES:,}", param, ctx)
+        return int(number)
+
+
+EPISODES = EpisodesType()
+
+
 def episodes_option(default: int) -> Callable[[Function], Function]:
-    return click.option(
-        "--episodes", default=default, show_default=True, type=click.IntRange(1), help="Episodes of each run."
-    )
+    return click.option("--episodes", default=default, show_default=True, type=EPISODES, help="Episodes of each run.")
 
 
 def seed_option(function: Function) -> Function:

@@ -18,7 +18,7 @@ from praemia.errors import ParameterError
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
 from praemia.learners.outside import origin_of
-from praemia.models.limits import require_memory
+from praemia.models.limits import MAX_EPISODES, require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
@@ -26,8 +26,6 @@ from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Run, versions
 from praemia.simulation.seeds import Seed, seed_key
 from praemia.simulation.task_world import TaskWorld
-
-MAX_EPISODES = 10**9
 
 
 def simulate(
