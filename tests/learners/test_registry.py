@@ -116,8 +116,8 @@ def install(folder: Path, package: str, entries: str, text: str = ALL) -> None:
 
 
 def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, env=environment)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), os.environ.get("PYTHONPATH", "")))}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, env=environment)
 
 
 def test_a_package_announces_its_learners_and_is_imported_when_one_is_asked_for(tmp_path: Path) -> None:
