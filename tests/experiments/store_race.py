@@ -1,6 +1,6 @@
-"""Many processes that write to one new store at once; some are killed. Run by test_store_races in a process of its own.
+"""Many processes that write to one new store at once; some are killed. Run by ``test_store_races`` as a script.
 
-Children are forked, so that all are at work within milliseconds. They write one run each, read it back, and exit with 0.
+Children are forked, so that all are at work within milliseconds. Each writes one run, reads it back, and exits with 0.
 """
 
 from __future__ import annotations

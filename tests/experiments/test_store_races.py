@@ -17,7 +17,7 @@ RACE = Path(__file__).parent / "store_race.py"
 def test_processes_that_start_at_once_make_one_whole_store(
     num_folders: int, num_processes: int, tmp_path: Path
 ) -> None:
-    """Every run is written by several of them. In the first folders all are left alone, in the others half are killed."""
+    """Every run is written by several. In the first folders all are left alone, in the others half are killed."""
     arguments = [str(tmp_path), str(num_folders), str(num_processes)]
     done = subprocess.run([sys.executable, str(RACE), *arguments], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr

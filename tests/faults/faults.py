@@ -34,7 +34,9 @@ UCBVI = f"{FORMULAS}::test_ucbvi_plans_are_those_of_the_formulas"
 MONOTONE = f"{FORMULAS}::test_ucbvi_plans_never_rise_above_the_plans_before"
 EULER = f"{FORMULAS}::test_euler_plans_are_those_of_the_formulas"
 UCRL2 = f"{FORMULAS}::test_ucrl2_plans_are_those_of_the_formulas"
+MATTERS = f"{FORMULAS}::test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas"
 TIES = f"{FORMULAS}::test_equal_best_actions_are_drawn_uniformly"
+MATTERS_TO_HEADROOM = "learners/test_headroom.py::test_a_plan_for_a_task_in_which_everything_matters_is_its_formula"
 HEADROOM = "learners/test_headroom.py::test_a_plan_is_its_formula"
 SIMULATE = "simulation/test_simulate.py"
 SHOWN = f"{SIMULATE}::test_what_a_learner_is_shown_adds_up"
@@ -43,9 +45,10 @@ PLANS = f"{SIMULATE}::test_the_value_of_every_plan_is_that_of_its_policy"
 REGRET = f"{SIMULATE}::test_regret_never_falls_and_is_the_sum_of_what_each_policy_lacks"
 LAWS = f"{SIMULATE}::test_starts_and_rewards_are_drawn_from_their_laws"
 ONE_LOOP = f"{SIMULATE}::test_a_run_in_one_compiled_loop_is_the_one_that_asks_for_each_plan"
+MATTERS_IN_RUNS = "simulation/test_everything_matters.py"
 SEEDS = "simulation/test_seeds.py"
 BOX = "simulation/test_black_box.py"
-BOX_COUNTS = f"{BOX}::test_what_is_counted_is_what_happened"
+BOX_COUNTS = "simulation/test_box_counts.py"
 BOX_PLANS = f"{BOX}::test_plans_are_made_when_they_are_due"
 DATASETS = "exploration/test_datasets.py"
 MERGING = f"{DATASETS}::test_merging_adds_up"
@@ -164,7 +167,7 @@ KERNELS = (
         "kernels/play.py",
         "if uniform < sums[middle - 1]:",
         "if uniform < sums[middle]:",
-        f"kernels/test_draw.py {REPLAY}",
+        "kernels/test_draw.py",
     ),
     Fault(
         "an observation met as a successor is not planned for",
@@ -192,7 +195,7 @@ KERNELS = (
         "kernels/counts.py",
         "counts.row_labels[x] = label",
         "counts.row_labels[x] = 0",
-        UCBVI,
+        f"{MATTERS}[ucbvi-prm-9]",
     ),
     Fault(
         "the first of equally good actions is always taken",
@@ -230,11 +233,11 @@ KERNELS = (
         UCBVI,
     ),
     Fault(
-        "only the first action of an observation is visited",
+        "the visits of an observation are those of its last action",
         "kernels/recursion.py",
         "            visits_of_state += counts.visits[pair]",
         "            visits_of_state = counts.visits[pair]",
-        HEADROOM,
+        f"{MATTERS_TO_HEADROOM}[practical-3]",
     ),
     Fault(
         "the square of the mean is not taken off the variance",
@@ -248,7 +251,7 @@ KERNELS = (
         "kernels/bonus.py",
         "np.int64(data.counts.labels[e]) * width + lane)",
         "np.int64(data.counts.labels[e]) * width)",
-        UCBVI,
+        f"{MATTERS}[ucbvi-prm-9]",
     ),
     Fault(
         "the lower value has no floor",
@@ -290,7 +293,7 @@ KERNELS = (
         "kernels/stretch.py",
         "total += values.start_probs[i] * found",
         "total = found",
-        PLANS,
+        MATTERS_IN_RUNS,
     ),
     Fault(
         "values are computed only where the first step can be",
@@ -335,7 +338,7 @@ SIMULATION = (
         "simulation/outcomes.py",
         "np.minimum(outcome, outcomes[rule_row] - 1)",
         "0 * outcome",
-        SHOWN,
+        f"{MATTERS}[ucbvi-3]",
     ),
     Fault(
         "visits at the last plan are forgotten",
@@ -349,7 +352,7 @@ SIMULATION = (
         "simulation/loop.py",
         "np.resize(getattr(log, name), 2 * len(log.plan_episodes))",
         "np.zeros(2 * len(log.plan_episodes), getattr(log, name).dtype)",
-        f"{SIMULATE}::test_a_long_stretch_is_its_plain_replay {REGRET}",
+        f"{MATTERS_IN_RUNS}::test_no_plan_is_lost_however_many_there_are",
     ),
     Fault(
         "a plan in Python is valued like the one before",

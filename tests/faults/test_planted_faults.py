@@ -46,7 +46,7 @@ def test_a_fault_can_still_be_planted(fault: Fault) -> None:
     assert (SOURCE / "praemia" / fault.file).read_text(encoding="utf-8").count(fault.text) == 1
     assert fault.becomes != fault.text
     for test in fault.tests.split():
-        file, _, name = test.partition("::")
+        file, _, name = test.partition("[")[0].partition("::")
         assert f"def {name or 'test_'}" in (TESTS / file).read_text(encoding="utf-8")
 
 

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+import pytest
 
 from praemia.kernels.play import draw
 
 
-@given(
-    weights=st.lists(st.integers(0, 5), min_size=1, max_size=40).filter(any),
-    before=st.integers(0, 3),
-    uniform=st.floats(0.0, 1.0, exclude_max=True),
-    at_a_sum=st.booleans(),
-)
-def test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number(
-    weights: list[int], before: int, uniform: float, at_a_sum: bool
-) -> None:
-    sums = np.cumsum(weights) / sum(weights)
-    if at_a_sum:
-        uniform = float(sums[int(uniform * len(sums))])
-    expected = min(int(np.searchsorted(sums, uniform, side="right")), len(sums) - 1)
-    rows = np.concatenate((np.zeros(before), sums, np.ones(3)))
-    assert draw(rows, before, before + len(sums), uniform) == before + expected
+@pytest.mark.parametrize("size", [*range(1, 20), 40, 200])
+def test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number(size: int) -> None:
+    """For numbers at every sum and between any two; some things have no probability at all."""
+    rng = np.random.default_rng(size)
+    weights = rng.integers(0, 4, size=size)
+    weights[-1] = 1
+    sums = np.cumsum(weights) / weights.sum()
+    row = np.concatenate((np.zeros(3), sums, np.ones(3)))
+    for uniform in (0.0, *sums[:-1], *(sums - 0.5 / weights.sum())):
+        expected = np.searchsorted(sums, uniform, side="right")
+        assert draw(row, 3, 3 + size, uniform) == 3 + expected

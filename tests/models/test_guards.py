@@ -1,6 +1,5 @@
 """Guards mean what their text says, and cost nothing that grows with 2^propositions."""
 
-
 import oracles
 import pytest
 import strategies

@@ -10,8 +10,8 @@ import numpy as np
 
 from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
 from praemia.files.whole import read_bytes
-from praemia.models.limits import require_memory
 from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.limits import require_memory
 
 Made = TypeVar("Made")
 
