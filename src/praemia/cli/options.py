@@ -18,30 +18,31 @@ def runs_option(default: int) -> Callable[[Function], Function]:
     return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
 
 
-class EpisodesType(click.ParamType):
-    """A number of episodes: a whole number of at least 1, which may be written as 10_000 or 1e4."""
+def read_episodes(context: click.Context, option: click.Parameter, text: str) -> int:
+    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4."""
+    from praemia.models.limits import MAX_EPISODES
 
-    name = "integer"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        from praemia.models.limits import MAX_EPISODES
-
-        try:
-            number = Decimal(str(value).strip())
-            if number != number.to_integral_value():
-                raise ValueError
-        except (ArithmeticError, ValueError):
-            self.fail(f"{value!r} is not a whole number, such as 10000 or 1e4", param, ctx)
-        if not 1 <= number <= MAX_EPISODES:
-            self.fail(f"{value!r} is not in the range 1 … {MAX_EPISODES:,}", param, ctx)
-        return int(number)
-
-
-EPISODES = EpisodesType()
+    try:
+        number = Decimal(text.strip())
+        is_whole = number == number.to_integral_value()
+    except ArithmeticError:
+        is_whole = False
+    if not is_whole:
+        raise click.BadParameter(f"{text!r} is not a whole number, such as 10000 or 1e4", context, option)
+    if not 1 <= number <= MAX_EPISODES:
+        raise click.BadParameter(f"{text!r} is not in the range 1 … {MAX_EPISODES:,}", context, option)
+    return int(number)
 
 
 def episodes_option(default: int) -> Callable[[Function], Function]:
-    return click.option("--episodes", default=default, show_default=True, type=EPISODES, help="Episodes of each run.")
+    return click.option(
+        "--episodes",
+        default=str(default),
+        show_default=True,
+        metavar="INTEGER",
+        callback=read_episodes,
+        help="Episodes of each run.",
+    )
 
 
 def seed_option(function: Function) -> Function:

@@ -73,8 +73,8 @@ class LearnerCode:
             text = source.read_bytes() if source.is_file() else inspect.getsource(kind).encode()
         except (OSError, TypeError):
             raise ParameterError(
-                f"learner {kind.__qualname__}: the source of its class cannot be found, so that nothing would say what was "
-                "run; put it in a file"
+                f"learner {kind.__qualname__}: the source of its class cannot be found, so that nothing would say what "
+                "was run; put it in a file"
             ) from None
         return cls(kind.__module__, kind.__qualname__, _digest(text))
 

@@ -124,7 +124,7 @@ class Run:
             require_kind(header, where, KIND, FORMAT, "a run")
             require_fields(header, HEADER)
             packed.require_names(set(COLUMNS), {POLICY[0]})
-            arrays = {name: packed.array(name, kinds, (1,)) for name, kinds in COLUMNS.items()}
+            arrays: dict[str, Any] = {name: packed.array(name, kinds, (1,)) for name, kinds in COLUMNS.items()}
             policy = packed.array(*POLICY) if POLICY[0] in packed else None
             run = cls(**{**header, "seed": seed_key(header["seed"])}, **arrays, final_policy=policy)
             _check_lengths(run)
