@@ -173,6 +173,21 @@ def tasks(draw: st.DrawFn) -> Task:
     return Task(draw(mdps()), draw(machines()), draw(st.integers(1, 5)))
 
 
+@cache
+def full_task(num_states: int, horizon: int = 3, most_targets: int = 3) -> Task:
+    """Return a task in which everything matters, so that no mistake can hide.
+
+    There are two starts of unequal probability, every pair leads everywhere, and most (o, o') have a label of their
+    own, on which about half of the machine states move and pay at random.
+    """
+    rng = np.random.default_rng([num_states, most_targets])
+    kernel = rng.dirichlet(np.ones(4), size=(4, 3))
+    chosen = [ALL_LABELS[i] for i in rng.permutation(np.arange(16) % len(ALL_LABELS))]
+    labels = [LabelRule(label, o, None, z) for label, (o, z) in zip(chosen, np.ndindex(4, 4), strict=True) if label]
+    mdp = LabeledMDP.from_dense(kernel, labels, start={1: 0.25, 3: 0.75})
+    return Task(mdp, random_machine(num_states, min(most_targets, num_states), num_states), horizon)
+
+
 @st.composite
 def wide_tasks(draw: st.DrawFn) -> Task:
     """Draw a task with 4 to 40 machine states and a horizon of up to three steps: slow oracles have more to do."""

@@ -42,6 +42,19 @@ class LearnerFailure(PraemiaError):
     """Report a learner from outside whose own code raised an error."""
 
 
+def came_from_interrupt(error: BaseException) -> bool:
+    """Tell whether an error is Ctrl-C in disguise: raised while, or because, a KeyboardInterrupt was.
+
+    A compiler that is interrupted may fail with an error of its own, and a learner may catch the interrupt.
+    """
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, KeyboardInterrupt):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
+
+
 def did_you_mean(name: object, known: Iterable[object]) -> str:
     """Return " (did you mean 'x'?)" for the nearest known name, or the list of a few known ones."""
     names = [str(item) for item in known]

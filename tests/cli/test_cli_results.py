@@ -10,7 +10,8 @@ import pytest
 from stored_runs import CORRECT, PRM, fill, small
 
 from praemia.cli import execute
-from praemia.experiments.store import Store
+from praemia.experiments.store import MARKER, Store
+from praemia.simulation.run import FORMAT
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 
@@ -76,7 +77,7 @@ def test_what_is_not_a_store_is_refused(command: str, tmp_path: Path, capsys: py
 
 
 def test_an_empty_store_has_no_results_and_no_report(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    Store.create(tmp_path)
+    (tmp_path / MARKER).write_text(json.dumps({"what": "runs of praemia", "format": FORMAT}))
     assert execute(["results", str(tmp_path)]) == 0
     assert "no runs yet" in capsys.readouterr().err
     assert execute(["report", str(tmp_path)]) == 2

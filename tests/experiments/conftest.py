@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sweeps import NUM_RUNS, contents, finish, start, write_experiment
+from sweeps import NUM_RUNS, PATIENCE, contents, finish, start, write_experiment
 
 
 @pytest.fixture(scope="session")
@@ -34,8 +34,9 @@ def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     listen = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)]
     scheduler = subprocess.Popen([*dask, "scheduler", *listen], **quiet)
-    deadline = time.monotonic() + 60
-    while not address.is_file() and time.monotonic() < deadline:
+    deadline = time.monotonic() + PATIENCE
+    while not address.is_file():
+        assert time.monotonic() < deadline, "the scheduler did not start"
         time.sleep(0.05)
     serve = ["--scheduler-file", str(address), "--nworkers", "1", "--nthreads", "1", "--no-dashboard", "--no-nanny"]
     workers = [

@@ -16,6 +16,7 @@ runs: 6
 episodes: 3000
 """
 NUM_RUNS = 2 * 3 * 6
+PATIENCE = 600.0  # seconds until a test gives up: far more than anything takes on a busy machine
 
 
 def write_experiment(folder: Path) -> Path:
@@ -25,7 +26,11 @@ def write_experiment(folder: Path) -> Path:
 
 
 def command(experiment: Path, out: Path, *options: str) -> list[str]:
-    code = "import sys; from praemia.cli import main; main(sys.argv[1:])"
+    # Ctrl-C is handled as usual also where the tests run in the background, with it ignored.
+    code = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
+        "from praemia.cli import main; main(sys.argv[1:])"
+    )
     # A shard writes no report: the runs alone are what these tests are about.
     return [sys.executable, "-c", code, "experiment", str(experiment), "--out", str(out), "--shard", "1/1", *options]
 
@@ -42,7 +47,7 @@ def start(experiment: Path, out: Path, *options: str) -> subprocess.Popen[str]:
 
 def finish(process: subprocess.Popen[str]) -> str:
     """Wait for a sweep to end well and return what it said on standard error."""
-    _, errors = process.communicate(timeout=300)
+    _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, errors
     return errors
 
@@ -53,7 +58,7 @@ def contents(store: Path) -> dict[str, bytes]:
 
 
 def wait_for_runs(store: Path, count: int, process: subprocess.Popen[str] | None = None) -> None:
-    deadline = time.monotonic() + 200
+    deadline = time.monotonic() + PATIENCE
     while len(list(store.glob("*/*/run-*.npz"))) < count:
         assert time.monotonic() < deadline, "no run was finished in time"
         assert process is None or process.poll() is None, "the sweep ended too early to be disturbed"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sweeps import NUM_RUNS, contents, finish, kill_all, start, wait_for_runs
+from sweeps import NUM_RUNS, PATIENCE, contents, finish, kill_all, start, wait_for_runs
 
 
 def test_two_workers_give_the_bytes_of_one(experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
     sweep = start(experiment, store, "--jobs", "1")
     wait_for_runs(store, 4, sweep)
     os.kill(sweep.pid, signal.SIGINT)
-    _, errors = sweep.communicate(timeout=60)
+    _, errors = sweep.communicate(timeout=PATIENCE)
     assert sweep.returncode == 130
     assert errors.splitlines()[-1] == "error: interrupted"
     assert "Traceback" not in errors
@@ -108,7 +108,7 @@ def test_a_disk_that_is_full_ends_in_one_message_and_leaves_no_half_run(experime
     arguments = ["experiment", str(experiment), "--out", str(store), "--jobs", "1"]
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=300, env=environment
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment
     )
     assert done.returncode == 2
     assert "error: " in done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from learner_files import ALL, DIVIDES_LINE
-from sweeps import contents, finish, start
+from sweeps import PATIENCE, contents, finish, start
 
 from praemia.cli import execute
 from praemia.errors import LearnerFailure, ParameterError, PraemiaError
@@ -100,7 +100,7 @@ def test_a_learner_that_raises_on_a_cluster_is_one_line_too(
 ) -> None:
     experiment = write_experiment(file, "mine.py:Divides", "mine.py:LeastTried")
     sweep = start(experiment, tmp_path / "store", "--allow-code", "--engine", str(cluster[0]))
-    _, errors = sweep.communicate(timeout=300)
+    _, errors = sweep.communicate(timeout=PATIENCE)
     assert sweep.returncode == 1
     assert errors.splitlines()[-1].startswith("error: learner 'divides' failed: ZeroDivisionError")
     assert len(contents(tmp_path / "store")) == 4
@@ -178,7 +178,7 @@ if __name__ == "__main__":
 def test_a_class_of_the_main_script_is_for_this_process_only(workers: str, expected: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(ALL + MAIN)
-    done = subprocess.run([sys.executable, str(script), workers], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([sys.executable, str(script), workers], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == expected, done.stderr
 
 
@@ -186,7 +186,7 @@ def test_a_class_of_a_module_is_imported_by_the_workers(tmp_path: Path) -> None:
     (tmp_path / "my_module.py").write_text(ALL)
     script = tmp_path / "script.py"
     script.write_text("from my_module import LeastTried\n" + MAIN)
-    done = subprocess.run([sys.executable, str(script), "2"], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([sys.executable, str(script), "2"], capture_output=True, text=True, timeout=PATIENCE)
     assert done.stdout == "2\n", done.stderr
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -119,11 +120,27 @@ def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
         Store.create(tmp_path)
     with pytest.raises(FileError, match="not a store"):
         Store.open(tmp_path)
-    with pytest.raises(FileError, match="a file"):
-        Store.create(tmp_path / "thesis.txt")
+    for inside in ("", "chapter", "chapter/one"):
+        with pytest.raises(FileError, match=r"thesis\.txt: a file"):
+            Store.create(tmp_path / "thesis.txt" / inside)
     with pytest.raises(FileError, match="no such folder"):
         Store.open(tmp_path / "nowhere")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+@pytest.mark.skipif(getattr(os, "getuid", lambda: 1)() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_to_is_refused_before_any_work(tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(FileError, match="cannot be written to"):
+        Store.create(tmp_path / "store")
+
+
+def test_a_folder_is_made_with_the_first_run(tmp_path: Path) -> None:
+    store = Store.create(tmp_path / "new" / "store")
+    assert store.missing([a_job()]) == ([a_job()], [])
+    assert list(tmp_path.iterdir()) == []
+    store.write(performed(a_job()))
+    assert Store.open(tmp_path / "new" / "store").files() == store.files() == [store.path_of(a_job())]
 
 
 def test_another_process_that_makes_the_same_store_is_not_taken_for_other_things(tmp_path: Path) -> None:

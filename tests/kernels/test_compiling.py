@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,35 @@ def test_a_folder_that_others_can_write_to_is_not_used(environment: dict[str, st
     second = Path(run(environment)[0])
     assert second != first
     assert tmp_path in second.parents
+
+
+def test_folders_of_other_kernels_are_removed_once_nobody_used_them_for_a_month(environment: dict[str, str]) -> None:
+    own = Path(run(environment)[0])
+    day = 24 * 3600
+    ages = {own: 90, own.parent / "kernels-0000000a": 40, own.parent / "kernels-0000000b": 20, own.parent / "mine": 90}
+    for folder, days in ages.items():
+        (folder / "code").mkdir(parents=True, exist_ok=True)
+        (folder / "code" / "kept.nbc").write_bytes(b"compiled")
+        os.utime(folder, (time.time() - days * day,) * 2)
+    assert Path(run(environment)[0]) == own
+    assert {path.name for path in own.parent.iterdir()} == {own.name, "kernels-0000000b", "mine"}
+    assert time.time() - own.stat().st_mtime < day, "it is in use"
+    assert (own / "code" / "kept.nbc").exists()
+
+
+def test_processes_that_start_at_once_remove_unused_folders_without_an_error(environment: dict[str, str]) -> None:
+    own = Path(run(environment)[0])
+    for number in range(200):
+        folder = own.parent / f"kernels-{number:08x}"
+        (folder / "code").mkdir(parents=True)
+        os.utime(folder, (0, 0))
+    code = "from praemia.kernels.compiling import cache_folder; print(cache_folder())"
+    processes = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    assert {process.communicate()[0].strip() for process in processes} == {str(own)}
+    assert [path.name for path in own.parent.iterdir()] == [own.name]
 
 
 def test_the_users_own_choice_is_followed(environment: dict[str, str], tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pasts import CLOSE, Past, pasts, plan
-from strategies import tasks, tasks_of_any_width
+from strategies import full_task, tasks, tasks_of_any_width
 
 import praemia
 from praemia.errors import ParameterError, UnknownNameError
@@ -99,6 +99,15 @@ def assert_plan_is_its_formula(task: Task, learner: Headroom, past: Past) -> Non
 def test_a_plan_is_its_formula(task: Task, seed: int, episodes: int, constants: str, factor: int) -> None:
     learner = Headroom(constants=constants)
     assert_plan_is_its_formula(task, learner, pasts(task, learner, seed, [episodes])[0].times(factor))
+
+
+@pytest.mark.parametrize("num_states", [3, 9, 21])
+@pytest.mark.parametrize("constants", ["practical", "theory"])
+def test_a_plan_for_a_task_in_which_everything_matters_is_its_formula(constants: str, num_states: int) -> None:
+    """Some pairs have been visited often, some never; the theoretical bonus needs many visits to be below the top."""
+    task, learner = full_task(num_states), Headroom(constants=constants)
+    for length, factor in ((2, 1), (12, 1), (12, 1000)):
+        assert_plan_is_its_formula(task, learner, pasts(task, learner, 7, [length])[0].times(factor))
 
 
 @settings(max_examples=150)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import learner_oracles as oracles
 import numpy as np
 import pytest
+from pasts import assert_same, pasts, plan
 
-from praemia import PraemiaError, envs, simulate
+from praemia import Headroom, LearnerPlan, PraemiaError, envs, simulate
+from praemia.errors import PlanError
 from praemia.kernels.planners import _digest
 from praemia.learners import BonusLearner
 
@@ -75,12 +78,15 @@ def test_a_changed_function_gives_another_run() -> None:
         lambda m, d, p: 1 / (1 / (m + 1.0)) - 1,
     ],
 )
-@pytest.mark.parametrize("task", ["warehouse-3", "random-4x2x1-0", "random-4x2x9-0"])
-def test_arithmetic_compiles_and_gives_numbers(formula: Any, task: str) -> None:
+@pytest.mark.parametrize("name", ["warehouse-3", "random-4x2x1-0", "random-4x2x9-0"])
+def test_compiled_arithmetic_is_that_of_the_plain_recursion(formula: Any, name: str) -> None:
     """On one machine state, four and eight at a time."""
-    kind = type("Plain", (Plain,), {"worth": staticmethod(formula)})
-    run = simulate(envs.make(task), kind(), 30, 0)
-    assert np.isfinite(run.optimistic_values).all()
+    task = envs.make(name, horizon=4)
+    learner = type("Plain", (Plain,), {"worth": staticmethod(formula)})()
+    (past,) = pasts(task, learner, 5, [12])
+    qval, values = oracles.with_worth(task, past.diary, formula)
+    assert_same(task, plan(learner, past), qval, values)
+    assert len({round(value, 9) for (h, _, _), value in values.items() if h == 0}) > 1, "all values are equal"
 
 
 @pytest.mark.parametrize(
@@ -101,6 +107,62 @@ def test_a_mistake_is_one_message_that_names_the_learner_and_the_function(
     kind = type("Plain", (Plain,), changes)
     with pytest.raises(PraemiaError, match=rf"learner 'plain'.*{message}"):
         simulate(envs.make("warehouse-3"), kind(), 20, 0)
+
+
+class Greedy(Plain):
+    """Plan as usual, but say nothing of what was planned."""
+
+    def plan(self, experience: Any, previous: Any, rng: np.random.Generator) -> LearnerPlan:
+        return LearnerPlan(super().plan(experience, previous, rng).policy)
+
+
+class Hesitant(Plain):
+    """Play the plan half of the time and any action otherwise."""
+
+    def plan(self, experience: Any, previous: Any, rng: np.random.Generator) -> LearnerPlan:
+        made = super().plan(experience, previous, rng)
+        probs = np.full((*made.policy.shape, experience.spec.num_actions), 0.5 / experience.spec.num_actions)
+        np.put_along_axis(probs, made.policy[..., None].astype(int), probs[..., :1] + 0.5, axis=-1)
+        return LearnerPlan(probs, made.values, made.memory)
+
+
+def test_a_subclass_may_plan_otherwise_if_it_passes_the_memory_on() -> None:
+    task = envs.make("warehouse-3")
+    with pytest.raises(PlanError, match=r"learner 'plain' returned a plan without the memory .* plan\.memory"):
+        simulate(task, Greedy(), 50, 0)
+    run = simulate(task, Hesitant(), 50, 0)
+    assert run.num_plans > 2
+    assert np.array_equal(np.unique(run.final_policy), np.array([0.1, 0.6]))
+
+
+class Hopeful(Headroom):
+    """Headroom that takes every pair for the best that it can be."""
+
+    name: ClassVar[str] = "hopeful"
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        return pair.limit
+
+
+class Sober(Hopeful):
+    """The same, with theoretical constants of its own."""
+
+    name: ClassVar[str] = "sober"
+
+    @staticmethod
+    def theory_worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        return mean
+
+
+@pytest.mark.parametrize("constants", ["practical", "theory"])
+def test_a_subclass_of_headroom_has_its_own_worth_with_any_constants(constants: str) -> None:
+    """Hopeful never learns that a pair is worse than it could be; Sober takes the estimate where it has its own say."""
+    task = envs.make("riverswim-4", horizon=6)
+    hopeful = simulate(task, Hopeful(constants=constants), 60, 0).optimistic_values
+    assert np.all(hopeful == hopeful[0])
+    sober = simulate(task, Sober(constants=constants), 60, 0).optimistic_values
+    assert (sober[-1] < hopeful[0] / 2) == (constants == "theory")
 
 
 def test_more_constants_than_a_few_are_no_mistake() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +15,18 @@ import praemia
 from praemia import envs, learners, simulate
 from praemia.errors import FileError, PraemiaError
 from praemia.learners.outside import LearnerCode
+from praemia.simulation import Run
+
+
+class Nowhere(praemia.Learner):
+    """Go nowhere: a learner that a program defines for itself."""
+
+    name = "nowhere"
+
+    def plan(self, experience: Any, previous: Any, rng: np.random.Generator) -> praemia.LearnerPlan:
+        spec = experience.spec
+        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
+        return praemia.LearnerPlan(np.zeros(shape, dtype=np.int64))
 
 
 @pytest.fixture
@@ -28,8 +42,19 @@ def test_a_learner_is_made_from_its_file_as_by_name(file: Path) -> None:
     assert (learner.name, learner.parameters) == ("least-tried", {"replan": "doubling", "prior": 2.5})
     run = simulate(envs.make("riverswim-5"), learner, 50)
     assert (run.learner, run.num_episodes) == ("least-tried", 50)
+    digest = hashlib.sha256(ALL.encode()).hexdigest()[:12]
+    assert run.origin == f"{file}:LeastTried@{digest}" == Run.from_bytes(run.to_bytes(), "here").origin
     with pytest.raises(PraemiaError, match="'least-tried' has no parameter 'prio' \\(did you mean 'prior'"):
         learners.make(f"{file}:LeastTried", prio=2.5)
+
+
+def test_a_run_says_where_its_learner_is() -> None:
+    task = envs.make("riverswim-3")
+    assert simulate(task, learners.make("random"), 5).origin == ""
+    here = simulate(task, Nowhere(), 5).origin
+    assert here.startswith(f"{__name__}:Nowhere@")
+    Typed = type("Typed", (Nowhere,), {"__module__": "typed_at_a_prompt", "name": "typed"})
+    assert simulate(task, Typed(), 5).origin == "typed_at_a_prompt:Typed"
 
 
 def test_the_same_text_is_executed_once_and_another_text_is_another_class(file: Path) -> None:
@@ -83,6 +108,11 @@ def test_a_bonus_of_ones_own_is_compiled_and_never_mistaken_for_that_of_another_
             r"mine\.py:\d+: LeastTried is a learner with the name 'a b'",
         ),
         (
+            HEAD + LEAST_TRIED.replace("least-tried", "foo.py"),
+            "LeastTried",
+            r"mine\.py:\d+: LeastTried is a learner with the name 'foo\.py', which reads as a file's",
+        ),
+        (
             HEAD + LEAST_TRIED.replace('name: ClassVar[str] = "least-tried"', ""),
             "LeastTried",
             r"mine\.py:\d+: LeastTried is a learner with the name None",
@@ -100,7 +130,7 @@ def test_a_bonus_of_ones_own_is_compiled_and_never_mistaken_for_that_of_another_
         (
             HEAD + LEAST_TRIED.replace("least-tried", "headroom"),
             "LeastTried",
-            r"two learners are called 'headroom': praemia\.learners\.headroom:Headroom and praemia_learner_",
+            r"two learners are called 'headroom': praemia\.learners\.headroom:Headroom and .*/mine\.py:LeastTried; ",
         ),
     ],
 )

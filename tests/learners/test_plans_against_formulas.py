@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pasts import assert_same, assert_same_action_values, pasts, plan
 from scipy.optimize import linprog
 from scipy.stats import chisquare
+from strategies import full_task
 from strategies import tasks_of_any_width as tasks
 
 from praemia import envs, learners
@@ -37,6 +38,25 @@ def test_ucbvi_plans_are_those_of_the_formulas(name: str, task: Task, seed: int,
     qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, scale)
     assert_same(task, made, qval, values)
     assert_same_action_values(past, made, qval, learner.on_product)
+
+
+@pytest.mark.parametrize("num_states", [3, 9, 21])
+@pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "ucrl2-rm-l", "ucrl2-rm-b"])
+def test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas(name: str, num_states: int) -> None:
+    """With machine states for one vector, for two and for three; some pairs are visited often, some never."""
+    task = full_task(num_states)
+    for scale, length in ((0.0, 12), (0.02, 12), (0.02, 2)):
+        learner = learners.make(name, bonus_scale=scale)
+        (past,) = pasts(task, learner, 7, [length])
+        made = plan(learner, past)
+        if name in UCBVI:
+            qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, scale)
+            assert_same_action_values(past, made, qval, learner.on_product)
+        elif name == "euler":
+            qval, values = oracles.euler(task, past.diary, past.shown.num_episodes, scale, made.policy)
+        else:
+            qval, values = oracles.ucrl2(task, past.diary, scale, learner.interval)
+        assert_same(task, made, qval, values)
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])

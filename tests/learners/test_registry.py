@@ -85,6 +85,17 @@ def test_one_class_may_be_several_learners() -> None:
     assert {learners.make(name).interval for name in ("ucrl2-rm-l", "ucrl2-rm-b")} == {"l1", "bernstein"}
 
 
+@pytest.mark.parametrize("name", ["foo.py", "my/foo.py", "foo.py:Bar", "a b", "", 5])
+def test_a_name_that_nobody_could_ask_for_is_not_registered(name: Any) -> None:
+    kind = type("Odd", (Still,), {"name": name})
+    with pytest.raises(ParameterError, match=r"register\(Odd\): a learner with the name"):
+        learners.register(kind)
+    kind = type("Odd", (Still,), {"variants": {"fine": {}, name: {}}})
+    with pytest.raises(ParameterError, match=r"register\(Odd\): a learner with the name"):
+        learners.register(kind)
+    assert "fine" not in learners.names()
+
+
 @pytest.mark.parametrize("wrong", [5, "still", dict, Learner, Still()], ids=repr)
 def test_what_is_no_learner_is_not_registered(wrong: Any) -> None:
     with pytest.raises(ParameterError, match="register"):
@@ -105,8 +116,8 @@ def install(folder: Path, package: str, entries: str, text: str = ALL) -> None:
 
 
 def python(folder: Path, code: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(folder)}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200, env=environment)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(folder), os.environ.get("PYTHONPATH", "")))}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, env=environment)
 
 
 def test_a_package_announces_its_learners_and_is_imported_when_one_is_asked_for(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +12,7 @@ import pytest
 
 from praemia import envs, learners
 from praemia.errors import FileError, ParameterError
-from praemia.files.whole import pack_arrays
+from praemia.files.arrays import pack_arrays
 from praemia.simulation import Run, run, simulate
 
 ARRAYS = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy", "regret")
@@ -85,7 +84,7 @@ def test_no_file_is_one_message(tmp_path: Path) -> None:
 
 
 def packed(header: dict[str, object]) -> bytes:
-    return pack_arrays({"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)})
+    return pack_arrays(header, {})
 
 
 @pytest.mark.parametrize(

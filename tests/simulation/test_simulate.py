@@ -326,13 +326,13 @@ def test_progress_is_told_until_the_end(name: str) -> None:
     assert told == sorted(set(told))
 
 
-def test_progress_is_told_several_times_in_a_second() -> None:
-    """Also while everything happens in one compiled loop, which comes back about every tenth of a second."""
+def test_progress_is_told_during_one_compiled_loop() -> None:
+    """It comes back after an amount of work that is far from all there is to do."""
     told: list[int] = []
     learner = learners.make("ucbvi-prm", replan="episode")
-    run = simulate(envs.make("warehouse-5"), learner, 40_000, on_progress=told.append)
-    assert len(told) >= 2 * run.seconds
-    assert len(told) > 2
+    simulate(envs.make("warehouse-5"), learner, 40_000, on_progress=told.append)
+    assert np.diff(told, prepend=0).max() < 20_000
+    assert told[-1] == 40_000
 
 
 @pytest.mark.parametrize("rule", REPLAN_RULES)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,9 +18,30 @@ def runs_option(default: int) -> Callable[[Function], Function]:
     return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
 
 
+def read_episodes(context: click.Context, option: click.Parameter, text: str) -> int:
+    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4."""
+    from praemia.models.limits import MAX_EPISODES
+
+    try:
+        number = Decimal(text.strip())
+        is_whole = number == number.to_integral_value()
+    except ArithmeticError:
+        is_whole = False
+    if not is_whole:
+        raise click.BadParameter(f"{text!r} is not a whole number, such as 10000 or 1e4", context, option)
+    if not 1 <= number <= MAX_EPISODES:
+        raise click.BadParameter(f"{text!r} is not in the range 1 … {MAX_EPISODES:,}", context, option)
+    return int(number)
+
+
 def episodes_option(default: int) -> Callable[[Function], Function]:
     return click.option(
-        "--episodes", default=default, show_default=True, type=click.IntRange(1), help="Episodes of each run."
+        "--episodes",
+        default=str(default),
+        show_default=True,
+        metavar="INTEGER",
+        callback=read_episodes,
+        help="Episodes of each run.",
     )
 
 

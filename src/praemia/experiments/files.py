@@ -24,7 +24,7 @@ from praemia.files import dump_task, load_task, looks_like_file
 from praemia.files.complaints import validated
 from praemia.files.source import Source, read_source
 from praemia.learners.outside import names_a_file
-from praemia.simulation.simulate import MAX_EPISODES
+from praemia.models.limits import MAX_EPISODES
 
 
 class LearnerPart(BaseModel):

@@ -16,7 +16,7 @@ from functools import lru_cache
 from typing import Any
 
 from praemia import learners
-from praemia.errors import ParameterError, PraemiaError
+from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
 from praemia.files import parse_task
 from praemia.learners import Learner
 from praemia.learners.outside import LearnerCode, failure, names_a_file
@@ -100,6 +100,8 @@ def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[No
     except PraemiaError:
         raise
     except (Exception, SystemExit) as error:
+        if came_from_interrupt(error):
+            raise KeyboardInterrupt from error
         if code is None:
             raise
         raise failure(error, kind) from error

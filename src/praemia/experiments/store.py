@@ -16,6 +16,7 @@ random streams give another folder, so nothing is mixed.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
@@ -23,7 +24,8 @@ from pathlib import Path
 
 from praemia.errors import FileError, PraemiaError
 from praemia.experiments.settings import Job, slug
-from praemia.files.whole import PARTIAL, other_format, write_whole
+from praemia.files.arrays import other_format
+from praemia.files.whole import PARTIAL, write_whole
 from praemia.simulation import Run
 from praemia.simulation.run import FORMAT
 
@@ -40,10 +42,12 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | Path) -> Store:
-        """Open a store, making it where there is nothing yet; another folder's contents are left alone."""
+        """Open a store to write to; another folder's contents are left alone.
+
+        A folder that is not there is made with the first run, so that work that cannot begin leaves nothing behind.
+        """
         path = Path(folder)
-        if path.exists() and not path.is_dir():
-            raise FileError(f"{path}: a file; expected a folder for the results")
+        _require_place(path)
         # Another process may be making the same store: its marker comes before all else, under a passing name first.
         if path.is_dir() and any(not item.name.endswith(PARTIAL) for item in path.iterdir()):
             if not (path / MARKER).is_file():
@@ -51,9 +55,6 @@ class Store:
                     f"{path}: this folder has other things in it; choose a new one, or a store of praemia's"
                 )
             _check_format(path)
-        path.mkdir(parents=True, exist_ok=True)
-        if not (path / MARKER).is_file():
-            write_whole(path / MARKER, json.dumps({"what": "runs of praemia", "format": FORMAT}).encode())
         return cls(path)
 
     @classmethod
@@ -81,6 +82,9 @@ class Store:
         """Keep a run."""
         job = Job.of(run)
         path = self.path_of(job)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not (self.folder / MARKER).is_file():
+            write_whole(self.folder / MARKER, json.dumps({"what": "runs of praemia", "format": FORMAT}).encode())
         path.parent.mkdir(parents=True, exist_ok=True)
         if not (path.parent / ABOUT).is_file():
             write_whole(path.parent / ABOUT, json.dumps(job.about(), indent=2).encode() + b"\n")
@@ -124,6 +128,15 @@ class Store:
                 yield run
             except PraemiaError as error:
                 on_damage(str(error))
+
+
+def _require_place(folder: Path) -> None:
+    """Refuse a folder that is a file, or that could not be made or written to when the first run is there."""
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise FileError(f"{there}: a file; expected a folder for the results")
+    if not os.access(there, os.W_OK | os.X_OK):
+        raise FileError(f"{folder}: this folder cannot be written to")
 
 
 def _check_format(folder: Path) -> None:

@@ -1,24 +1,15 @@
-"""Files that are there whole or not at all, and arrays in a file that nothing executes."""
+"""Files that are there whole or not at all."""
 
 from __future__ import annotations
 
-import io
 import os
 import tempfile
-import zipfile
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.lib import format as npy
-from numpy.typing import NDArray
 
 from praemia.errors import FileError
 
 READABLE = 0o644  # a temporary file is its owner's alone; what it becomes is to be read
 PARTIAL = ".partial"  # how the name of a file ends that is not whole yet
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of day must not change the bytes
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -46,26 +37,9 @@ def write_whole(path: Path, data: bytes) -> None:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
 
 
-def other_format(what: str, found: object, expected: int) -> str:
-    """Say that something was written by another version, and what to do."""
-    remedy = "read it with praemia 0.2, or make it again" if found == 1 else "read it with the version that wrote it"
-    return f"{what} of format {found}; this version of praemia reads format {expected}: {remedy}"
-
-
-def pack_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Write arrays as the bytes of an .npz file; equal arrays give equal bytes, which NumPy's own writer does not."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            entry = io.BytesIO()
-            npy.write_array(entry, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue())
-    return buffer.getvalue()
-
-
-def unpack_arrays(data: bytes) -> dict[str, NDArray[Any]]:
-    """Read the arrays of an .npz file, without pickle. Bytes that are no such file raise errors of many kinds."""
-    with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
+def read_bytes(path: Path) -> bytes:
+    """Return a file's bytes; one that cannot be read is a FileError."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from None

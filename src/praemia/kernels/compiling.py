@@ -6,14 +6,17 @@ arguments or catch them in closures; of these it does, because each has a name o
 
 Compiled code is kept on disk: where ``NUMBA_CACHE_DIR`` says, else in the user's cache folder, else in a folder of
 their own for temporary files. That works also where the package is installed read-only. There it has a folder named
-after a checksum of the kernels, because Numba does not notice a change in a kernel that another file calls.
+after a checksum of the kernels, because Numba does not notice a change in a kernel that another file calls. Folders of
+other kernels that nobody used for a month are removed from the user's cache; a folder of the user's choice is theirs.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
+import time
 import zlib
 from collections.abc import Callable
 from functools import cache
@@ -77,11 +80,15 @@ def inlined(function: Any, **replacements: Any) -> Any:
     return njit(**UNCOUNTED, **INTERNAL, forceinline=True)(chosen)
 
 
+PREFIX = "kernels-"
+UNUSED_SECONDS = 30 * 24 * 3600.0  # after which compiled code of other kernels is removed
+
+
 @cache
 def _name() -> str:
     room = Path(__file__).parent
     sources = sorted([*room.glob("*.py"), *(room.parent / "learners").glob("*.py")])
-    return f"kernels-{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
+    return f"{PREFIX}{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
 
 
 @cache
@@ -96,10 +103,29 @@ def cache_folder() -> str:
             folder = base / _name()
             folder.mkdir(mode=0o700, exist_ok=True)
             if _is_ours(base) and _is_ours(folder):
+                os.utime(folder)  # its time says when a process last used it
+                _remove_unused(base, folder)
                 return str(folder)
         except OSError:
             continue
     return tempfile.mkdtemp(prefix="praemia-")
+
+
+def _remove_unused(base: Path, own: Path) -> None:
+    """Remove the folders of other kernels that no process used for a month.
+
+    A folder is renamed before it is emptied: a process that wants it at this moment makes it anew, and never meets
+    half of it. What cannot be removed is left for another time.
+    """
+    latest = time.time() - UNUSED_SECONDS
+    for folder in base.glob(f"{PREFIX}*"):
+        try:
+            if folder == own or folder.is_symlink() or not folder.is_dir() or folder.stat().st_mtime >= latest:
+                continue
+            doomed = folder.rename(f"{folder}-{os.getpid()}")
+        except OSError:  # another process was faster
+            continue
+        shutil.rmtree(doomed, ignore_errors=True)
 
 
 def _is_ours(folder: Path) -> bool:

@@ -14,7 +14,7 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -22,7 +22,7 @@ import numpy as np
 from numba.core.errors import NumbaError
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.errors import ParameterError, PlanError
+from praemia.errors import ParameterError, PlanError, came_from_interrupt
 from praemia.kernels.arrays import Actions, EveryRow, Outlook, action_type, lanes_for, padded_width
 from praemia.kernels.bonus import AS_TUPLE, Pair
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
@@ -85,9 +85,15 @@ class CompiledLearner(Learner):
             policy = first_policy(spec, rng)
             work = Workspace(self, spec, experience.num_episodes, experience.tallied)
         else:
-            policy = np.array(previous.policy.transpose(0, 2, 1), order="C")
+            if not isinstance(previous.memory, Workspace):
+                raise PlanError(
+                    f"learner {self.name!r} returned a plan without the memory that its next plan needs; pass on that "
+                    "of super().plan(): LearnerPlan(policy, plan.values, plan.memory)"
+                )
             work = previous.memory.again(spec)
+            policy = work.policy.copy()
         work.plan(experience.tallied, policy, rng)
+        work.policy = policy
         return LearnerPlan(policy.transpose(0, 2, 1), work.values, work)
 
     @property
@@ -193,12 +199,16 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
 
 @dataclass(eq=False)
 class Workspace:
-    """What a compiled plan works with: constants, what is known of the task, and memory that grows with the counts."""
+    """What a compiled plan works with: constants, what is known of the task, and memory that grows with the counts.
+
+    ``policy`` [H, S, M] is the last one that was planned from Python, whatever a subclass made of it.
+    """
 
     learner: CompiledLearner
     spec: TaskSpec
     num_episodes: int
     counts: CountArrays
+    policy: Actions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.lanes = 1 if self.learner.one_state_at_a_time else lanes_for(self.spec.num_machine_states)
@@ -301,6 +311,8 @@ class Workspace:
         try:
             return compiled_plan(self.learner.recipe(), self.lanes, (self.data(rng), policy))
         except NumbaError as error:
+            if came_from_interrupt(error):
+                raise KeyboardInterrupt from error
             lines = [line.strip() for line in str(error).splitlines() if line.strip()]
             reason = next((line for line in lines if "Failed in nopython" not in line), lines[0])
             raise ParameterError(

@@ -85,6 +85,9 @@ class Headroom(BonusLearner):
         return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)
 
     def functions(self) -> tuple[Any, Any]:
-        if self.constants == "theory":
-            return self.theory_pair_numbers, self.theory_worth
-        return self.pair_numbers, self.worth
+        return self._chosen("pair_numbers"), self._chosen("worth")
+
+    def _chosen(self, name: str) -> Any:
+        """Return the function of the chosen constants; one that a subclass defines replaces those above it."""
+        names = (f"theory_{name}", name) if self.constants == "theory" else (name,)
+        return next(getattr(self, found) for kind in type(self).__mro__ for found in names if found in vars(kind))

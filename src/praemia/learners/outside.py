@@ -65,7 +65,7 @@ class LearnerCode:
         """Return where a class is; None for the learners of this package."""
         if kind.__module__.startswith("praemia."):
             return None
-        loaded = getattr(sys.modules[kind.__module__], "__learner_code__", None)
+        loaded = getattr(sys.modules.get(kind.__module__), "__learner_code__", None)
         if loaded is not None:
             return cls(loaded.place, kind.__qualname__, loaded.digest, loaded.text)
         try:
@@ -73,8 +73,8 @@ class LearnerCode:
             text = source.read_bytes() if source.is_file() else inspect.getsource(kind).encode()
         except (OSError, TypeError):
             raise ParameterError(
-                f"learner {kind.name!r}: the source of its class cannot be found, so that nothing would say what was "
-                "run; put it in a file"
+                f"learner {kind.__qualname__}: the source of its class cannot be found, so that nothing would say what "
+                "was run; put it in a file"
             ) from None
         return cls(kind.__module__, kind.__qualname__, _digest(text))
 
@@ -114,8 +114,18 @@ def names_a_file(name: str) -> bool:
 
 
 def place_of(kind: type) -> str:
-    """Return where a class is, as entry points write it."""
-    return f"{kind.__module__}:{kind.__qualname__}"
+    """Return where a class is, as entry points write it; of a class in a file of the user's: file.py:Class."""
+    loaded = getattr(sys.modules.get(kind.__module__), "__learner_code__", None)
+    return f"{kind.__module__ if loaded is None else loaded.place}:{kind.__qualname__}"
+
+
+def origin_of(kind: type[Learner]) -> str:
+    """Return the origin of a class as a run records it; without a digest where its source cannot be found."""
+    try:
+        code = LearnerCode.of(kind)
+    except ParameterError:
+        return place_of(kind)
+    return "" if code is None else code.origin
 
 
 def complaint(kind: object) -> str | None:
@@ -127,6 +137,8 @@ def complaint(kind: object) -> str | None:
     for name in kind.variants or [getattr(kind, "name", None)]:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             return f"a learner with the name {name!r}; expected a line such as name: ClassVar[str] = 'my-learner'"
+        if names_a_file(name):
+            return f"a learner with the name {name!r}, which reads as a file's; choose one that does not end in .py"
     lacking = [f.name for f in fields(kind) if f.init and f.default is MISSING and f.default_factory is MISSING]
     return f"a learner whose parameters need defaults: {', '.join(lacking)}" if lacking else None
 

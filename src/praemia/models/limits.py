@@ -1,4 +1,4 @@
-"""Refuse what could not fit in memory, before allocating any of it."""
+"""Limits: the length of a run, and what could not fit in memory, refused before any of it is allocated."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from praemia.errors import SizeError
 
 GIB = 1 << 30
+MAX_EPISODES = 10**9  # of a run
 
 
 def memory_limit() -> int:

@@ -6,9 +6,8 @@ run took is not in them.
 
 from __future__ import annotations
 
-import json
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,13 +15,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import FileError, ParameterError, PraemiaError
-from praemia.files.whole import other_format, pack_arrays, unpack_arrays, write_whole
-from praemia.simulation.seeds import STREAMS
+from praemia.errors import ParameterError, PraemiaError
+from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
+from praemia.files.whole import read_bytes, write_whole
+from praemia.simulation.seeds import STREAMS, seed_key
 
 KIND = "praemia run"
 FORMAT = 2
-ARRAYS = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy")
+# Kinds of NumPy's types and numbers of dimensions.
+COLUMNS = {"plan_episodes": "i", "plan_values": "f", "optimistic_values": "f", "returns": "f"}
+POLICY = ("final_policy", "iuf", (3, 4))
+HEADER: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("task", "learner", "title", "task_text", "origin"), (str,)),
+    **dict.fromkeys(("num_episodes", "streams"), (int,)),
+    **dict.fromkeys(("parameters", "versions"), (dict,)),
+    "seed": (list,),
+    "optimal_value": (float, type(None)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,36 +105,30 @@ class Run:
     @classmethod
     def load(cls, path: str | Path) -> Run:
         """Read a run from a file; anything but a whole run is a FileError."""
-        try:
-            data = Path(path).read_bytes()
-        except OSError as error:
-            raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-        return cls.from_bytes(data, str(path))
+        return cls.from_bytes(read_bytes(Path(path)), str(path))
 
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
-        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name not in (*ARRAYS, "seconds")}
-        header = json.dumps({"kind": KIND, "format": FORMAT, **plain}, sort_keys=True, default=_plain)
-        kept = ((name, getattr(self, name)) for name in ARRAYS)
+        header = {"kind": KIND, "format": FORMAT, **{name: getattr(self, name) for name in HEADER}}
+        kept = ((name, getattr(self, name)) for name in (*COLUMNS, POLICY[0]))
         # The order in memory would show in the bytes.
         arrays = {name: np.ascontiguousarray(array) for name, array in kept if array is not None}
-        return pack_arrays({"header": np.frombuffer(header.encode(), dtype=np.uint8), **arrays})
+        return pack_arrays(header, arrays, _plain)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
         """Read a run from the bytes of its file; ``where`` names the place in messages."""
-        try:
-            arrays: dict[str, Any] = dict(unpack_arrays(data))
-            header = json.loads(arrays.pop("header").tobytes())
-            _check_header(header, where)
-            header["seed"] = tuple(header["seed"])
-            run = cls(**header, **{"final_policy": None, **arrays})
+        with damage_named(where, "the record of a run"):
+            packed = PackedArrays(data, where)
+            header = packed.header()
+            require_kind(header, where, KIND, FORMAT, "a run")
+            require_fields(header, HEADER)
+            packed.require_names(set(COLUMNS), {POLICY[0]})
+            arrays: dict[str, Any] = {name: packed.array(name, kinds, (1,)) for name, kinds in COLUMNS.items()}
+            policy = packed.array(*POLICY) if POLICY[0] in packed else None
+            run = cls(**{**header, "seed": seed_key(header["seed"])}, **arrays, final_policy=policy)
             _check_lengths(run)
             return run
-        except FileError:
-            raise
-        except Exception as error:  # a damaged zip can fail in any way
-            raise FileError(f"{where}: damaged, or not the record of a run ({error})") from None
 
     def __repr__(self) -> str:
         known = self.optimal_value is not None
@@ -144,26 +147,13 @@ def _plain(value: object) -> object:
     raise ParameterError(f"a run with the parameter value {value!r} cannot be saved; expected numbers, text or lists")
 
 
-def _check_header(header: dict[str, Any], where: str) -> None:
-    """Refuse another kind or format, and take both out of the header."""
-    kind, found = header.pop("kind", KIND), header.pop("format")
-    if kind != KIND:
-        raise FileError(f"{where}: a {kind}; expected a {KIND}")
-    if found != FORMAT:
-        raise FileError(f"{where}: {other_format('a run', found, FORMAT)}")
-
-
 def _check_lengths(run: Run) -> None:
     per_plan = (run.plan_episodes, run.plan_values, run.optimistic_values)
-    if any(array.ndim != 1 or array.dtype.kind not in "if" for array in (*per_plan, run.returns)):
-        raise ValueError("its arrays are not columns of numbers")
     if len({len(array) for array in per_plan}) != 1 or len(run.returns) != run.num_episodes:
-        raise ValueError("its arrays have inconsistent lengths")
+        raise DamageError("its arrays have inconsistent lengths")
     starts = run.plan_episodes
     if not len(starts) or starts[0] != 0 or np.any(np.diff(starts) <= 0) or starts[-1] >= run.num_episodes:
-        raise ValueError("its plans do not follow one another")
-    if not (run.optimal_value is None or isinstance(run.optimal_value, float)):
-        raise ValueError("its optimal value is not a number")
+        raise DamageError("its plans do not follow one another")
 
 
 def plan_lengths(plan_episodes: NDArray[np.int64], num_episodes: int) -> NDArray[np.int64]:

@@ -17,7 +17,8 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
-from praemia.models.limits import require_memory
+from praemia.learners.outside import origin_of
+from praemia.models.limits import MAX_EPISODES, require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
@@ -25,8 +26,6 @@ from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Run, versions
 from praemia.simulation.seeds import Seed, seed_key
 from praemia.simulation.task_world import TaskWorld
-
-MAX_EPISODES = 10**9
 
 
 def simulate(
@@ -72,6 +71,7 @@ def simulate(
         final_policy=world.shown_policy[:, :, :num_shown],
         seconds=time.perf_counter() - began,
         versions=versions(),
+        origin=origin_of(type(learner)),
     )
 
 

@@ -1,0 +1,51 @@
+"""Options that several commands share are read in one way."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from praemia.cli import execute
+
+RUN = ["run", "riverswim-3", "--learner", "random", "--runs", "1", "--json"]
+BOUND = ["bound", "riverswim-3", "--json"]
+COMMANDS = pytest.mark.parametrize("command", [RUN, BOUND], ids=["run", "bound"])
+
+
+@COMMANDS
+@pytest.mark.parametrize(
+    ("text", "expected"), [("20", 20), ("1e1", 10), ("1_0", 10), ("2.5E1", 25), ("30.0", 30), ("+5", 5)]
+)
+def test_episodes_may_be_written_in_several_ways(
+    command: list[str], text: str, expected: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute([*command, "--episodes", text]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == expected
+
+
+@COMMANDS
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5", "not a whole number"),
+        ("1e-3", "not a whole number"),
+        ("many", "not a whole number"),
+        ("", "not a whole number"),
+        ("nan", "not a whole number"),
+        ("0", "not in the range 1 … 1,000,000,000"),
+        ("-7", "not in the range"),
+        ("1e10", "not in the range"),
+        ("1e999999999", "not in the range"),
+        ("inf", "not in the range"),
+    ],
+)
+def test_other_numbers_of_episodes_are_one_message(
+    command: list[str], text: str, expected: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute([*command, "--episodes", text]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "--episodes" in captured.err
+    assert expected in captured.err
+    assert captured.err.count("\n") == 1

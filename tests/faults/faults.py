@@ -1,0 +1,523 @@
+"""Small faults in the source, as data: what a hurried change might do to it, and which default tests notice.
+
+``text`` stands in ``file`` (below ``src/praemia``) exactly once; ``becomes`` takes its place. ``tests`` are test files,
+or single tests in them, below ``tests``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Fault(NamedTuple):
+    """One small change that makes the package wrong."""
+
+    what: str
+    file: str
+    text: str
+    becomes: str
+    tests: str  # separated by spaces
+
+    @property
+    def name(self) -> str:
+        return f"{self.file}: {self.what}"
+
+
+EXACT = "planning/test_exact.py"
+OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
+POLICIES = f"{EXACT}::test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimum"
+OCCUPANCY = f"{EXACT}::test_occupancy_is_that_of_the_product_and_accounts_for_the_value"
+THREADS = f"{EXACT}::test_two_threads_find_the_optimum_of_the_explicit_product"
+ROWS = "kernels/test_rows.py"
+FORMULAS = "learners/test_plans_against_formulas.py"
+UCBVI = f"{FORMULAS}::test_ucbvi_plans_are_those_of_the_formulas"
+MONOTONE = f"{FORMULAS}::test_ucbvi_plans_never_rise_above_the_plans_before"
+EULER = f"{FORMULAS}::test_euler_plans_are_those_of_the_formulas"
+UCRL2 = f"{FORMULAS}::test_ucrl2_plans_are_those_of_the_formulas"
+MATTERS = f"{FORMULAS}::test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas"
+TIES = f"{FORMULAS}::test_equal_best_actions_are_drawn_uniformly"
+MATTERS_TO_HEADROOM = "learners/test_headroom.py::test_a_plan_for_a_task_in_which_everything_matters_is_its_formula"
+HEADROOM = "learners/test_headroom.py::test_a_plan_is_its_formula"
+SIMULATE = "simulation/test_simulate.py"
+SHOWN = f"{SIMULATE}::test_what_a_learner_is_shown_adds_up"
+REPLAY = f"{SIMULATE}::test_a_run_is_its_plain_replay"
+PLANS = f"{SIMULATE}::test_the_value_of_every_plan_is_that_of_its_policy"
+REGRET = f"{SIMULATE}::test_regret_never_falls_and_is_the_sum_of_what_each_policy_lacks"
+LAWS = f"{SIMULATE}::test_starts_and_rewards_are_drawn_from_their_laws"
+ONE_LOOP = f"{SIMULATE}::test_a_run_in_one_compiled_loop_is_the_one_that_asks_for_each_plan"
+MATTERS_IN_RUNS = "simulation/test_everything_matters.py"
+SEEDS = "simulation/test_seeds.py"
+BOX = "simulation/test_black_box.py"
+BOX_COUNTS = "simulation/test_box_counts.py"
+BOX_PLANS = f"{BOX}::test_plans_are_made_when_they_are_due"
+DATASETS = "exploration/test_datasets.py"
+MERGING = f"{DATASETS}::test_merging_adds_up"
+ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_pays_nothing"
+EXPLORING = "exploration/test_exploring.py"
+EPISODES = f"{EXPLORING}::test_counts_are_those_of_whole_episodes_from_the_start"
+LEMMA = "exploration/test_lemma_two.py"
+SIGNIFICANCE = f"{LEMMA}::test_significance_is_the_optimum_of_the_indicator_reward"
+VISITS = f"{LEMMA}::test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration"
+HISTORIES = "exploration/test_history_planners.py"
+BY_HAND = "exploration/test_exploration_by_hand.py"
+VALUES = f"{HISTORIES}::test_exact_values_are_those_of_the_enumeration"
+
+KERNELS = (
+    Fault(
+        "a reward is read from the first lane",
+        "kernels/rows.py",
+        "load(zero, layers.paid, label * width + lane)",
+        "load(zero, layers.paid, label * width)",
+        ROWS,
+    ),
+    Fault("every row has the first label", "kernels/rows.py", "= row_labels[x], np", "= row_labels[0], np", ROWS),
+    Fault(
+        "a common target is forgotten",
+        "kernels/rows.py",
+        "* flat[start + common]",
+        "* flat[start]",
+        ROWS,
+    ),
+    Fault(
+        "machine states after the sixteenth are not filled",
+        "kernels/planning.py",
+        "(first, last), (wide, width))",
+        "(first, last), (wide, max(wide, width - 4)))",
+        ROWS,
+    ),
+    Fault(
+        "the last of equally good actions is taken",
+        "kernels/planning.py",
+        "better = total > best",
+        "better = total >= best",
+        f"{EXACT}::test_among_equally_good_actions_the_first_is_taken",
+    ),
+    Fault(
+        "eight machine states after sixteen are left out",
+        "kernels/planning.py",
+        "        if lane + 8 <= width:",
+        "        if lane + 8 <= width < 16:",
+        OPTIMUM,
+    ),
+    Fault(
+        "the last successor of a policy's pair is lost",
+        "kernels/planning.py",
+        "for e in range(indptr[pair], indptr[pair + 1]):",
+        "for e in range(indptr[pair], max(indptr[pair] + 1, indptr[pair + 1] - 1)):",
+        POLICIES,
+    ),
+    Fault(
+        "the probability of an action is forgotten",
+        "kernels/planning.py",
+        "mean += weight * total",
+        "mean = total",
+        POLICIES,
+    ),
+    Fault(
+        "the machine moves for sure",
+        "kernels/forward.py",
+        "mass * model.probs[e] * machine.probs[j]",
+        "mass * model.probs[e]",
+        OCCUPANCY,
+    ),
+    Fault(
+        "the start distribution is lost",
+        "kernels/play.py",
+        "if world.start_observations.shape[0] > 1:",
+        "if world.start_observations.shape[0] > 99:",
+        f"{LAWS} {REPLAY}",
+    ),
+    Fault(
+        "a visit is counted one step late",
+        "kernels/play.py",
+        "counts.steps[h, state] += 1",
+        "counts.steps[h + 1, state] += 1",
+        SHOWN,
+    ),
+    Fault(
+        "the last observation is counted at the first step",
+        "kernels/play.py",
+        "counts.steps[horizon, o if",
+        "counts.steps[0, o if",
+        SHOWN,
+    ),
+    Fault(
+        "the machine stays where it is",
+        "kernels/play.py",
+        "o, m = z, np.int64(world.mach_targets[j])",
+        "o, m = z, m",
+        REPLAY,
+    ),
+    Fault(
+        "outcomes of the machine are not told apart on the product",
+        "kernels/play.py",
+        "* width + j - world.mach_indptr[rule_row]",
+        "* width",
+        SHOWN,
+    ),
+    Fault(
+        "a random reward is its first value",
+        "kernels/play.py",
+        "r = draw(world.reward_sums, r, world.reward_indptr[j + 1], rng.random())",
+        "rng.random()",
+        f"{LAWS} {REPLAY}",
+    ),
+    Fault(
+        "a draw among many takes the wrong half",
+        "kernels/play.py",
+        "if uniform < sums[middle - 1]:",
+        "if uniform < sums[middle]:",
+        "kernels/test_draw.py",
+    ),
+    Fault(
+        "an observation met as a successor is not planned for",
+        "kernels/play.py",
+        "    meet(counts, successor)\n",
+        "",
+        UCBVI,
+    ),
+    Fault(
+        "plans are due at even numbers of visits",
+        "kernels/counts.py",
+        "visits & (visits - 1) == 0",
+        "visits & 1 == 0",
+        REPLAY,
+    ),
+    Fault(
+        "an epoch ends one visit late",
+        "kernels/counts.py",
+        "visits - before >= max(1, before)",
+        "visits - before > max(1, before)",
+        REPLAY,
+    ),
+    Fault(
+        "the label of an extra row is lost",
+        "kernels/counts.py",
+        "counts.row_labels[x] = label",
+        "counts.row_labels[x] = 0",
+        f"{MATTERS}[ucbvi-prm-9]",
+    ),
+    Fault(
+        "the first of equally good actions is always taken",
+        "kernels/ties.py",
+        "skipped = int(rng.random() * equals) if equals > 1 else 0",
+        "skipped = 0",
+        TIES,
+    ),
+    Fault(
+        "ties are noticed in the first machine states alone",
+        "kernels/ties.py",
+        "for k in range(min(count, lanes)):",
+        "for k in range(min(count, lanes, 3)):",
+        "kernels/test_ties.py",
+    ),
+    Fault(
+        "the minimum with the cap is dropped",
+        "kernels/recursion.py",
+        "value = np.minimum(value, pair_value(zero, data, pair, place))",
+        "value = pair_value(zero, data, pair, place)",
+        UCBVI,
+    ),
+    Fault(
+        "the minimum with the plan before is dropped",
+        "kernels/recursion.py",
+        "value = np.minimum(value, load(zero, old, at))",
+        "value = value + zero",
+        MONOTONE,
+    ),
+    Fault(
+        "the action values of all steps are kept in one place",
+        "kernels/recursion.py",
+        "at = (h * num_slots + np.int64(counts.slots[np.uint64(pair)])) * width + lane",
+        "at = np.int64(counts.slots[np.uint64(pair)]) * width + lane",
+        UCBVI,
+    ),
+    Fault(
+        "the visits of an observation are those of its last action",
+        "kernels/recursion.py",
+        "            visits_of_state += counts.visits[pair]",
+        "            visits_of_state = counts.visits[pair]",
+        f"{MATTERS_TO_HEADROOM}[practical-3]",
+    ),
+    Fault(
+        "the square of the mean is not taken off the variance",
+        "kernels/bonus.py",
+        "variance = square - mean * mean",
+        "variance = square",
+        HEADROOM,
+    ),
+    Fault(
+        "the mean reward of a pair is that of the first machine state",
+        "kernels/bonus.py",
+        "np.int64(data.counts.labels[e]) * width + lane)",
+        "np.int64(data.counts.labels[e]) * width)",
+        f"{MATTERS}[ucbvi-prm-9]",
+    ),
+    Fault(
+        "the lower value has no floor",
+        "kernels/two_tables.py",
+        "np.maximum(low, found_low)",
+        "found_low",
+        EULER,
+    ),
+    Fault(
+        "the lower value is that of the first action",
+        "kernels/two_tables.py",
+        "options[(num_actions + np.int64(actions[chosen + k])) * LANES + k]",
+        "options[num_actions * LANES + k]",
+        EULER,
+    ),
+    Fault(
+        "visits at the last plan are forgotten in a stretch",
+        "kernels/stretch.py",
+        "counts.visits_at_plan[i] = counts.visits[i]",
+        "counts.visits_at_plan[i] = 0",
+        ONE_LOOP,
+    ),
+    Fault(
+        "a plan is noted one episode late",
+        "kernels/stretch.py",
+        "log.plan_episodes[number] = state[NUM_PLAYED]",
+        "log.plan_episodes[number] = state[NUM_PLAYED] + 1",
+        ONE_LOOP,
+    ),
+    Fault(
+        "a replan after a single episode is missed",
+        "kernels/stretch.py",
+        "        if due:\n",
+        "        if due and episodes > 1:\n",
+        ONE_LOOP,
+    ),
+    Fault(
+        "the value at the start is that of the last start",
+        "kernels/stretch.py",
+        "total += values.start_probs[i] * found",
+        "total = found",
+        MATTERS_IN_RUNS,
+    ),
+    Fault(
+        "values are computed only where the first step can be",
+        "kernels/stretch.py",
+        "for i in range(values.until[h]):",
+        "for i in range(values.until[0]):",
+        PLANS,
+    ),
+)
+
+SIMULATION = (
+    Fault(
+        "the learner draws from the world's stream",
+        "simulation/seeds.py",
+        "np.random.default_rng(world), np.random.default_rng(learner)",
+        "np.random.default_rng(world), np.random.default_rng(world)",
+        SEEDS,
+    ),
+    Fault(
+        "the streams are exchanged",
+        "simulation/seeds.py",
+        "world, learner = np.random",
+        "learner, world = np.random",
+        REPLAY,
+    ),
+    Fault(
+        "all starts are equally likely",
+        "simulation/outcomes.py",
+        "start_sums=np.cumsum(mdp.start_probs[starts])",
+        "start_sums=np.arange(1, len(starts) + 1) / len(starts)",
+        f"{LAWS} {REPLAY}",
+    ),
+    Fault(
+        "what can be reached is known one step late",
+        "simulation/outcomes.py",
+        "        total += len(front)\n        until.append(total)\n",
+        "        until.append(total)\n        total += len(front)\n",
+        PLANS,
+    ),
+    Fault(
+        "the outcomes of the machine share one place on the product",
+        "simulation/outcomes.py",
+        "np.minimum(outcome, outcomes[rule_row] - 1)",
+        "0 * outcome",
+        f"{MATTERS}[ucbvi-3]",
+    ),
+    Fault(
+        "visits at the last plan are forgotten",
+        "simulation/loop.py",
+        "        self.counts.visits_at_plan[:] = self.counts.visits\n",
+        "",
+        ONE_LOOP,
+    ),
+    Fault(
+        "the plans so far are lost when the log grows",
+        "simulation/loop.py",
+        "np.resize(getattr(log, name), 2 * len(log.plan_episodes))",
+        "np.zeros(2 * len(log.plan_episodes), getattr(log, name).dtype)",
+        f"{MATTERS_IN_RUNS}::test_no_plan_is_lost_however_many_there_are",
+    ),
+    Fault(
+        "a plan in Python is valued like the one before",
+        "simulation/loop.py",
+        "        self.policy = inner.reshape(*shape, *inner.shape[3:])\n        return True",
+        "        self.policy = inner.reshape(*shape, *inner.shape[3:])\n        return before is None",
+        PLANS,
+    ),
+    Fault(
+        "the regret of an episode is counted after it",
+        "simulation/run.py",
+        "np.arange(1, num_episodes + 1)",
+        "np.arange(num_episodes)",
+        REGRET,
+    ),
+    Fault(
+        "an end is not told apart from a step",
+        "simulation/box_world.py",
+        "z += box.num_env_observations if ended else 0",
+        "z += 0",
+        f"{BOX}::test_an_ended_episode_goes_on_where_nothing_happens",
+    ),
+    Fault(
+        "a black box is played on after it was cut off",
+        "simulation/box_world.py",
+        "if truncated and z < box.num_env_observations:",
+        "if truncated and z > box.num_env_observations:",
+        f"{BOX}::test_an_episode_that_is_cut_off_is_played_no_further",
+    ),
+    Fault(
+        "a replan in a black box is missed",
+        "simulation/box_world.py",
+        "due |= self._count(h, (o, a, z, label, m, m_next))",
+        "due = self._count(h, (o, a, z, label, m, m_next))",
+        BOX_PLANS,
+    ),
+    Fault(
+        "successors that move keep their old places",
+        "simulation/box_world.py",
+        "int(counts.labels[first + i])] = first + i",
+        "int(counts.labels[first + i])] = old + i",
+        BOX_COUNTS,
+    ),
+    Fault(
+        "the first machine move is always taken in a black box",
+        "simulation/box_world.py",
+        "j = draw(table.sums, table.indptr[row], table.indptr[row + 1], rng.random())",
+        "j = table.indptr[row]",
+        f"{BOX}::test_returns_have_the_mean_of_the_policies_that_were_played",
+    ),
+)
+
+EXPLORATION = (
+    Fault(
+        "merged transitions are counted once each",
+        "exploration/counted.py",
+        "np.bincount(places, counts, len(keys))",
+        "np.bincount(places, None, len(keys))",
+        MERGING,
+    ),
+    Fault(
+        "the starts of the other part are lost",
+        "exploration/counted.py",
+        "self.first_counts + other.first_counts",
+        "self.first_counts",
+        f"{EXPLORING}::test_searching_episodes_are_kept_on_demand {EPISODES}",
+    ),
+    Fault(
+        "the start distribution of the data is lost",
+        "exploration/dataset.py",
+        "return self.first_counts / self.num_episodes",
+        "return (self.first_counts > 0) / (self.first_counts > 0).sum()",
+        BY_HAND,
+    ),
+    Fault(
+        "merged reachability does not weigh its parts",
+        "exploration/dataset.py",
+        "axis=0, weights=episodes)",
+        "axis=0)",
+        BY_HAND,
+    ),
+    Fault(
+        "a policy that was given is not taken up",
+        "exploration/playing.py",
+        "    world.learner = Given(policy=policy)\n    world.replan()\n",
+        "    world.learner = Given(policy=policy)\n    if world.is_due:\n        world.replan()\n",
+        BY_HAND,
+    ),
+    Fault(
+        "actions are uniform at the first step alone",
+        "exploration/playing.py",
+        "weights[:, :, o] = 1.0 / num_actions",
+        "weights[0, :, o] = 1.0 / num_actions",
+        BY_HAND,
+    ),
+    Fault(
+        "the last policy of a search is never played",
+        "exploration/playing.py",
+        "append=total)",
+        "append=int(world.log.plan_episodes[len(policies) - 1]))",
+        f"{EXPLORING}::test_search_finds_policies_that_reach_their_target",
+    ),
+    Fault(
+        "visits are bounded one step short",
+        "exploration/reach.py",
+        "for _ in range(horizon):",
+        "for _ in range(horizon - 1):",
+        SIGNIFICANCE,
+    ),
+    Fault(
+        "the distance of kernels is half of what it is",
+        "exploration/lemma.py",
+        "return distances.reshape(sizes[0])",
+        "return distances.reshape(sizes[0]) / 2",
+        BY_HAND,
+    ),
+    Fault(
+        "the last step of a history is not counted",
+        "exploration/lemma.py",
+        "if len(history.actions) < horizon:",
+        "if len(history.actions) < horizon - 1:",
+        VISITS,
+    ),
+    Fault(
+        "histories are all equally likely",
+        "exploration/values.py",
+        "total += mass * reward(history)",
+        "total += reward(history)",
+        VALUES,
+    ),
+    Fault(
+        "the interval of a sampled value is half as wide",
+        "exploration/values.py",
+        "(2.0 * samples))",
+        "(8.0 * samples))",
+        BY_HAND,
+    ),
+    Fault(
+        "the upper bound of a search is that of its choice",
+        "exploration/search.py",
+        "max(high for _, _, high in values))",
+        "values[node.action][2])",
+        f"{HISTORIES}::test_search_is_within_its_alpha",
+    ),
+    Fault(
+        "the greedy planner is one step late",
+        "exploration/greedy.py",
+        "actions[len(history.actions), history.last]",
+        "actions[len(history.actions) - 1, history.last]",
+        BY_HAND,
+    ),
+    Fault(
+        "the sink reads the empty label",
+        "exploration/estimate.py",
+        "numbers[lost] = len(labels) + 1",
+        "numbers[lost] = len(labels)",
+        ESTIMATE,
+    ),
+    Fault(
+        "pairs never visited stay where they are",
+        "exploration/estimate.py",
+        "np.full(len(lost), size)",
+        "np.minimum(lost // num_actions, size)",
+        ESTIMATE,
+    ),
+)
+
+FAULTS = KERNELS + SIMULATION + EXPLORATION
