@@ -152,9 +152,7 @@ def test_intervals_cover_the_mean_of_skewed_regrets_as_often_as_they_say(runs: i
 
 def test_intervals_at_the_level_of_verdicts_cover_too() -> None:
     rng = np.random.default_rng(6)
-    found = covered(
-        lambda: rng.gamma(4.0, 1.0, size=(2, 16)), lambda s: quotient_interval(s, [1, -1], 0.99), 1.0, 2000
-    )
+    found = covered(lambda: rng.gamma(4.0, 1.0, size=(2, 16)), lambda s: quotient_interval(s, [1, -1], 0.99), 1.0, 2000)
     assert found >= 0.98
 
 

@@ -13,7 +13,7 @@ from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, sma
 
 from praemia.analysis.discovery import discover
 from praemia.analysis.export import COLUMNS, run_rows, write_csv, write_parquet
-from praemia.analysis.results import collect, gather
+from praemia.analysis.results import collect, gather, paired
 from praemia.analysis.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
 from praemia.errors import FileError
 from praemia.experiments.store import Store
@@ -101,15 +101,24 @@ def test_a_summary_says_mean_spread_interval_and_worst_run(store: Store) -> None
     assert len(summary.cells()) == len(SUMMARY_HEADER)
 
 
-def test_comparisons_name_the_lower_or_neither(store: Store) -> None:
-    settings = gather(store, small())[0][0].settings
-    pairs = {(c.first, c.second): c for c in compare("riverswim-5", settings["riverswim-5"])}
+def test_comparisons_name_the_lower_or_neither() -> None:
+    members = studies(KIND, num_runs=8)[0].settings["riverswim-5"]
+    pairs = {(c.first, c.second): c for c in compare("riverswim-5", members)}
     assert len(pairs) == 10
-    assert pairs[PRM, CORRECT].lower == PRM
-    assert pairs[PRM, "UCRL2-RM-L"].lower is None
-    assert pairs[PRM, CORRECT].difference.estimate == pytest.approx(
-        -5.0 / 10.0 * settings["riverswim-5"][0].final.mean()
-    )
+    assert pairs[PRM, CORRECT].reading == PRM
+    assert pairs[PRM, "UCRL2-RM-L"].reading == "level"
+    assert pairs[PRM, CORRECT].difference.estimate == pytest.approx(-5.0 / 10.0 * members[0].final.mean())
+    few = compare("riverswim-5", studies(KIND, num_runs=7)[0].settings["riverswim-5"])
+    assert {pair.reading for pair in few} == {"too few runs"}
+
+
+def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
+    first, second = studies(KIND, num_runs=8)[0].settings["riverswim-5"][:2]
+    odd = replace(second, runs=second.runs[::-2])
+    assert np.array_equal(paired([first, odd]), [first.final[1::2], odd.final[::-1]])
+    apart = replace(first, runs=first.runs[::2])
+    assert paired([apart, odd]).shape == (2, 0)
+    assert compare("riverswim-5", [apart, odd]) == []
 
 
 def test_tables_as_text_are_aligned_and_as_csv_can_be_read_back() -> None:

@@ -56,9 +56,7 @@ HELD, FAILED, OPEN = True, False, None
         (Question.NO_MORE, 1.0, 1.2, OPEN),
     ],
 )
-def test_every_question_has_three_outcomes(
-    question: Question, low: float, high: float, outcome: bool | None
-) -> None:
+def test_every_question_has_three_outcomes(question: Question, low: float, high: float, outcome: bool | None) -> None:
     assert question.judge(Interval(math.sqrt(low * high), low, high), RATIO) is outcome
 
 
@@ -130,7 +128,7 @@ def test_the_verdict_says_which_of_three_and_why() -> None:
 
 
 def test_levels_share_five_percent_among_comparisons_and_looks() -> None:
-    assert LOOKS == 1 + math.log2(MOST_RUNS / MIN_RUNS)
+    assert 1 + math.log2(MOST_RUNS / MIN_RUNS) == LOOKS
     assert together(Question.ABOVE, 6) == pytest.approx(1.0 - 0.05 / 42.0)
     assert together(Question.NO_LESS, 6) == pytest.approx(1.0 - 0.10 / 42.0)
 
