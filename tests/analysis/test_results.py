@@ -102,7 +102,7 @@ def test_a_summary_says_mean_spread_interval_and_worst_run(store: Store) -> None
 
 
 def test_comparisons_name_the_lower_or_neither() -> None:
-    members = studies(KIND, num_runs=8)[0].settings["riverswim-5"]
+    members = studies()[0].settings["riverswim-5"]
     pairs = {(c.first, c.second): c for c in compare("riverswim-5", members)}
     assert len(pairs) == 10
     assert pairs[PRM, CORRECT].reading == PRM
@@ -113,7 +113,7 @@ def test_comparisons_name_the_lower_or_neither() -> None:
 
 
 def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
-    first, second = studies(KIND, num_runs=8)[0].settings["riverswim-5"][:2]
+    first, second = studies()[0].settings["riverswim-5"][:2]
     odd = replace(second, runs=second.runs[::-2])
     assert np.array_equal(paired([first, odd]), [first.final[1::2], odd.final[::-1]])
     apart = replace(first, runs=first.runs[::2])

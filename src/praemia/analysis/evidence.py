@@ -14,7 +14,7 @@ import numpy as np
 
 from praemia.analysis.intervals import Floats, Interval, exponent_interval, quotient_interval, sum_interval
 from praemia.analysis.results import Series, Study, paired
-from praemia.analysis.verdicts import MARGIN, Claim, Line, Question, Scale, decide, together
+from praemia.analysis.verdicts import MARGIN, MISSING, Claim, Line, Question, Scale, decide, together
 
 TENFOLD = 10
 
@@ -117,7 +117,7 @@ class Runs:
         beside = [self.measure(quantity, question, confidence) for quantity in context]
         held, why = decide(lines)
         evidence, shown = (tuple(line for line in found if line is not None) for found in (lines, beside))
-        return Claim(key, statement, rule, source, held, confidence, evidence, why, shown)
+        return Claim(key, statement, rule, source, held, confidence, evidence, why, shown, why != MISSING)
 
 
 def _measured(
