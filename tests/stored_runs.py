@@ -67,6 +67,7 @@ def made_up(job: Job, regret: float, exponent: float = 0.1, seconds: float = 0.2
         seconds=seconds,
         title=job.learner.title,
         streams=job.streams,
+        origin=job.learner.origin,
         task_text=job.task.text,
         **_plans(job, regret, exponent),
     )

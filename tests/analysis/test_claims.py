@@ -78,7 +78,7 @@ def test_few_runs_decide_nothing(num_runs: int) -> None:
 
 
 def test_runs_that_scatter_decide_nothing_until_there_are_more() -> None:
-    """Half of the runs of UCBVI lose a tenth of what the others do: a ratio of 1.65 is not clear at 8 runs, at 64 it is."""
+    """Half of the runs of UCBVI lose a tenth of what the others do: its ratio of 1.65 is not clear at 8 runs."""
     verdicts = []
     for num_runs in (8, 64):
         made = studies({**KIND, **{(task, PRODUCT): 30.0 for task in WAREHOUSES}}, num_runs)

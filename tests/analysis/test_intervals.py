@@ -175,7 +175,7 @@ def test_ratios_over_kinds_cover_although_the_tasks_of_a_kind_are_alike(kinds: i
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["warehouse-3", "riverswim-5"])
 def test_intervals_cover_on_pools_of_real_regrets(task: str) -> None:
-    """Samples from 400 runs of two learners; the truth is the pool's. ``benchmarks/coverage.py`` prints more of this."""
+    """Samples from 400 runs of two learners; the truth is the pool's. ``benchmarks/coverage.py`` prints more."""
     model = TaskText.builtin(task).make()
     pool = np.array(
         [

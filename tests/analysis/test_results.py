@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from learner_files import HEAD, LEAST_TRIED
 from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
 
 from praemia.analysis.discovery import discover
@@ -16,6 +17,7 @@ from praemia.analysis.export import COLUMNS, run_rows, write_csv, write_parquet
 from praemia.analysis.results import collect, gather, paired
 from praemia.analysis.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
 from praemia.errors import FileError
+from praemia.experiments.league import league
 from praemia.experiments.store import Store
 
 
@@ -70,6 +72,22 @@ def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(
         ("paper", [2]),
         ("other", [1]),
     ]
+
+
+def test_a_learner_from_a_file_is_found_in_the_league_if_it_played_all_of_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + LEAST_TRIED)
+    jobs = league(names=["headroom", f"{tmp_path / 'mine.py'}:LeastTried"], num_runs=2, num_episodes=100).jobs()
+    for name, tasks in (("all", {job.task.name for job in jobs}), ("one", {"rooms-9"})):
+        store = Store.create(tmp_path / name)
+        for job in jobs:
+            if job.learner.name == "headroom" or job.task.name in tasks:
+                store.write(made_up(job, 3.0))
+        found = {study.name: {series.title for series in study.series} for study in discover(store)[0]}
+        assert found == (
+            {"league": {"headroom", "least-tried"}}
+            if name == "all"
+            else {"league": {"headroom"}, "other": {"least-tried"}}
+        )
 
 
 def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
