@@ -54,7 +54,7 @@ def difference(setting: str, other: str, ours: str, study: str = "paper") -> Qua
 def margin_growth(smaller: str, larger: str, other: str, ours: str, study: str = "paper") -> Quantity:
     """Compare the margins other − ours of two settings: more than 0 where it is wider in the larger one."""
     parts = tuple((study, setting, title) for setting in (larger, smaller) for title in (other, ours))
-    what = f"{larger} against {smaller}: by how much {other} − {ours} is wider"
+    what = f"{larger} against {smaller}: {other} − {ours} is wider by"
     return Quantity(what, parts, (1, -1, -1, 1), "sum", ("wider", "no change", "narrower"))
 
 

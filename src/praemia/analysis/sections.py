@@ -79,7 +79,7 @@ def _evidence(lines: Iterable[Line], confidence: float) -> str:
             line.what,
             str(line.runs),
             *map(number, (line.interval.estimate, line.interval.low, line.interval.high)),
-            {True: "yes", False: "no", None: "open"}[line.outcome],
+            {True: "yes", False: "no", None: "not decided"}[line.outcome],
             line.reading,
         )
         for line in lines
