@@ -66,6 +66,8 @@ def made_up(job: Job, regret: float, exponent: float = 0.1, seconds: float = 0.2
         final_policy=np.zeros((1, 1, 1), dtype=np.int16),
         seconds=seconds,
         title=job.learner.title,
+        streams=job.streams,
+        origin=job.learner.origin,
         task_text=job.task.text,
         **_plans(job, regret, exponent),
     )
@@ -76,7 +78,7 @@ def jitter(job: Job | Run, regret: float) -> float:
     return regret * (1.0 + 0.1 * math.sin(7.0 * job.seed[1]))
 
 
-def small(num_runs: int = 6, num_episodes: int = EPISODES) -> list[Experiment]:
+def small(num_runs: int = 8, num_episodes: int = EPISODES) -> list[Experiment]:
     """Return the two experiments that most claims are made of."""
     return [e for e in experiments(num_runs, num_episodes) if e.name in {"paper", "machine-size"}]
 
@@ -91,7 +93,7 @@ def fill(store: Store, regrets: Mapping[tuple[str, str], float], chosen: Iterabl
     return store
 
 
-def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 6, exponent: float = 0.1) -> list[Study]:
+def studies(regrets: Mapping[tuple[str, str], float] = KIND, num_runs: int = 8, exponent: float = 0.1) -> list[Study]:
     """Return made-up studies without a store."""
     found = []
     claimed = {"paper", "machine-size", "horizon", "river-length"}

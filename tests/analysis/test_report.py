@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from browser import REQUIRE, Page, browser, find_browser
 from stored_runs import CORRECT, KIND, PRM, fill, made_up, small
 
+from praemia.analysis.discovery import discover
 from praemia.analysis.report import publish, write_report
 from praemia.errors import FileError, MissingExtraError
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
+from praemia.simulation.seeds import STREAMS
 
 pytest.importorskip("plotly")
 
@@ -50,13 +54,38 @@ def test_claims_come_first_each_with_its_verdict(report: Path) -> None:
     assert text.index('id="claims"') < text.index('id="study-paper"') < text.index('id="made"')
     assert '<section class="claim failed" id="claim-correct-intervals">' in text
     assert '<section class="claim held" id="claim-warehouse-lowest">' in text
+    assert '<section class="claim open" id="claim-horizon">' in text
     assert "UCBVI-PRM is lower in 5 of 6; UCRL2-RM-B is lower in 1 of 6" in text
+
+
+def test_the_three_outcomes_can_be_told_apart(report: Path, tmp_path: Path) -> None:
+    text = report.read_text(encoding="utf-8")
+    for kind, badge in (("held", "held"), ("failed", "did not hold"), ("open", "not decided")):
+        assert re.search(rf'<section class="claim {kind}" [^>]*><h3><span class="badge">{badge}</span>', text)
+    assert "Not decided: runs missing." in text
+    few = fill(Store.create(tmp_path / "store"), KIND, small(num_runs=4))
+    text = write_report(few, None, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert 'class="claim held"' not in text
+    assert "Not decided: too few runs (4; at least 8 are needed)." in text
+
+
+def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path / "store"), KIND, small(num_runs=2))
+    for job in small(num_runs=4)[0].jobs()[:20]:
+        store.write(made_up(replace(job, streams=STREAMS - 1), 500.0))
+    studies, _ = discover(store)
+    streams = {study.name: {run.streams for series in study.series for run in series.runs} for study in studies}
+    assert streams == {"paper": {STREAMS}, "machine-size": {STREAMS}, "other": {STREAMS - 1}}
+    text = write_report(store, None, tmp_path / "report.html").read_text(encoding="utf-8")
+    assert f"revision {STREAMS - 1} and {STREAMS} of the random streams" in text
+    assert f"seed 0, random streams {STREAMS - 1}" in text
+    assert "random streams" not in write_report(store, small(2), tmp_path / "asked.html").read_text(encoding="utf-8")
 
 
 def test_the_report_says_how_to_repeat_it(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
-    assert "praemia reproduce --only paper --runs 6 --episodes 1000 --seed 0" in text
-    for part in ("bonus_scale = 0.001", "0-0 … 0-5", "numba"):
+    assert "praemia reproduce --only paper --runs 8 --episodes 1000 --seed 0" in text
+    for part in ("bonus_scale = 0.001", "0-0 … 0-7", "numba"):
         assert part in text
 
 

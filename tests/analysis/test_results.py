@@ -9,13 +9,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from learner_files import HEAD, LEAST_TRIED
 from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
 
 from praemia.analysis.discovery import discover
 from praemia.analysis.export import COLUMNS, run_rows, write_csv, write_parquet
-from praemia.analysis.results import collect, gather
+from praemia.analysis.results import collect, gather, paired
 from praemia.analysis.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
 from praemia.errors import FileError
+from praemia.experiments.league import league
 from praemia.experiments.store import Store
 
 
@@ -72,6 +74,22 @@ def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(
     ]
 
 
+def test_a_learner_from_a_file_is_found_in_the_league_if_it_played_all_of_it(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(HEAD + LEAST_TRIED)
+    jobs = league(names=["headroom", f"{tmp_path / 'mine.py'}:LeastTried"], num_runs=2, num_episodes=100).jobs()
+    for name, tasks in (("all", {job.task.name for job in jobs}), ("one", {"rooms-9"})):
+        store = Store.create(tmp_path / name)
+        for job in jobs:
+            if job.learner.name == "headroom" or job.task.name in tasks:
+                store.write(made_up(job, 3.0))
+        found = {study.name: {series.title for series in study.series} for study in discover(store)[0]}
+        assert found == (
+            {"league": {"headroom", "least-tried"}}
+            if name == "all"
+            else {"league": {"headroom"}, "other": {"least-tried"}}
+        )
+
+
 def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path), KIND, small(num_runs=2))
     store.files()[0].write_bytes(b"PK half a record")
@@ -101,15 +119,24 @@ def test_a_summary_says_mean_spread_interval_and_worst_run(store: Store) -> None
     assert len(summary.cells()) == len(SUMMARY_HEADER)
 
 
-def test_comparisons_name_the_lower_or_neither(store: Store) -> None:
-    settings = gather(store, small())[0][0].settings
-    pairs = {(c.first, c.second): c for c in compare("riverswim-5", settings["riverswim-5"])}
+def test_comparisons_name_the_lower_or_neither() -> None:
+    members = studies()[0].settings["riverswim-5"]
+    pairs = {(c.first, c.second): c for c in compare("riverswim-5", members)}
     assert len(pairs) == 10
-    assert pairs[PRM, CORRECT].lower == PRM
-    assert pairs[PRM, "UCRL2-RM-L"].lower is None
-    assert pairs[PRM, CORRECT].difference.estimate == pytest.approx(
-        -5.0 / 10.0 * settings["riverswim-5"][0].final.mean()
-    )
+    assert pairs[PRM, CORRECT].reading == PRM
+    assert pairs[PRM, "UCRL2-RM-L"].reading == "level"
+    assert pairs[PRM, CORRECT].difference.estimate == pytest.approx(-5.0 / 10.0 * members[0].final.mean())
+    few = compare("riverswim-5", studies(KIND, num_runs=7)[0].settings["riverswim-5"])
+    assert {pair.reading for pair in few} == {"too few runs"}
+
+
+def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
+    first, second = studies()[0].settings["riverswim-5"][:2]
+    odd = replace(second, runs=second.runs[::-2])
+    assert np.array_equal(paired([first, odd]), [first.final[1::2], odd.final[::-1]])
+    apart = replace(first, runs=first.runs[::2])
+    assert paired([apart, odd]).shape == (2, 0)
+    assert compare("riverswim-5", [apart, odd]) == []
 
 
 def test_tables_as_text_are_aligned_and_as_csv_can_be_read_back() -> None:

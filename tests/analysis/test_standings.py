@@ -1,4 +1,4 @@
-"""Standings of the league, on made-up runs: ranks, ratios, intervals, worst and linear runs."""
+"""Standings of the league, on made-up runs: ratios and their intervals, ranks, worst and linear runs."""
 
 from __future__ import annotations
 
@@ -6,53 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
+from league_runs import made, study
 
 from praemia.analysis.gallery import study_figures
-from praemia.analysis.league import Board, is_linear, rank_differences, standings
-from praemia.analysis.league_claims import check_league
+from praemia.analysis.league import SMALL_GAP, Board, compare, is_linear, standings
 from praemia.analysis.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
 from praemia.analysis.provenance import commands
-from praemia.analysis.results import Series, Study
-from praemia.experiments.builtin import RIVERSWIMS, WAREHOUSES
-from praemia.experiments.settings import TaskText
-from praemia.simulation import Run
-
-EPISODES = 1000
-
-
-def made(task: str, title: str, run: int, ends: Sequence[float]) -> Run:
-    """Return a run whose regret rises linearly to each of the ends, over parts of equal length."""
-    part = EPISODES // len(ends)
-    gaps = np.diff([0.0, *ends]) / part
-    return Run(
-        task=task,
-        learner="eqo",
-        title=title,
-        parameters={},
-        seed=(0, run),
-        num_episodes=EPISODES,
-        task_text=TaskText.builtin(task).text,
-        versions={"praemia": "0"},
-        optimal_value=1.0,
-        plan_episodes=np.arange(len(ends)) * part,
-        plan_values=1.0 - gaps,
-        optimistic_values=np.ones(len(ends)),
-        returns=np.zeros(EPISODES),
-        final_policy=None,
-        seconds=0.5,
-    )
-
-
-def study(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Study:
-    """Return a league from final regrets by task and learner; all is lost in the first half of a run."""
-    settings = {
-        task: [
-            Series(task, title, tuple(made(task, title, run, (end, end)) for run, end in enumerate(ends)))
-            for title, ends in members.items()
-        ]
-        for task, members in regrets.items()
-    }
-    return Study("league", "a league", settings)
+from praemia.analysis.results import Series
 
 
 def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Board:
@@ -66,28 +26,51 @@ CLEAR_REGRETS = {
 CLEAR = board(CLEAR_REGRETS)
 
 
-def test_ranks_and_ratios_are_those_of_the_mean_regrets() -> None:
+def test_ratios_and_ranks_are_those_of_the_mean_regrets() -> None:
     low, prm, high = standings(CLEAR)
     assert [low.learner, prm.learner, high.learner] == ["low", "UCBVI-PRM", "high"]
-    assert [line.rank.estimate for line in (low, prm, high)] == [1.0, 2.0, 3.0]
+    assert [line.rank for line in (low, prm, high)] == [1.0, 2.0, 3.0]
     assert low.ratio.estimate == pytest.approx(np.sqrt(5 / 10 * 2.5 / 20))
     assert high.ratio.estimate == pytest.approx(np.sqrt(8 * 1.5))
     assert prm.ratio.estimate == prm.ratio.low == prm.ratio.high == 1.0
     assert [line.firsts for line in (low, prm, high)] == [2, 0, 0]
 
 
-def test_intervals_hold_their_estimates_and_are_points_where_nothing_varies() -> None:
-    for line in standings(CLEAR):
-        assert line.rank.low <= line.rank.estimate <= line.rank.high
-        assert line.ratio.low <= line.ratio.estimate <= line.ratio.high
-    low = standings(CLEAR)[0]
-    assert low.rank.low == low.rank.high == 1.0
-    assert low.ratio.low < low.ratio.high  # the two tasks disagree
+def test_tasks_of_one_kind_count_once_and_give_no_interval() -> None:
+    """Two warehouses are one kind: nothing is known of how kinds differ."""
+    assert np.isnan(compare(CLEAR, "low", "UCBVI-PRM").low)
+    mixed = board({**CLEAR_REGRETS, "rooms-9": {"UCBVI-PRM": [10], "low": [10], "high": [10]}})
+    found = compare(mixed, "high", "UCBVI-PRM")
+    assert found.estimate == pytest.approx(12 ** (1 / 4))  # √12 in the warehouses, 1 in the rooms
+    # Student's t with one degree of freedom; the standard error of two values is half their distance.
+    half = 12.7062 * np.log(12) / 4
+    assert (found.low, found.high) == pytest.approx((12**0.25 / np.exp(half), 12**0.25 * np.exp(half)), rel=1e-4)
+
+
+def test_a_comparison_does_not_change_when_others_join() -> None:
+    tasks = ("warehouse-3", "rooms-9", "flower-5")
+    two = {task: {"a": [5.0 + i, 6.0], "b": [9.0, 8.0 - i]} for i, task in enumerate(tasks)}
+    many = {task: {**members, "c": [1.0, 1.0], "d": [7.0, 7.0]} for task, members in two.items()}
+    assert compare(board(two), "a", "b") == compare(board(many), "a", "b")
+
+
+def test_the_order_is_that_of_the_ratios_and_not_of_the_ranks() -> None:
+    """One is first on two tasks of three by a hair, and ten times worse on the third."""
+    close = {"UCBVI-PRM": [10.0], "hare": [9.9], "tortoise": [10.0]}
+    found = standings(board({"warehouse-3": close, "rooms-9": close, "flower-5": {**close, "hare": [100.0]}}))
+    assert [line.learner for line in found][-1] == "hare"
+    assert min(found, key=lambda line: line.rank).learner == "hare"
 
 
 def test_equal_regrets_share_the_mean_of_their_ranks() -> None:
     tied = board({"warehouse-3": {"UCBVI-PRM": [4.0], "a": [4.0], "b": [9.0]}})
-    assert sorted(line.rank.estimate for line in standings(tied)) == [1.5, 1.5, 3.0]
+    assert sorted(line.rank for line in standings(tied)) == [1.5, 1.5, 3.0]
+
+
+def test_a_learner_with_more_runs_counts_with_as_many_as_the_others() -> None:
+    uneven = board({"warehouse-3": {"UCBVI-PRM": [4.0, 4.0], "a": [2.0, 2.0, 900.0]}})
+    assert standings(uneven)[0].learner == "a"
+    assert {line.runs for line in standings(uneven)} == {2}
 
 
 def test_the_worst_run_is_told_against_the_mean_with_its_task() -> None:
@@ -107,10 +90,12 @@ def test_ratios_are_to_the_first_learner_where_the_reference_does_not_play() -> 
     assert {line.learner: line.ratio.estimate for line in standings(others)} == pytest.approx({"b": 0.25, "a": 1.0})
 
 
-def test_a_regret_of_nothing_has_a_rank() -> None:
-    first = standings(board({"warehouse-3": {"UCBVI-PRM": [3.0], "none": [0.0]}}))[0]
-    assert first.learner == "none"
-    assert np.isfinite(first.worst)
+def test_a_regret_of_nothing_counts_as_a_hundredth_of_an_optimal_episode() -> None:
+    """The made-up tasks have the optimal value 1."""
+    first = standings(board({"warehouse-3": {"UCBVI-PRM": [3.0], "none": [0.0], "rounding": [1e-12]}}))
+    assert [line.learner for line in first] == ["none", "rounding", "UCBVI-PRM"]
+    assert first[0].ratio.estimate == first[1].ratio.estimate == pytest.approx(SMALL_GAP / 3.0)
+    assert all(np.isfinite(line.worst) for line in first)
 
 
 @pytest.mark.parametrize(
@@ -146,86 +131,6 @@ def test_text_and_section_show_every_learner_and_task() -> None:
         assert row[0] in page
     assert "<img" in page
     assert "http" not in page
-
-
-def test_the_same_runs_give_the_same_standings() -> None:
-    assert standings(CLEAR) == standings(CLEAR)
-
-
-def test_differences_of_ranks_are_paired_by_task() -> None:
-    """Ranks 2, 1, 3 on one task and 2, 1, 3 on the other: the differences are the same in every draw of tasks."""
-    found = rank_differences(
-        board({task: {"a": [5], "b": [1], "c": [9]} for task in ("warehouse-3", "warehouse-4")}), "b"
-    )
-    assert {name: (i.low, i.estimate, i.high) for name, i in found.items()} == {"a": (1, 1, 1), "c": (2, 2, 2)}
-
-
-# What is claimed of Headroom
-
-OTHERS = ("UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B", "UCRL2-RM-B 0.03")
-UNTOUCHED = ("rooms-9", "random-5x2x3-0")
-
-
-def claims(
-    own: float, *, dearer: Mapping[tuple[str, str], float] | None = None, ends: Mapping[str, tuple[float, float]] = {}
-) -> dict[str, bool | None]:
-    """Return the verdicts of a league in which Headroom has a regret near ``own`` and the others one near 10."""
-    regrets = {
-        task: {
-            title: [(10.0 if title != "headroom" else own) * (1.0 + 0.01 * run) for run in range(4)]
-            for title in (*OTHERS, "headroom")
-        }
-        for task in (*RIVERSWIMS, *WAREHOUSES, *UNTOUCHED)
-    }
-    for (task, title), value in (dearer or {}).items():
-        regrets[task][title] = [value * (1.0 + 0.01 * run) for run in range(4)]
-    found = study(regrets)
-    for task, end in ends.items():
-        own_series = next(s for s in found.settings[task] if s.title == "headroom")
-        broken = Series(task, "headroom", (*own_series.runs[:-1], made(task, "headroom", 3, end)))
-        found.settings[task] = [s for s in found.settings[task] if s.title != "headroom"] + [broken]
-    return {claim.key: claim.held for claim in check_league(found)}
-
-
-KEYS = ("headroom-baselines", "headroom-best-ucrl2", "headroom-first", "headroom-linear")
-
-
-def test_a_league_that_headroom_wins_everywhere_holds_every_claim() -> None:
-    assert claims(5.0) == dict.fromkeys(KEYS, True)
-
-
-def test_one_setting_may_be_unclear_but_not_two_and_none_may_be_lost() -> None:
-    level = {(RIVERSWIMS[0], "headroom"): 9.99}
-    assert claims(5.0, dearer=level)["headroom-baselines"] is True
-    assert claims(5.0, dearer={**level, (RIVERSWIMS[1], "headroom"): 9.99})["headroom-baselines"] is False
-    assert claims(5.0, dearer={(RIVERSWIMS[0], "headroom"): 11.0})["headroom-baselines"] is False
-
-
-def test_a_baseline_that_is_clearly_lower_in_one_setting_decides() -> None:
-    verdicts = claims(5.0, dearer={(WAREHOUSES[0], "UCRL2-RM-B 0.03"): 4.0})
-    assert verdicts["headroom-best-ucrl2"] is False
-    assert verdicts["headroom-baselines"] is True
-
-
-def test_tasks_that_somebody_tuned_on_do_not_count_for_the_first_place() -> None:
-    assert claims(5.0, dearer={(task, "headroom"): 99.0 for task in RIVERSWIMS})["headroom-first"] is True
-    assert claims(5.0, dearer={(task, "UCBVI"): 1.0 for task in UNTOUCHED})["headroom-first"] is False
-
-
-def test_one_linear_run_of_headroom_is_enough() -> None:
-    assert claims(5.0, ends={"rooms-9": (50.0, 100.0)})["headroom-linear"] is False
-
-
-def test_without_headroom_or_without_company_nothing_is_claimed() -> None:
-    assert check_league(study({"warehouse-3": {"UCBVI-PRM": [1, 2], "b": [1, 2]}})) == []
-    assert check_league(study({"warehouse-3": {"headroom": [1, 2]}})) == []
-
-
-def test_where_runs_are_missing_nothing_is_decided() -> None:
-    found = {c.key: c.held for c in check_league(study({"warehouse-3": {"headroom": [1, 2], "UCBVI-PRM": [3, 4]}}))}
-    assert found == {**dict.fromkeys(KEYS[:2], None), "headroom-linear": True}
-    alone = check_league(study({"rooms-9": {"headroom": [1], "UCBVI-PRM": [3]}}))
-    assert {c.key: c.held for c in alone}["headroom-first"] is None, "one run each has no spread to judge by"
 
 
 def test_a_league_in_which_nobody_played_everywhere_says_so() -> None:

@@ -29,7 +29,9 @@ def test_json_is_one_object_with_the_standings(tmp_path: Path, capsys: pytest.Ca
     found = json.loads(capsys.readouterr().out)
     assert found["tasks"] == ["warehouse-3", "riverswim-5"]
     assert {line["learner"] for line in found["standings"]} == {"eqo", "UCBVI-PRM"}
-    assert sum(line["rank"]["estimate"] for line in found["standings"]) == 3.0
+    assert sum(line["rank"] for line in found["standings"]) == 3.0
+    assert {line["learner"]: line["ratio"]["low"] for line in found["standings"]}["UCBVI-PRM"] == 1.0
+    assert found["claims"] == []  # headroom does not play
     assert set(found["regret"]["riverswim-5"]) == {"eqo", "UCBVI-PRM"}
 
 
@@ -53,3 +55,17 @@ def test_a_wrong_name_is_refused_before_anything_runs(
 
 def test_the_command_is_listed() -> None:
     assert "league" in COMMANDS
+
+
+def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ("--learner", "headroom", "--learner", "ucbvi-prm", "--runs", "2", "--episodes", "100", "--jobs", "1")
+    league = ["league", "--task", "rooms-9", *names, "--out", str(tmp_path)]
+    assert execute(league) == 0
+    assert "not decided   headroom is first in the league on tasks that nobody tuned on." in capsys.readouterr().out
+    assert execute([*league, "--json"]) == 0
+    claims = json.loads(capsys.readouterr().out)["claims"]
+    outcomes = {claim["key"]: (claim["outcome"], claim["why"]) for claim in claims}
+    assert outcomes["headroom-first"] == ("not decided", "too few runs (2; at least 8 are needed)")
+    assert outcomes["headroom-baselines"] == ("not decided", "runs missing")

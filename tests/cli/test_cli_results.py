@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from stored_runs import CORRECT, PRM, fill, small
+from stored_runs import CORRECT, PRM, fill, made_up, small
 
 from praemia.cli import execute
 from praemia.experiments.store import MARKER, Store
 from praemia.simulation.run import FORMAT
+from praemia.simulation.seeds import STREAMS
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 
@@ -35,6 +37,18 @@ def test_results_as_json_is_one_object(store: Store, capsys: pytest.CaptureFixtu
     assert {(entry["task"], entry["learner"]) for entry in found["results"]} == set(REGRETS)
     assert {entry["runs"] for entry in found["results"]} == {3}
     assert found["damaged"] == []
+
+
+def test_results_have_intervals_and_say_which_random_streams(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    job = small(num_runs=1)[0].jobs()[0]
+    store.write(made_up(replace(job, streams=STREAMS - 1), 7.0))
+    assert execute(["results", str(store.folder), "--json"]) == 0
+    entries = json.loads(capsys.readouterr().out)["results"]
+    (older,) = [entry for entry in entries if entry["streams"] == STREAMS - 1]
+    assert (older["runs"], older["regret"], older["low"], older["std"]) == (1, pytest.approx(7.0), None, None)
+    assert all(e["low"] < e["regret"] < e["high"] for e in entries if e is not older)
+    assert execute(["results", str(store.folder)]) == 0
+    assert f"(streams {STREAMS - 1})" in capsys.readouterr().out
 
 
 def test_results_are_exported(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,7 +106,7 @@ def test_a_report_is_written_where_it_is_wanted(
     assert execute(["report", str(store.folder), "--no-figures", "-o", str(out)]) == 0
     assert str(out) in capsys.readouterr().out
     assert [path.name for path in out.parent.iterdir()] == ["mine.html"]
-    assert "not decided: runs missing" in out.read_text(encoding="utf-8")
+    assert "Not decided: runs missing." in out.read_text(encoding="utf-8")
 
 
 def test_a_report_that_cannot_be_written_is_one_message(store: Store, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from learner_files import ALL, DIVIDES_LINE
+from learner_files import ALL, DIVIDES_LINE, HEAD, LEAST_TRIED
 from sweeps import PATIENCE, contents, finish, start
 
 from praemia.cli import execute
@@ -256,6 +256,20 @@ def test_tuning_tries_all_combinations(file: Path, tmp_path: Path, capfd: pytest
     assert ", ".join(f"{key}={value}" for key, value in entry["best"].items()) == best
     assert execute(["tune", "--learner", f"{file}:LeastTried", *tries, *where, *SHORT]) == 0
     assert best in capfd.readouterr().out
+
+
+def test_a_candidate_that_raises_leaves_the_others_table(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    picky = LEAST_TRIED.replace("        spec =", "        1 // (self.prior < 2)\n        spec =")
+    (tmp_path / "picky.py").write_text(HEAD + picky)
+    where = ["--only", "riverswim-5", "--jobs", "1", "--out", str(tmp_path / "tuning"), *SHORT]
+    tune = ["tune", "--learner", f"{tmp_path / 'picky.py'}:LeastTried", "--try", "prior=0.5,1,2", *where]
+    assert execute([*tune, "--json"]) == 1
+    shown = capfd.readouterr()
+    (entry,) = json.loads(shown.out)["results"]
+    assert (set(entry["regret"]), entry["failed"]) == ({"prior=0.5", "prior=1"}, ["prior=2"])
+    assert "error: learner 'least-tried' failed" in shown.err
+    assert execute(tune) == 1
+    assert "prior=2: failed" in capfd.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 """What a store holds: its runs as the built-in experiments, and the rest.
 
-A folder may hold several goes at the same experiment (a short trial, another seed). Of these the one with the most
-runs is the experiment's; the others are listed after it.
+A folder may hold several goes at the same experiment (a short trial, another seed, other random streams). Of these
+the one with the newest streams and then the most runs is the experiment's; the others are listed after it. Runs of
+different revisions of the random streams are never put together.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from praemia import learners
 from praemia.analysis.results import Series, Study, group
 from praemia.experiments.builtin import PAPER_LEARNERS, experiments, tuning
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.league import contestants, league
-from praemia.experiments.settings import Experiment, LearnerChoice
+from praemia.experiments.league import choices, contestants, league
+from praemia.experiments.settings import Experiment, Job, LearnerChoice
 from praemia.experiments.store import Store
 from praemia.simulation import Run
+from praemia.simulation.seeds import STREAMS
 
 PAPER_TITLES = {choice.title for choice in PAPER_LEARNERS}
 
@@ -36,20 +39,32 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
     runs = [run for run in found if run.optimal_value is not None]
     studies: list[Study] = []
     used: set[int] = set()
-    played = {run.learner for run in runs}
-    known = [name for name in contestants() if name in played]
-    for experiment in [*experiments(), *([league(names=known)] if known else []), tuning()]:
-        members = _best_go(_members(experiment, runs))
-        if experiment.name == LEAGUE and {run.title for run in members} <= PAPER_TITLES:
-            continue  # runs of the paper's learners, which the league shares, are no league
-        if members:
-            study = _study(experiment, members)
-            studies.append(_evened(study) if experiment.name == LEAGUE else study)
-            used.update(id(run) for series in studies[-1].series for run in series.runs)
+    for experiment in [*experiments(), *_league(runs), tuning()]:
+        study = _study(experiment, _best_go(_members(experiment, runs)))
+        if experiment.name == LEAGUE:
+            study = _without_passers_by(study)
+            if {series.title for series in study.series} <= PAPER_TITLES:
+                continue  # runs of the paper's learners, which the league shares, are no league
+        if study.series:
+            studies.append(study)
+            used.update(id(run) for series in study.series for run in series.runs)
     rest = [run for run in runs if id(run) not in used]
     if rest:
         studies.append(Study("other", "other runs in this folder", _other_settings(rest)))
     return studies, damaged
+
+
+def _league(runs: Sequence[Run]) -> list[Experiment]:
+    """Return the league of all learners that have runs, those from files too; none where these play alone."""
+    played = {run.learner for run in runs if not run.origin}
+    known = [name for name in learners.names() if name in played]
+    if not known:
+        return []
+    usual = league(names=known)
+    taken = {choice.title for choice in usual.settings[0].choices}
+    outside = {run.title: Job.of(run).learner for run in runs if run.origin and run.title not in taken}
+    every = (*usual.settings[0].choices, *outside.values())
+    return [replace(usual, settings=tuple(replace(setting, choices=every) for setting in usual.settings))]
 
 
 def _members(experiment: Experiment, runs: Iterable[Run]) -> list[Run]:
@@ -74,12 +89,17 @@ def _agrees(run: Run, choice: LearnerChoice) -> bool:
 
 
 def _best_go(runs: Sequence[Run]) -> list[Run]:
-    """Keep the length and the seed with the most runs; of equals, the longest."""
-    goes = Counter((run.num_episodes, run.seed[0]) for run in runs)
+    """Keep the newest streams, and of these the length and the seed with the most runs; of equals, the longest."""
+    goes = Counter(map(_go, runs))
     if not goes:
         return []
-    best = max(goes, key=lambda go: (goes[go], go[0], -go[1]))
-    return [run for run in runs if (run.num_episodes, run.seed[0]) == best]
+    best = max(goes, key=lambda go: (go[0], goes[go], go[1], -go[2]))
+    return [run for run in runs if _go(run) == best]
+
+
+def _go(run: Run) -> tuple[int, int, int]:
+    """Return what the runs of one go at an experiment share: random streams, length, seed."""
+    return run.streams, run.num_episodes, run.seed[0]
 
 
 def _study(experiment: Experiment, runs: Iterable[Run]) -> Study:
@@ -92,19 +112,23 @@ def _study(experiment: Experiment, runs: Iterable[Run]) -> Study:
     return Study(experiment.name, experiment.purpose, {task: list(known.values()) for task, known in settings.items()})
 
 
-def _evened(study: Study) -> Study:
-    """Keep as many runs of each learner as all have on a task: a worst run among many is worse than one among few."""
-    settings = {}
-    for task, members in study.settings.items():
-        least = min(series.num_runs for series in members)
-        settings[task] = [replace(series, runs=series.runs[:least]) for series in members]
-    return replace(study, settings=settings)
+def _without_passers_by(study: Study) -> Study:
+    """Leave out who plays in the league when named only, and has not played on all of its tasks."""
+    usual = {title for name in contestants() for title in (choice.title for choice in choices(name))}
+    tasks = Counter(series.title for series in study.series)
+    settings = {
+        task: [s for s in members if s.title in usual or tasks[s.title] == len(study.settings)]
+        for task, members in study.settings.items()
+    }
+    return replace(study, settings={task: members for task, members in settings.items() if members})
 
 
-def _other_settings(runs: Iterable[Run]) -> dict[str, list[Series]]:
-    """Make a setting of each task, length and seed."""
+def _other_settings(runs: Sequence[Run]) -> dict[str, list[Series]]:
+    """Make a setting of each task, length and seed, and of each revision of the random streams."""
     settings: dict[str, list[Series]] = {}
-    for series in group(sorted(runs, key=lambda run: (run.task, run.seed))):
+    for series in group(sorted(runs, key=lambda run: (run.task, run.streams, run.seed))):
         name = f"{series.task}, {series.num_episodes:,} episodes, seed {series.first.seed[0]}"
+        if series.first.streams != STREAMS:
+            name += f", random streams {series.first.streams}"
         settings.setdefault(name, []).append(series)
     return settings

@@ -1,32 +1,81 @@
-"""Evidence for claims: comparisons of stored runs, each with its bootstrap interval and how it reads.
+"""Evidence for claims: comparisons of stored runs, each with its interval and how it reads.
 
-A line is missing (None) where a learner has fewer than two runs in a setting: one run has no spread to judge by.
+A comparison is missing (None) where a learner has no runs in a setting. Learners are compared seed by seed, over the
+seeds that all of a comparison's series have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from praemia.analysis.bootstrap import (
-    Interval,
-    bootstrap,
-    bootstrap_difference,
-    bootstrap_ratio,
-    growth_exponent,
-)
-from praemia.analysis.results import Series, Study
+import numpy as np
 
-MIN_RUNS = 2
+from praemia.analysis.intervals import Floats, Interval, exponent_interval, quotient_interval, sum_interval
+from praemia.analysis.results import Series, Study, paired
+from praemia.analysis.verdicts import MARGIN, MISSING, Claim, Line, Question, Scale, decide, together
+
+TENFOLD = 10
 
 
 @dataclass(frozen=True)
-class Line:
-    """One comparison: what is compared, its estimate with the interval, and what that says."""
+class Quantity:
+    """Something to measure: a quotient or a sum of mean regrets, or an exponent of growth.
+
+    Attributes
+    ----------
+    what : its name; parts : the series that it is made of, as (study, setting, learner).
+    factors : the power or the weight of each part; kind : ``quotient``, ``sum`` or ``growth``.
+    words : what it means when it lies above, level with, or below its even value.
+    """
 
     what: str
-    interval: Interval
-    reading: str
+    parts: tuple[tuple[str, str, str], ...]
+    factors: tuple[int, ...]
+    kind: str
+    words: tuple[str, str, str]
+
+
+def ratio(setting: str, other: str, ours: str, study: str = "paper") -> Quantity:
+    """Compare the regrets of two learners in a setting: other ÷ ours, more than 1 where ours is lower."""
+    parts = ((study, setting, other), (study, setting, ours))
+    words = (f"{ours} is lower", "level", f"{other} is lower")
+    return Quantity(f"{setting}: {other} ÷ {ours}", parts, (1, -1), "quotient", words)
+
+
+def difference(setting: str, other: str, ours: str, study: str = "paper") -> Quantity:
+    """Compare the regrets of two learners in a setting: other − ours, more than 0 where ours is lower."""
+    parts = ((study, setting, other), (study, setting, ours))
+    words = (f"{ours} is lower", "level", f"{other} is lower")
+    return Quantity(f"{setting}: {other} − {ours}", parts, (1, -1), "sum", words)
+
+
+def margin_growth(smaller: str, larger: str, other: str, ours: str, study: str = "paper") -> Quantity:
+    """Compare the margins other − ours of two settings: more than 0 where it is wider in the larger one."""
+    parts = tuple((study, setting, title) for setting in (larger, smaller) for title in (other, ours))
+    what = f"{larger} against {smaller}: {other} − {ours} is wider by"
+    return Quantity(what, parts, (1, -1, -1, 1), "sum", ("wider", "no change", "narrower"))
+
+
+def size_effect(smaller: str, larger: str, title: str, study: str) -> Quantity:
+    """Compare the regrets of one learner in two settings: larger ÷ smaller."""
+    parts = ((study, larger, title), (study, smaller, title))
+    return Quantity(f"{title}: {larger} ÷ {smaller}", parts, (1, -1), "quotient", ("grows", "no growth", "falls"))
+
+
+def relative_growth(smaller: str, larger: str, other: str, ours: str, study: str) -> Quantity:
+    """Compare the factors by which two regrets grow: ours ÷ other, less than 1 where ours is slower."""
+    parts = tuple((study, setting, title) for title in (ours, other) for setting in (larger, smaller))
+    what = f"{smaller} to {larger}: growth of {ours} ÷ growth of {other}"
+    words = (f"{ours} grows faster", "level", f"{ours} grows slower")
+    return Quantity(what, parts, (1, -1, -1, 1), "quotient", words)
+
+
+def growth(setting: str, title: str, study: str = "paper") -> Quantity:
+    """Find how fast a mean regret grows over the last tenfold of episodes: α in K^α, 0.5 for √K and 1 for linear."""
+    words = ("faster than √T", "like √T", "slower than √T")
+    return Quantity(f"{setting}: α of {title}", ((study, setting, title),), (1,), "growth", words)
 
 
 class Runs:
@@ -38,76 +87,53 @@ class Runs:
             for study in studies
             for setting, members in study.settings.items()
             for series in members
-            if series.num_runs >= MIN_RUNS
         }
 
-    def find(self, setting: str, title: str, study: str = "paper") -> Series | None:
-        """Return the runs of a learner in a setting, if there are enough of them."""
-        return self._series.get((study, setting, title))
-
-    def ratio(self, setting: str, other: str, ours: str, study: str = "paper") -> Line | None:
-        """Compare the regrets of two learners in a setting: other ÷ ours, more than 1 where ours is lower."""
-        above, below = self.find(setting, other, study), self.find(setting, ours, study)
-        if above is None or below is None:
+    def measure(self, quantity: Quantity, question: Question, confidence: float) -> Line | None:
+        """Measure a quantity and ask a question about it; None where a series is missing."""
+        found = [self._series[part] for part in quantity.parts if part in self._series]
+        if len(found) < len(quantity.parts):
             return None
-        interval = bootstrap_ratio(above.final, below.final)
-        return Line(f"{setting}: {other} ÷ {ours}", interval, _who(interval, other, ours, even=1.0))
-
-    def difference(self, setting: str, other: str, ours: str) -> Line | None:
-        """Compare the regrets of two learners in a setting: other − ours, more than 0 where ours is lower."""
-        first, second = self.find(setting, other), self.find(setting, ours)
-        if first is None or second is None:
+        samples = paired(found)
+        measured = _measured(quantity, found, samples, confidence)
+        if measured is None:
             return None
-        interval = bootstrap_difference(first.final, second.final)
-        return Line(f"{setting}: {other} − {ours}", interval, _who(interval, other, ours, even=0.0))
+        interval, scale = measured
+        return Line.judged(quantity.what, interval, scale, quantity.words, question, samples.shape[1], quantity.parts)
 
-    def margin_growth(self, smaller: str, larger: str, other: str, ours: str) -> Line | None:
-        """Compare the margins other − ours of two settings: more than 0 where it is wider in the larger one."""
-        found = [self.find(setting, title) for setting in (larger, smaller) for title in (other, ours)]
-        if any(series is None for series in found):
-            return None
-        samples = [series.final for series in found if series is not None]
-        interval = bootstrap(lambda a, b, c, d: (a - b) - (c - d), *samples)
-        what = f"{larger} against {smaller}: by how much {other} − {ours} is wider"
-        return Line(what, interval, _side(interval, 0.0, "wider", "no clear change", "narrower"))
-
-    def size_effect(self, smaller: str, larger: str, title: str, study: str) -> Line | None:
-        """Compare the regrets of one learner in two settings: larger ÷ smaller."""
-        above, below = self.find(larger, title, study), self.find(smaller, title, study)
-        if above is None or below is None:
-            return None
-        interval = bootstrap_ratio(above.final, below.final)
-        states = f"{above.model.num_machine_states} against {below.model.num_machine_states} machine states"
-        what = f"{title}: {larger} ÷ {smaller} ({states})"
-        return Line(what, interval, _side(interval, 1.0, "grows", "no growth seen", "falls"))
-
-    def relative_growth(self, smaller: str, larger: str, other: str, ours: str, study: str) -> Line | None:
-        """Compare the factors by which two regrets grow: ours ÷ other, less than 1 where ours is slower."""
-        found = [self.find(setting, title, study) for title in (ours, other) for setting in (larger, smaller)]
-        if any(series is None for series in found):
-            return None
-        samples = [series.final for series in found if series is not None]
-        interval = bootstrap(lambda a, b, c, d: (a / b) / (c / d), *samples)
-        what = f"{smaller} to {larger}: growth of {ours} ÷ growth of {other}"
-        return Line(what, interval, _side(interval, 1.0, f"{ours} grows faster", "level", f"{ours} grows slower"))
-
-    def growth(self, setting: str, title: str) -> Line | None:
-        """Find how fast the regret of a learner grows at the end: α in K^α."""
-        series = self.find(setting, title)
-        interval = growth_exponent(series) if series is not None else None
-        if interval is None:
-            return None
-        return Line(
-            f"{setting}: α of {title}", interval, _side(interval, 0.5, "faster than √T", "like √T", "slower than √T")
-        )
+    def claim(
+        self,
+        key: str,
+        statement: str,
+        rule: str,
+        source: str,
+        question: Question,
+        quantities: Sequence[Quantity],
+        context: Sequence[Quantity] = (),
+    ) -> Claim:
+        """Check a claim that holds when the answer is yes for every quantity."""
+        confidence = together(question, len(quantities))
+        lines = [self.measure(quantity, question, confidence) for quantity in quantities]
+        beside = [self.measure(quantity, question, confidence) for quantity in context]
+        held, why = decide(lines)
+        evidence, shown = (tuple(line for line in found if line is not None) for found in (lines, beside))
+        return Claim(key, statement, rule, source, held, confidence, evidence, why, shown, why != MISSING)
 
 
-def _side(interval: Interval, even: float, above: str, level: str, below: str) -> str:
-    """Read an interval: wholly above a value, wholly below it, or neither."""
-    if interval.low > even:
-        return above
-    return below if interval.high < even else level
-
-
-def _who(interval: Interval, other: str, ours: str, even: float) -> str:
-    return _side(interval, even, f"{ours} is lower", "level", f"{other} is lower")
+def _measured(
+    quantity: Quantity, found: list[Series], samples: Floats, confidence: float
+) -> tuple[Interval, Scale] | None:
+    """Return the interval and its scale; None where a growth cannot be told or no seed is shared."""
+    if samples.shape[1] == 0:
+        return None
+    if quantity.kind == "quotient":
+        return quotient_interval(samples, quantity.factors, confidence), Scale.ratio()
+    if quantity.kind == "sum":
+        largest = float(samples.mean(axis=1).max())
+        return sum_interval(samples, quantity.factors, confidence), Scale.around(0.0, MARGIN * largest)
+    (series,) = found
+    first, last = series.num_episodes // TENFOLD, series.num_episodes
+    if first == 0 or not (ends := series.curves(np.array([first, last])).T)[0].mean() > 0.0:
+        return None
+    interval = exponent_interval(ends, last / first, confidence)
+    return interval, Scale.around(0.5, math.log(1.0 + MARGIN) / math.log(last / first))

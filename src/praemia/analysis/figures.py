@@ -1,7 +1,7 @@
 """Figures of regret: the paper's curves, on log–log axes, per episode, and against the size of the task.
 
 Each function takes the settings of a study and returns a matplotlib figure with one panel per setting. Curves are
-means over runs, bands one standard deviation, error bars 95 % bootstrap intervals.
+means over runs; bands and error bars are 95 % intervals of the mean.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.analysis.bootstrap import bootstrap_mean
 from praemia.analysis.canvas import new_figure, tidy
+from praemia.analysis.intervals import mean_band, mean_interval
 from praemia.analysis.palette import GREY, INK, Look, looks
 from praemia.analysis.results import Series
 from praemia.analysis.tables import number
@@ -46,13 +46,12 @@ def panel_title(series: Series) -> str:
 
 
 def regret_figure(settings: Settings, title: str) -> Figure:
-    """Draw the regret over episodes: mean, and a band of one standard deviation."""
+    """Draw the regret over episodes: mean, and a band that is its 95 % interval."""
 
     def draw(axes: Axes, series: Series, look: Look) -> None:
         episodes = thinned(series.num_episodes)
-        curves = series.curves(episodes)
-        mean, spread = curves.mean(axis=0), curves.std(axis=0, ddof=1 if series.num_runs > 1 else 0)
-        axes.fill_between(episodes, np.maximum(mean - spread, 0.0), mean + spread, color=look.colour, alpha=0.18, lw=0)
+        mean, low, high = mean_band(series.curves(episodes))
+        axes.fill_between(episodes, low, high, color=look.colour, alpha=0.18, lw=0)
         _line(axes, episodes, mean, look, series.title)
 
     figure = _panels(settings, title, draw, "cumulative regret")
@@ -104,7 +103,7 @@ def scaling_figure(settings: Settings, title: str, across: str, size: Callable[[
             points.setdefault(series.title, []).append((size(series.model), series))
     for name, look in looks(points).items():
         sizes = [at for at, _ in points[name]]
-        intervals = [bootstrap_mean(series.final) for _, series in points[name]]
+        intervals = [mean_interval(series.final) for _, series in points[name]]
         middle = np.array([interval.estimate for interval in intervals])
         arms = np.array([[i.estimate - i.low for i in intervals], [i.high - i.estimate for i in intervals]])
         bars = axes.errorbar(sizes, middle, arms, color=look.colour, marker=look.marker, ms=5, lw=1.6, capsize=3)

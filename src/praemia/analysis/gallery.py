@@ -63,7 +63,7 @@ def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
         return  # 24 curves in a panel say nothing; the report has their table
     if study.name == "paper":
         for family, members in _families(study).items():
-            title = f"{FAMILIES.get(family, family)}: exact regret, mean ± one standard deviation"
+            title = f"{FAMILIES.get(family, family)}: exact regret, mean and its 95 % interval"
             yield f"regret-{family}", figures.regret_figure(members, title)
     else:
         yield f"regret-{study.name}", figures.regret_figure(study.settings, f"{study.purpose}: exact regret")

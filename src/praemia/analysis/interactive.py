@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.analysis.figures import thinned
+from praemia.analysis.intervals import mean_band
 from praemia.analysis.palette import GREY, GRID, INK, Look, looks
 from praemia.analysis.results import Series
 from praemia.errors import MissingExtraError
@@ -20,7 +21,6 @@ from praemia.errors import MissingExtraError
 COLUMNS = 3
 ROW_HEIGHT = 330
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
-FLOOR = 0.01  # the band's lower edge is at least this part of the mean, so that it can be drawn on a log axis
 
 Json: TypeAlias = dict[str, Any]
 
@@ -35,7 +35,7 @@ def plotly_script() -> str:
 
 
 def curves(settings: Mapping[str, Sequence[Series]]) -> Json:
-    """Return the regret curves of some settings as a figure for Plotly: mean, and a band of one standard deviation."""
+    """Return the regret curves of some settings as a figure for Plotly: mean, and a band that is its 95 % interval."""
     chosen = looks(series.title for members in settings.values() for series in members)
     data: list[Json] = []
     seen: set[str] = set()
@@ -53,9 +53,7 @@ def as_script_data(figure: Json) -> str:
 
 def _traces(series: Series, place: int, look: Look, *, in_legend: bool) -> list[Json]:
     episodes = thinned(series.num_episodes)
-    runs = series.curves(episodes)
-    mean, spread = runs.mean(axis=0), runs.std(axis=0, ddof=1 if series.num_runs > 1 else 0)
-    low, high = np.maximum(mean - spread, FLOOR * mean), mean + spread
+    mean, low, high = mean_band(series.curves(episodes))
     suffix = "" if place == 0 else str(place + 1)
     shared = {"type": "scatter", "mode": "lines", "name": series.title, "legendgroup": series.title}
     shared |= {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}

@@ -5,17 +5,17 @@ Tasks that its constants were chosen on do not count where it is asked how it do
 
 from __future__ import annotations
 
-from praemia.analysis.bootstrap import Interval
-from praemia.analysis.claims import BEYOND, Claim
-from praemia.analysis.evidence import Line, Runs
-from praemia.analysis.league import Board, rank_differences, standings
+from praemia.analysis.claims import BEYOND, RATIO_ABOVE, SETTINGS
+from praemia.analysis.evidence import Runs, ratio
+from praemia.analysis.intervals import share_interval
+from praemia.analysis.league import Board, compare, is_linear
 from praemia.analysis.results import Study
-from praemia.experiments.builtin import RIVERSWIMS, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L, WAREHOUSES
+from praemia.analysis.verdicts import MIN_RUNS, Claim, Line, Question, Scale, decide, together
+from praemia.experiments.builtin import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L
 from praemia.experiments.league import HEADROOM, NAME, TUNED_ON, TUNED_ON_FOR_HEADROOM, UCRL2_B_BEST
 
-SETTINGS = (*RIVERSWIMS, *WAREHOUSES)
 BASELINES = (UCBVI_PRM.title, UCBVI.title, UCRL2_L.title, UCRL2_B.title)
-CLEARLY = 5  # of the six settings
+RARE = 0.01  # a share of runs
 
 
 def check_league(study: Study) -> list[Claim]:
@@ -23,81 +23,89 @@ def check_league(study: Study) -> list[Claim]:
     board = Board.of(study.settings)
     if HEADROOM not in board.learners or len(board.learners) < 2:
         return []
-    runs = Runs([study])
-    untouched = {
-        task: members
-        for task, members in study.settings.items()
-        if task not in TUNED_ON and task not in TUNED_ON_FOR_HEADROOM
-    }
+    tuned = {*TUNED_ON, *TUNED_ON_FOR_HEADROOM}
+    untouched = {task: members for task, members in study.settings.items() if task not in tuned}
     first = [_first(Board.of(untouched))] if untouched else []
-    return [_baselines(runs), _best_ucrl2(runs), *first, _no_linear_run(board)]
+    return [*_settings(Runs([study])), *first, _few_linear_runs(study)]
 
 
-def _baselines(runs: Runs) -> Claim:
-    lines = {setting: [runs.ratio(setting, other, HEADROOM, NAME) for other in BASELINES] for setting in SETTINGS}
-    found = tuple(line for group in lines.values() for line in group if line is not None)
-    held = None
-    if len(found) == len(SETTINGS) * len(BASELINES):
-        clear = sum(all(line is not None and line.interval.low > 1.0 for line in group) for group in lines.values())
-        held = all(line.interval.estimate > 1.0 for line in found) and clear >= CLEARLY
-    return Claim(
-        "headroom-baselines",
-        f"{HEADROOM} has a lower regret than {', '.join(BASELINES[:-1])} and {BASELINES[-1]} in all six settings.",
-        f"every ratio is above 1, and in at least {CLEARLY} of the settings every interval lies above 1",
-        BEYOND,
-        held,
-        found,
-    )
-
-
-def _best_ucrl2(runs: Runs) -> Claim:
-    lines = [runs.ratio(setting, UCRL2_B_BEST.title, HEADROOM, NAME) for setting in SETTINGS]
-    found = tuple(line for line in lines if line is not None)
-    held = all(line.interval.high >= 1.0 for line in found) if len(found) == len(lines) else None
-    return Claim(
-        "headroom-best-ucrl2",
-        f"{HEADROOM} is level with or below {UCRL2_B_BEST.title}, the best setting of the best baseline, in all six.",
-        "every interval of the ratio reaches 1 or more: nowhere is the other clearly lower",
-        BEYOND,
-        held,
-        found,
-    )
+def _settings(runs: Runs) -> list[Claim]:
+    return [
+        runs.claim(
+            "headroom-baselines",
+            f"{HEADROOM} has a lower regret than {', '.join(BASELINES[:-1])} and {BASELINES[-1]} in all six settings.",
+            RATIO_ABOVE,
+            BEYOND,
+            Question.ABOVE,
+            [ratio(setting, other, HEADROOM, NAME) for setting in SETTINGS for other in BASELINES],
+        ),
+        runs.claim(
+            "headroom-best-ucrl2",
+            f"{HEADROOM} is no worse than {UCRL2_B_BEST.title}, the best setting of the best baseline, in all six.",
+            "every interval of the ratio lies above 0.909: nowhere is the regret higher by 10 %",
+            BEYOND,
+            Question.NO_LESS,
+            [ratio(setting, UCRL2_B_BEST.title, HEADROOM, NAME) for setting in SETTINGS],
+        ),
+    ]
 
 
 def _first(board: Board) -> Claim:
-    enough = all(board.series[task, name].num_runs >= 2 for task in board.tasks for name in board.learners)
-    differences = rank_differences(board, HEADROOM) if enough else {}
-    lines = tuple(
-        Line(f"mean rank of {other} − that of {HEADROOM}", interval, _reading(interval, other))
-        for other, interval in differences.items()
-    )
+    """Compare with every other learner over kinds of task; more runs do not make the kinds agree."""
+    others = [name for name in board.learners if name != HEADROOM]
+    confidence, scale = together(Question.ABOVE, len(others)), Scale.ratio()
+    runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
+    lines = [
+        Line.judged(
+            f"regret of {other} ÷ that of {HEADROOM}",
+            compare(board, other, HEADROOM, confidence),
+            scale,
+            (f"{HEADROOM} is ahead", "level", f"{other} is ahead"),
+            Question.ABOVE,
+            runs,
+        )
+        for other in others
+    ]
+    held, why = decide(lines)
+    if held is None and runs >= MIN_RUNS:
+        why = f"{len(board.kinds)} kinds of task are too few, or do not agree"
     return Claim(
         "headroom-first",
         f"{HEADROOM} is first in the league on tasks that nobody tuned on.",
-        f"its mean rank over {', '.join(board.tasks)} is the lowest; the intervals say how surely",
+        f"against every other learner the ratio of regrets lies above 1, over the kinds of task "
+        f"{', '.join(board.kinds)} ({', '.join(board.tasks)}); ranks play no part",
         BEYOND,
-        all(interval.estimate > 0.0 for interval in differences.values()) if differences else None,
-        lines,
+        held,
+        confidence,
+        tuple(lines),
+        why,
+        more_runs_help=False,
     )
 
 
-def _reading(interval: Interval, other: str) -> str:
-    if interval.low > 0.0:
-        return f"{HEADROOM} is ahead"
-    return f"{other} is ahead" if interval.high < 0.0 else "level"
-
-
-def _no_linear_run(board: Board) -> Claim:
-    (own,) = [line for line in standings(board) if line.learner == HEADROOM]
-    lines = tuple(
-        Line(f"{task}: linear runs of {HEADROOM}", Interval(float(count), float(count), float(count)), "linear runs")
-        for task, count in own.linear.items()
+def _few_linear_runs(study: Study) -> Claim:
+    members = {task: s for task, found in study.settings.items() for s in found if s.title == HEADROOM}
+    linear = sum(is_linear(run) for series in members.values() for run in series.runs)
+    total, runs = (pick(s.num_runs for s in members.values()) for pick in (sum, min))
+    confidence = together(Question.NO_MORE, 1)
+    interval = share_interval(linear, total, confidence)
+    outcome = None if runs < MIN_RUNS else Question.NO_MORE.judge(interval, Scale(0.0, 0.0, RARE))
+    line = Line(
+        f"share of linear runs of {HEADROOM}, of {total} on {len(members)} tasks",
+        interval,
+        f"{linear} of {total} runs are linear",
+        runs,
+        outcome,
+        tuple((study.name, task, HEADROOM) for task in members),
     )
+    held, why = decide([line])
     return Claim(
         "headroom-linear",
-        f"No run of {HEADROOM} ends with linear regret, on any task of the league.",
-        f"none of its {own.runs} runs is linear by the league's rule",
+        f"Of 100 runs of {HEADROOM} fewer than one ends with linear regret, on average over the league's tasks.",
+        "the interval of the share of linear runs lies below 1 %; the league's rule says when a run is linear",
         BEYOND,
-        not own.linear,
-        lines,
+        held,
+        confidence,
+        (line,),
+        why,
     )

@@ -24,24 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLE = "The league"
-HEADER = ("learner", "mean rank", "95% low", "95% high", "ratio", "low", "high", "firsts", "worst run", "linear", "s")
+HEADER = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts", "worst run", "linear", "s")
 CUT = 30.0  # ratios above this are drawn at it
 
 
 def standing_cells(line: Standing) -> tuple[str, ...]:
     """Return a learner's line of the table, in the order of ``HEADER``."""
-    rank = (f"{value:.2f}" for value in (line.rank.estimate, line.rank.low, line.rank.high))
     ratio = (line.ratio.estimate, line.ratio.low, line.ratio.high)
     linear = f"{sum(line.linear.values())}/{line.runs}"
-    return (
-        line.learner,
-        *rank,
-        *map(number, ratio),
-        str(line.firsts),
-        number(line.worst),
-        linear,
-        number(line.seconds),
-    )
+    rest = (f"{line.rank:.2f}", str(line.firsts), number(line.worst), linear, number(line.seconds))
+    return (line.learner, *map(number, ratio), *rest)
 
 
 def regret_rows(board: Board) -> list[tuple[str, ...]]:
@@ -52,8 +44,9 @@ def regret_rows(board: Board) -> list[tuple[str, ...]]:
 def league_text(board: Board, table: Sequence[Standing]) -> str:
     """Return the standings and the regrets as text."""
     explained = (
-        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {len(board.tasks)} tasks; "
-        "worst run: the largest worst ÷ mean;\nlinear: runs that still lose at the end; s: seconds per run."
+        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {len(board.kinds)} kinds of "
+        f"task ({len(board.tasks)} tasks);\nworst run: the largest worst ÷ mean; linear: runs that still lose at the "
+        "end; s: seconds per run."
     )
     linear = [
         f"  {line.learner}: " + ", ".join(f"{task} {count}" for task, count in line.linear.items())
@@ -70,31 +63,30 @@ def league_text(board: Board, table: Sequence[Standing]) -> str:
 
 
 def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
-    """Draw mean ranks with their intervals beside the ratio of regrets on every task, the best learner on top."""
+    """Draw the ratios of regret with their intervals and every task's, beside the mean ranks, the best on top."""
     names = [line.learner for line in table]
     places = np.arange(len(names))[::-1]
     figure = new_figure(10.5, 1.6 + 0.34 * len(names), f"{TITLE}: {len(board.tasks)} tasks, one setting per learner")
-    left, right = figure.subplots(1, 2, sharey=True)
-    ratios = board.regrets / np.maximum(1e-12, board.regrets[:, [board.reference]])
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
+    ratios = board.ratios
     for place, line in zip(places, table, strict=True):
-        rank = line.rank
-        left.plot([rank.low, rank.high], [place, place], color=GREY, linewidth=2.2, solid_capstyle="butt")
-        left.plot(rank.estimate, place, "o", color=INK, markersize=6)
-        right.plot([line.ratio.low, line.ratio.high], [place, place], color=GREY, linewidth=2.2)
+        left.plot([line.ratio.low, line.ratio.high], [place, place], color=GREY, linewidth=2.2, solid_capstyle="butt")
         own = np.minimum(CUT, ratios[:, board.learners.index(line.learner)])
-        right.plot(own, np.full(len(own), place), "|", color="#0072B2", markersize=9, markeredgewidth=1.1)
-        right.plot(min(CUT, line.ratio.estimate), place, "o", color=INK, markersize=6)
+        left.plot(own, np.full(len(own), place), "|", color="#0072B2", markersize=9, markeredgewidth=1.1)
+        left.plot(min(CUT, line.ratio.estimate), place, "o", color=INK, markersize=6)
+        right.plot(line.rank, place, "o", color=GREY, markersize=6)
     left.set_yticks(places, names)
-    right.set_ylim(-0.6, len(names) - 0.4)
-    _ratio_axis(right)
-    right.axvline(1.0, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
-    tidy(left, "mean rank, 95 % interval", "rank (1 is best)", "")
+    left.set_ylim(-0.6, len(names) - 0.4)
+    _ratio_axis(left)
+    left.axvline(1.0, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
     tidy(
-        right,
-        f"regret ÷ that of {board.learners[board.reference]}",
-        f"a mark per task, cut at {CUT:g}; the dot is their geometric mean",
+        left,
+        f"regret ÷ that of {board.learners[board.reference]}, 95 % interval",
+        f"a mark per task, cut at {CUT:g}; the dot is the geometric mean over kinds of task",
         "",
     )
+    tidy(right, "mean rank", "1 is best", "")
+    right.set_xlim(0.5, len(names) + 0.5)
     return figure
 
 
@@ -125,12 +117,14 @@ def league_section(study: Study) -> str:
     picture = ""
     with suppress(MissingExtraError):
         data = base64.b64encode(render(league_figure(board, table), "svg")).decode()
-        image = f'<img alt="mean ranks and ratios of regret" src="data:image/svg+xml;base64,{data}">'
-        picture = html.figure(image, "Mean ranks, and regrets in units of the reference's on every task.")
+        image = f'<img alt="ratios of regret and mean ranks" src="data:image/svg+xml;base64,{data}">'
+        picture = html.figure(image, "Regrets in units of the reference's, and mean ranks.")
     rules = (
-        "Ratios are to the reference's regret, as a geometric mean over tasks. Intervals come from drawing tasks and "
-        "runs anew. The worst run is given as the largest quotient of worst and mean. A run is linear when over its "
-        "last half it loses at least half as much per episode as on average, and more than 1 % of the optimum."
+        "Ratios are to the reference's regret: a geometric mean in which every kind of task "
+        f"({', '.join(board.kinds)}) counts once, with the 95 % interval of a t test over kinds. Mean ranks change "
+        "when others join, and decide nothing. The worst run is given as the largest quotient of worst and mean. A "
+        "run is linear when over its last half it loses at least half as much per episode as on average, and more "
+        "than 1 % of the optimum."
     )
     linear = [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()]
     return "\n".join(

@@ -19,11 +19,13 @@ from praemia.analysis.league_page import league_section
 from praemia.analysis.provenance import provenance_section
 from praemia.analysis.results import Study, gather
 from praemia.analysis.sections import claims_section, study_section, tasks_section
+from praemia.analysis.verdicts import Claim
 from praemia.errors import FileError
 from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import Experiment, Job, slug
 from praemia.experiments.store import Store
 from praemia.files.whole import write_whole
+from praemia.simulation.seeds import STREAMS
 
 TITLE = "Learning with probabilistic reward machines: what the runs say"
 CLAIMED = {"paper", "machine-size", "horizon", "river-length"}  # the experiments that claims are made of
@@ -31,14 +33,18 @@ CLAIMED = {"paper", "machine-size", "horizon", "river-length"}  # the experiment
 
 def write_report(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> Path:
     """Write the report on some experiments, or on all that the store has runs of; return its path."""
-    return _write(*_studies(store, experiments), Path(path))
+    return publish_studies(*_studies(store, experiments), Path(path), figures=False)[0]
 
 
 def publish(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> list[Path]:
     """Write the report, and the figures into a folder ``figures`` beside it; return all that was written."""
-    studies, damaged = _studies(store, experiments)
-    report = _write(studies, damaged, Path(path))
-    return [report, *write_figures(studies, report.parent / "figures")]
+    return publish_studies(*_studies(store, experiments), Path(path), figures=True)
+
+
+def publish_studies(studies: Sequence[Study], damaged: Sequence[str], path: Path, *, figures: bool) -> list[Path]:
+    """Write the report on some studies, and the figures if they are wanted; return all that was written."""
+    report = _write(studies, damaged, path)
+    return [report, *(write_figures(studies, report.parent / "figures") if figures else [])]
 
 
 def _studies(store: Store, experiments: Iterable[Experiment] | None) -> tuple[list[Study], list[str]]:
@@ -59,16 +65,22 @@ def _write(studies: Sequence[Study], damaged: Sequence[str], path: Path) -> Path
     return path
 
 
+def all_claims(studies: Sequence[Study]) -> list[Claim]:
+    """Check what the paper claims and what is claimed of the league, where there are runs of these."""
+    claims = check_claims(studies) if any(study.name in CLAIMED for study in studies) else []
+    return claims + [claim for study in studies if study.name == LEAGUE for claim in check_league(study)]
+
+
 def report_body(studies: Sequence[Study], damaged: Sequence[str] = ()) -> str:
     """Return the report without the page around it."""
-    claims = check_claims(studies) if any(study.name in CLAIMED for study in studies) else []
-    claims += [claim for study in studies if study.name == LEAGUE for claim in check_league(study)]
+    claims = all_claims(studies)
     return "\n".join(
         [
             f"<h1>{escape(TITLE)}</h1>",
             f'<p class="lead">{escape(_opening(studies))}</p>',
             _contents(studies, with_claims=bool(claims)),
             _damage(damaged),
+            _revisions(studies),
             claims_section(claims) if claims else "",
             *(league_section(study) if study.name == LEAGUE else study_section(study) for study in studies),
             tasks_section(studies),
@@ -102,3 +114,17 @@ def _damage(damaged: Sequence[str]) -> str:
         f'<div class="notice"><p>{len(damaged)} damaged files are left out; running the experiment again makes them '
         f"anew.</p>{bullets(damaged)}</div>"
     )
+
+
+def _revisions(studies: Sequence[Study]) -> str:
+    """Say so when runs were made with other random streams than this version's."""
+    found = sorted({run.streams for study in studies for series in study.series for run in series.runs})
+    if found in ([], [STREAMS]):
+        return ""
+    which = " and ".join(map(str, found))
+    text = (
+        f"This folder holds runs of revision {which} of the random streams; this version makes revision {STREAMS}. At "
+        "the same seed they are different runs. They are never put together: an experiment is made of the newest "
+        "revision that it has runs of, and all others are under “other runs in this folder”."
+    )
+    return f'<div class="notice"><p>{escape(text)}</p></div>'

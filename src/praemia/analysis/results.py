@@ -1,12 +1,12 @@
 """Stored runs, grouped by what they share.
 
 A ``Series`` is the runs of one learner in one setting; a ``Study`` is an experiment with the series of each of
-its settings. What is computed from them is in ``bootstrap``, ``tables`` and ``claims``.
+its settings. What is computed from them is in ``intervals``, ``tables`` and ``claims``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -86,6 +86,13 @@ class Study:
     def series(self) -> list[Series]:
         """All series, setting by setting."""
         return [series for members in self.settings.values() for series in members]
+
+
+def paired(members: Sequence[Series]) -> NDArray[np.float64]:
+    """Return the final regrets float64[J, n] of J series, a column for each seed that all of them have."""
+    finals = [dict(zip((run.seed for run in series.runs), series.final, strict=True)) for series in members]
+    shared = [seed for seed in finals[0] if all(seed in known for known in finals)]
+    return np.array([[known[seed] for seed in shared] for known in finals]).reshape(len(members), len(shared))
 
 
 def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:

@@ -7,15 +7,15 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from praemia.analysis.canvas import render
-from praemia.analysis.claims import BEYOND, PAPER, Claim
+from praemia.analysis.claims import BEYOND, PAPER
 from praemia.analysis.diagrams import machine_svg, mermaid
-from praemia.analysis.evidence import Line
 from praemia.analysis.gallery import machines, paper_tasks
 from praemia.analysis.html import details, figure, inline_svg, table
 from praemia.analysis.interactive import as_script_data, curves
 from praemia.analysis.maps import has_map, policy_map
 from praemia.analysis.results import Study
 from praemia.analysis.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, number, summarise
+from praemia.analysis.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, Claim, Line
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, PraemiaError
 from praemia.experiments.settings import slug
@@ -35,9 +35,12 @@ def claims_section(claims: Sequence[Claim]) -> str:
         [
             '<h2 id="claims">What held</h2>',
             f'<p class="lead">{escape(verdict_line(claims))}</p>',
-            "<p>Each verdict is computed from the runs by the rule given with it. Numbers are means over runs with "
-            "their 95 % bootstrap intervals. <em>As published</em> is UCRL2-RM-B as released, with the ends of its "
-            "intervals used as distances; plain UCRL2-RM-B has correct intervals.</p>",
+            "<p>A claim <em>held</em>, <em>did not hold</em>, or is <em>not decided</em>, by the rule given with it. "
+            f"Fewer than {MIN_RUNS} runs decide nothing. Regrets are compared seed by seed, and are level when they "
+            "differ by less than 10 %. The intervals of a claim hold together with 95 %, and so at every one of "
+            f"{LOOKS} looks from {MIN_RUNS} to {MOST_RUNS} runs: <code>praemia reproduce --decide</code> plays on "
+            "where runs can decide. <em>As published</em> is UCRL2-RM-B as released, with the ends of its intervals "
+            "used as distances; plain UCRL2-RM-B has correct intervals.</p>",
             *(_claim(claim) for claim in claims),
         ]
     )
@@ -48,36 +51,41 @@ def verdict_line(claims: Iterable[Claim]) -> str:
     parts = []
     for source, whose in ((PAPER, "the paper's claims"), (BEYOND, "the further questions")):
         held = [claim.held for claim in claims if claim.source == source]
-        if not held:
-            continue
-        parts.append(
-            f"Of {whose}, {held.count(True)} held, {held.count(False)} did not"
-            + (f", and {held.count(None)} cannot be decided: runs are missing" if None in held else "")
-        )
+        if held:
+            open_ones = f", {held.count(None)} are not decided" if None in held else ""
+            parts.append(f"Of {whose}, {held.count(True)} held, {held.count(False)} did not hold{open_ones}")
     return ". ".join(parts) + "."
 
 
 def _claim(claim: Claim) -> str:
     kind = {True: "held", False: "failed", None: "open"}[claim.held]
-    body = _evidence(claim.evidence) if claim.evidence else ""
+    body = _evidence(claim.evidence, claim.confidence) if claim.evidence else ""
     if len(claim.evidence) > LONG:
         body = details(f"all {len(claim.evidence)} comparisons", body)
-    beside = details("for comparison", _evidence(claim.context)) if claim.context else ""
+    beside = details("for comparison", _evidence(claim.context, claim.confidence)) if claim.context else ""
+    why = f'<p class="why">Not decided: {escape(claim.why)}.</p>' if claim.held is None else ""
     summary = f"<p>{escape(claim.summary[:1].upper() + claim.summary[1:])}.</p>" if claim.evidence else ""
     return (
         f'<section class="claim {kind}" id="claim-{escape(claim.key)}">'
-        f'<h3><span class="badge">{escape(claim.verdict)}</span>{escape(claim.statement)}</h3>'
-        f"{summary}{body}{beside}"
+        f'<h3><span class="badge">{claim.outcome}</span>{escape(claim.statement)}</h3>'
+        f"{why}{summary}{body}{beside}"
         f'<p class="rule">{escape(claim.source.capitalize())}. Held when {escape(claim.rule)}.</p></section>'
     )
 
 
-def _evidence(lines: Iterable[Line]) -> str:
+def _evidence(lines: Iterable[Line], confidence: float) -> str:
     rows = [
-        (line.what, *map(number, (line.interval.estimate, line.interval.low, line.interval.high)), line.reading)
+        (
+            line.what,
+            str(line.runs),
+            *map(number, (line.interval.estimate, line.interval.low, line.interval.high)),
+            {True: "yes", False: "no", None: "not decided"}[line.outcome],
+            line.reading,
+        )
         for line in lines
     ]
-    return table(("comparison", "estimate", "95% low", "95% high", "reads"), rows)
+    level = f"{100.0 * confidence:.2f}%"
+    return table(("comparison", "runs", "estimate", f"{level} low", f"{level} high", "holds", "reads"), rows)
 
 
 def study_section(study: Study) -> str:
@@ -113,7 +121,7 @@ def _curves(study: Study) -> str:
         f'<div class="scale" data-target="curves-{name}">Axes: '
         '<button type="button" data-scale="linear" aria-pressed="true">linear</button> '
         '<button type="button" data-scale="log" aria-pressed="false">log–log</button> '
-        "Click a name to hide or show its curves, twice to see it alone. Bands are one standard deviation.</div>"
+        "Click a name to hide or show its curves, twice to see it alone. Bands are 95 % intervals of the mean.</div>"
         f'<div class="curves" id="curves-{name}" data-figure="data-{name}"></div>'
         f'<script type="application/json" id="data-{name}">{as_script_data(curves(study.settings))}</script>'
     )

@@ -11,8 +11,9 @@ from itertools import combinations
 
 import numpy as np
 
-from praemia.analysis.bootstrap import Interval, bootstrap_difference, bootstrap_mean, bootstrap_ratio
-from praemia.analysis.results import Series
+from praemia.analysis.intervals import Interval, mean_interval, quotient_interval, sum_interval
+from praemia.analysis.results import Series, paired
+from praemia.analysis.verdicts import MIN_RUNS, TOO_FEW, Scale
 
 SUMMARY_HEADER = (
     "setting",
@@ -28,7 +29,7 @@ SUMMARY_HEADER = (
     "plans",
     "seconds per run",
 )
-COMPARISON_HEADER = ("setting", "first", "second", "difference", "95% low", "95% high", "ratio", "who is lower")
+COMPARISON_HEADER = ("setting", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Summary:
 
     Attributes
     ----------
-    regret : the mean over runs, with its bootstrap interval; spread : the standard deviation over runs.
+    regret : the mean over runs, with its interval; spread : the standard deviation over runs, NaN for one.
     late_slope : the mean regret per 1,000 episodes over the last tenth of the episodes.
     worst : the regret of the worst run; plans, seconds : means over runs, seconds NaN where not known.
     """
@@ -69,25 +70,26 @@ class Summary:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two learners in one setting: the difference first − second of their mean regrets, and the ratio."""
+    """Two learners in one setting, seed by seed: first − second and first ÷ second of their mean regrets."""
 
     setting: str
     first: str
     second: str
+    runs: int
     difference: Interval
     ratio: Interval
 
     @property
-    def lower(self) -> str | None:
-        """The learner with the lower regret; None when the interval of the difference contains 0."""
-        if self.difference.high < 0.0:
-            return self.first
-        return self.second if self.difference.low > 0.0 else None
+    def reading(self) -> str:
+        """Who has the lower regret, whether they are level, or that this is not clear."""
+        if self.runs < MIN_RUNS:
+            return TOO_FEW
+        return Scale.ratio().read(self.ratio, (self.second, "level", self.first))
 
     def cells(self) -> tuple[str, ...]:
         """Return the line of a table, in the order of ``COMPARISON_HEADER``."""
-        shown = (self.difference.estimate, self.difference.low, self.difference.high, self.ratio.estimate)
-        return (self.setting, self.first, self.second, *map(number, shown), self.lower or "level")
+        shown = (self.difference.estimate, self.ratio.estimate, self.ratio.low, self.ratio.high)
+        return (self.setting, self.first, self.second, str(self.runs), *map(number, shown), self.reading)
 
 
 def summarise(setting: str, series: Series) -> Summary:
@@ -97,8 +99,8 @@ def summarise(setting: str, series: Series) -> Summary:
         learner=series.title,
         runs=series.num_runs,
         episodes=series.num_episodes,
-        regret=bootstrap_mean(series.final),
-        spread=series.spread,
+        regret=mean_interval(series.final),
+        spread=series.spread if series.num_runs > 1 else math.nan,
         late_slope=series.late_slope,
         worst=float(series.final.max()),
         plans=float(np.mean([run.num_plans for run in series.runs])),
@@ -107,17 +109,15 @@ def summarise(setting: str, series: Series) -> Summary:
 
 
 def compare(setting: str, members: Iterable[Series]) -> list[Comparison]:
-    """Compare every two learners of a setting."""
-    return [
-        Comparison(
-            setting,
-            first.title,
-            second.title,
-            bootstrap_difference(first.final, second.final),
-            bootstrap_ratio(first.final, second.final),
-        )
-        for first, second in combinations(members, 2)
-    ]
+    """Compare every two learners of a setting that share seeds."""
+    compared = []
+    for first, second in combinations(members, 2):
+        samples = paired((first, second))
+        runs = samples.shape[1]
+        if runs:
+            found = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
+            compared.append(Comparison(setting, first.title, second.title, runs, *found))
+    return compared
 
 
 def number(value: float) -> str:

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.options import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
-from praemia.cli.output import json_option, print_json
+from praemia.cli.output import json_option, known, print_json
 
 if TYPE_CHECKING:
     from praemia.analysis.league import Board, Standing
+    from praemia.analysis.verdicts import Claim
 
 
 @click.command("league")
@@ -50,7 +51,7 @@ def command(
     policies: bool,
     as_json: bool,
 ) -> int:
-    """Run every learner on every task, at one setting per learner, and print who is best.
+    """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
 
     Left out unless named: random and optimal, which do not learn, and q-learning and crm, which take most of the time.
 
@@ -58,38 +59,50 @@ def command(
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
     """
     from praemia.analysis.league import Board, standings
+    from praemia.analysis.league_claims import check_league
     from praemia.analysis.league_page import league_text
-    from praemia.analysis.report import publish
-    from praemia.analysis.results import collect
+    from praemia.analysis.report import publish_studies
+    from praemia.analysis.results import gather
+    from praemia.analysis.verdicts import verdict_lines
     from praemia.cli.sweep import Where, sweep, told
     from praemia.experiments.league import league
 
     chosen = league(tasks, learners, runs, episodes, seed)
     store, failures = sweep([chosen], Where(out, jobs, engine, shard, policies))
-    found = collect(store, chosen.settings)
-    board = Board.of(found)
+    studies, damaged = gather(store, [chosen])
+    board = Board.of(studies[0].settings if studies else {})
     if shard is not None or not board.learners:
         return told(failures)
-    table = standings(board)
+    table, claims = standings(board), check_league(studies[0])
     if as_json:
-        print_json(_as_data(board, table))
+        print_json(_as_data(board, table, claims))
     else:
         click.echo(league_text(board, table))
     click.echo("writing the report", err=True)
-    publish(store, [chosen], out / "report.html")
+    publish_studies(studies, damaged, out / "report.html", figures=True)
     if not as_json:
         click.echo(f"the report is {out / 'report.html'}, the figures are in {out / 'figures'}")
+        click.echo("\n".join(verdict_lines(claims)), nl=bool(claims))
     return told(failures)
 
 
-def _as_data(board: Board, table: list[Standing]) -> dict[str, Any]:
+def _as_data(board: Board, table: list[Standing], claims: list[Claim]) -> dict[str, Any]:
     """Return the league as plain data."""
     return {
         "tasks": list(board.tasks),
+        "kinds": list(board.kinds),
         "reference": board.learners[board.reference],
-        "standings": [{**asdict(line), "seconds": round(line.seconds, 6)} for line in table],
+        "standings": [
+            {
+                **asdict(line),
+                "ratio": {name: known(value) for name, value in asdict(line.ratio).items()},
+                "seconds": known(line.seconds),
+            }
+            for line in table
+        ],
         "regret": {
             task: dict(zip(board.learners, row, strict=True))
             for task, row in zip(board.tasks, board.regrets.tolist(), strict=True)
         },
+        "claims": [{"key": c.key, "statement": c.statement, "outcome": c.outcome, "why": c.why} for c in claims],
     }

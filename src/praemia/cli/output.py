@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -19,6 +20,11 @@ def json_option(function: Function) -> Function:
 def print_json(record: Mapping[str, Any]) -> None:
     """Print a record as one JSON object on standard output."""
     click.echo(json.dumps(record, allow_nan=False))
+
+
+def known(value: float) -> float | None:
+    """Return a number as JSON has it: null for what is not known or infinite."""
+    return float(value) if math.isfinite(value) else None
 
 
 def print_fields(fields: Mapping[str, object]) -> None:

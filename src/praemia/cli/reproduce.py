@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from praemia.cli.options import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
+from praemia.errors import ParameterError
+
+if TYPE_CHECKING:
+    from praemia.analysis.results import Study
+    from praemia.analysis.verdicts import Claim
+    from praemia.cli.sweep import Where
+    from praemia.experiments.runner import Failure
+    from praemia.experiments.settings import Experiment
+    from praemia.experiments.store import Store
 
 
 @click.command("reproduce")
 @click.option("--only", multiple=True, metavar="NAME", help="An experiment or a setting; may be repeated.")
+@click.option("--decide", is_flag=True, help="Play on, up to 512 runs, where claims are not decided.")
 @runs_option(16)
 @episodes_option(10_000)
 @seed_option
@@ -19,6 +32,7 @@ from praemia.cli.options import engine_options, episodes_option, out_option, pol
 @policies_option
 def command(
     only: tuple[str, ...],
+    decide: bool,
     runs: int,
     episodes: int,
     seed: int,
@@ -30,13 +44,77 @@ def command(
 ) -> int:
     """Run the paper's experiments and the league, and write a report on what held.
 
+    A claim held, did not hold, or is not decided: too few runs, or too wide an interval. With --decide the learners
+    and tasks of claims that are not decided play 8, 16, 32 … 512 runs, until they are.
+
     Runs that are finished stay when this is stopped; running it again does what is missing.
     """
-    from praemia.cli.sweep import Where, sweep_and_report
+    from praemia.cli.sweep import Where, sweep, told
     from praemia.experiments.builtin import experiments, select
     from praemia.experiments.league import league
 
+    if decide and shard is not None:
+        raise ParameterError("--decide looks at all runs after each round; it does not go with --shard")
     # A quarter of the runs: the league has many learners and tasks. `praemia league` has them all.
     contest = league(num_runs=max(1, runs // 4), num_episodes=episodes, seed=seed)
-    catalogue = [*experiments(runs, episodes, seed), contest]
-    return sweep_and_report(select(catalogue, only), Where(out, jobs, engine, shard, policies))
+    chosen = select([*experiments(runs, episodes, seed), contest], only)
+    where = Where(out, jobs, engine, shard, policies)
+    before = sum(1 for _ in out.glob("*/*/run-*.npz"))
+    store, failures = sweep(chosen, where)
+    if shard is not None or (failures and not store.files()):
+        return told(failures)
+    found = _play_on(store, chosen, where, failures) if decide else _look(store, chosen)
+    studies, damaged, claims = found
+    _publish(store, studies, damaged, fresh=len(store.files()) != before)
+    _print_verdicts(claims)
+    return told(failures)
+
+
+def _look(store: Store, catalogue: Sequence[Experiment]) -> tuple[list[Study], list[str], list[Claim]]:
+    from praemia.analysis.report import all_claims
+    from praemia.analysis.results import gather
+
+    studies, damaged = gather(store, catalogue)
+    return studies, damaged, all_claims(studies)
+
+
+def _play_on(
+    store: Store, catalogue: list[Experiment], where: Where, failures: list[Failure]
+) -> tuple[list[Study], list[str], list[Claim]]:
+    """Add runs where claims are open, and look again, until no runs can decide any more; add to what failed."""
+    from praemia.analysis.deciding import further_runs
+    from praemia.cli.sweep import sweep
+
+    while True:
+        studies, damaged, claims = _look(store, catalogue)
+        more = further_runs(claims, catalogue)
+        if failures or not more:
+            return studies, damaged, claims
+        open_claims = sum(claim.held is None for claim in claims)
+        most = max(setting.num_runs for experiment in more for setting in experiment.settings)
+        click.echo(f"{open_claims} of {len(claims)} claims are not decided; up to {most} runs of each", err=True)
+        failures += sweep(more, where)[1]
+        catalogue = [_grown(experiment, more) for experiment in catalogue]
+
+
+def _grown(experiment: Experiment, more: Sequence[Experiment]) -> Experiment:
+    """Return an experiment with as many runs as were added to any of its settings."""
+    added = {s.name: s.num_runs for part in more if part.name == experiment.name for s in part.settings}
+    settings = (replace(s, num_runs=max(s.num_runs, added.get(s.name, 0))) for s in experiment.settings)
+    return replace(experiment, settings=tuple(settings))
+
+
+def _publish(store: Store, studies: Sequence[Study], damaged: Sequence[str], *, fresh: bool) -> None:
+    from praemia.analysis.report import publish_studies
+
+    figures = store.folder / "figures"
+    click.echo("writing the report", err=True)
+    publish_studies(studies, damaged, store.folder / "report.html", figures=fresh or not figures.is_dir())
+    click.echo(f"the report is {store.folder / 'report.html'}, the figures are in {figures}")
+
+
+def _print_verdicts(claims: Sequence[Claim]) -> None:
+    from praemia.analysis.verdicts import verdict_lines
+
+    for line in verdict_lines(claims):
+        click.echo(line)

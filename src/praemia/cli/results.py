@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.output import json_option, print_json, print_table
+from praemia.cli.output import json_option, known, print_json, print_table
 
 if TYPE_CHECKING:
     from praemia.analysis.results import Series
 
-HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "± std")
+HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "95% low", "95% high", "std")
 
 
 @click.command("results")
@@ -22,7 +21,7 @@ HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "± std")
 @click.option("--parquet", "parquet_file", type=click.Path(path_type=Path), help="Write a row per run as parquet.")
 @json_option
 def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_json: bool) -> None:
-    """List the runs in DIR: tasks, learners, how many runs, and the final exact regret.
+    """List the runs in DIR: tasks, learners, how many runs, and the mean final exact regret with its 95 % interval.
 
     Damaged files are reported and left out.
     """
@@ -39,10 +38,12 @@ def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_j
         if file is not None:
             write(members, file)
             click.echo(f"wrote {file}", err=True)
+    entries = [_entry(series) for series in members]
+    several = len({entry["streams"] for entry in entries}) > 1
     if as_json:
-        print_json({"results": [_entry(series) for series in members], "damaged": damaged})
-    elif members:
-        print_table(HEADER, [_line(series) for series in members])
+        print_json({"results": entries, "damaged": damaged})
+    elif entries:
+        print_table(HEADER, [_line(entry, with_streams=several) for entry in entries])
     else:
         click.echo("no runs yet", err=True)
 
@@ -53,27 +54,29 @@ def _seed(series: Series) -> str:
     return "-".join(str(part) for part in (*seed[:1], *seed[2:]))
 
 
-def _known(value: float) -> float | None:
-    """Return a number as JSON has it: what is not known, as on a black box, is null."""
-    return None if math.isnan(value) else float(value)
-
-
 def _entry(series: Series) -> dict[str, Any]:
     import numpy as np
 
+    from praemia.analysis.intervals import mean_interval
+
+    regret = mean_interval(series.final)
     return {
         "task": series.task,
         "learner": series.title,
         "parameters": series.first.parameters,
         "episodes": series.num_episodes,
         "seed": _seed(series),
+        "streams": series.first.streams,
         "runs": series.num_runs,
-        "regret": _known(series.final.mean()),
-        "std": _known(series.spread),
+        "regret": known(regret.estimate),
+        "low": known(regret.low),
+        "high": known(regret.high),
+        "std": known(series.spread) if series.num_runs > 1 else None,
         "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
     }
 
 
-def _line(series: Series) -> tuple[str, ...]:
-    regret, spread = ("–" if math.isnan(x) else f"{x:.2f}" for x in (series.final.mean(), series.spread))
-    return (series.task, series.title, f"{series.num_episodes:,}", _seed(series), str(series.num_runs), regret, spread)
+def _line(entry: dict[str, Any], *, with_streams: bool) -> tuple[str, ...]:
+    numbers = ("–" if entry[key] is None else f"{entry[key]:.2f}" for key in ("regret", "low", "high", "std"))
+    seed = f"{entry['seed']} (streams {entry['streams']})" if with_streams else entry["seed"]
+    return (entry["task"], entry["learner"], f"{entry['episodes']:,}", seed, str(entry["runs"]), *numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from praemia.cli.options import (
     runs_option,
     seed_option,
 )
-from praemia.cli.output import json_option, print_json, print_table
+from praemia.cli.output import json_option, known, print_json, print_table
 from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -71,7 +71,11 @@ def command(
     store, failures = sweep(chosen, Where(out, jobs, engine, shard, policies))
     found = collect(store, chosen[0].settings)
     budget = Counter(choice.name for choice in chosen[0].settings[0].choices)
-    results = [entry for task, members in found.items() for entry in _entries(task, members, tried, budget)]
+    failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
+    for failure in failures:
+        label = _label(failure.job.learner.parameters, tried)
+        failed[failure.job.task.name, failure.job.learner.name].add(label)
+    results = [entry for task, members in found.items() for entry in _entries(task, members, tried, budget, failed)]
     if as_json:
         print_json({"episodes": episodes, "runs": runs, "results": results})
     elif results:
@@ -104,28 +108,58 @@ def _candidates(names: tuple[str, ...], tries: tuple[str, ...]) -> tuple[Learner
     return tuple(LearnerChoice.of(name, **own) for name in dict.fromkeys(names) for own in combinations if own)
 
 
-def _entries(task: str, members: Iterable[Series], tried: list[str], budget: Counter[str]) -> list[dict[str, Any]]:
-    """Return what each combination lost on average on a task, and the best; of learners all of whose runs are there."""
+def _label(parameters: Mapping[str, Any], tried: list[str]) -> str:
+    return ", ".join(f"{key}={parameters[key]}" for key in tried)
+
+
+def _entries(
+    task: str,
+    members: Iterable[Series],
+    tried: list[str],
+    budget: Counter[str],
+    failed: Mapping[tuple[str, str], set[str]],
+) -> list[dict[str, Any]]:
+    """Return what each combination lost on average on a task, and the best.
+
+    A combination that failed is told as failed; a learner some of whose runs are still to be done is left out.
+    """
+    from praemia.analysis.intervals import mean_interval
+
     by_learner: dict[str, dict[str, Series]] = {}
     for series in members:
-        label = ", ".join(f"{key}={series.first.parameters[key]}" for key in tried)
-        by_learner.setdefault(series.first.learner, {})[label] = series
+        by_learner.setdefault(series.first.learner, {})[_label(series.first.parameters, tried)] = series
     entries = []
-    for learner, candidates in by_learner.items():
-        if len(candidates) < budget[learner]:
+    for learner, found in by_learner.items():
+        lost = failed.get((task, learner), set())
+        candidates = {label: series for label, series in found.items() if label not in lost}
+        if not candidates or len(candidates) + len(lost) < budget[learner]:
             continue
-        means = {label: float(series.final.mean()) for label, series in candidates.items()}
-        best = candidates[min(means, key=lambda label: means[label])].first
-        chosen = {key: best.parameters[key] for key in tried}
-        entries.append({"task": task, "learner": learner, "best": chosen, "regret": means})
+        intervals = {label: mean_interval(series.final) for label, series in candidates.items()}
+        best = candidates[min(intervals, key=lambda label: intervals[label].estimate)].first
+        entries.append(
+            {
+                "task": task,
+                "learner": learner,
+                "best": {key: best.parameters[key] for key in tried},
+                "regret": {label: interval.estimate for label, interval in intervals.items()},
+                "interval": {label: [known(i.low), known(i.high)] for label, i in intervals.items()},
+                "failed": sorted(lost),
+            }
+        )
     return entries
 
 
 def _show(results: list[dict[str, Any]]) -> None:
-    most = max(len(entry["regret"]) for entry in results)
     rows = []
     for entry in results:
         best = ", ".join(f"{key}={value}" for key, value in entry["best"].items())
-        cells = [f"{label}: {mean:.1f}" for label, mean in entry["regret"].items()]
-        rows.append((entry["task"], entry["learner"], best, *cells, *[""] * (most - len(cells))))
-    print_table(("task", "learner", "best", *(f"#{i + 1}" for i in range(most))), rows)
+        cells = [_cell(label, mean, *entry["interval"][label]) for label, mean in entry["regret"].items()]
+        rows.append((entry["task"], entry["learner"], best, *cells, *(f"{label}: failed" for label in entry["failed"])))
+    most = max(map(len, rows))
+    header = ("task", "learner", "best", *(f"#{i + 1}" for i in range(most - 3)))
+    print_table(header, [(*row, *[""] * (most - len(row))) for row in rows])
+
+
+def _cell(label: str, mean: float, low: float | None, high: float | None) -> str:
+    ends = "" if low is None or high is None else f" [{low:.1f}, {high:.1f}]"
+    return f"{label}: {mean:.1f}{ends}"

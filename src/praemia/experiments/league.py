@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from praemia import learners
+from praemia.envs.registry import FAMILIES
 from praemia.experiments.builtin import FLOWER_LOOPS, RIVERSWIMS, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L, WAREHOUSES
 from praemia.experiments.files import task_text
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
@@ -56,6 +57,12 @@ def league(
     played = [task_text(name) for name in named or TASKS] + ([] if named else [OFFICE])
     settings = tuple(Setting(task, chosen, num_runs, num_episodes, seed) for task in played)
     return Experiment(NAME, "every learner on every task, at one setting for all tasks", settings)
+
+
+def kind_of(task: str) -> str:
+    """Return the kind of a task: its family, such as ``riverswim``; a task of one's own is a kind for itself."""
+    family = task.partition("-")[0]
+    return family if family in FAMILIES else task
 
 
 def contestants() -> list[str]:

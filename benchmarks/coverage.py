@@ -1,0 +1,120 @@
+"""How often intervals at 95 % cover the truth, on pools of stored regrets; with several kinds of interval compared.
+
+From a pool of runs samples of 8, 16 and 64 are drawn; the truth is the pool's mean, or ratio of means. Runs are kept in
+a folder and not done again.
+
+    .venv/bin/python benchmarks/coverage.py [FOLDER]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from praemia.analysis.intervals import mean_interval, quotient_interval
+from praemia.analysis.results import collect, paired
+from praemia.analysis.tables import plain_text
+from praemia.analysis.verdicts import Question, together
+from praemia.cli.sweep import Where, sweep
+from praemia.experiments.league import HEADROOM, UCRL2_B_BEST
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+
+TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
+RUNS, TRIALS, RESAMPLES = 400, 1000, 999
+SIZES = (8, 16, 64)
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The ends of intervals of many samples, float64[trials] each."""
+
+    low: Floats
+    high: Floats
+
+    def coverage(self, truth: float) -> str:
+        return f"{np.mean((self.low <= truth) & (truth <= self.high)):.3f}"
+
+
+def ours(samples: Floats) -> Ends:
+    found = [mean_interval(sample) for sample in samples]
+    return Ends(np.array([i.low for i in found]), np.array([i.high for i in found]))
+
+
+def student(samples: Floats) -> Ends:
+    n = samples.shape[1]
+    half = stats.t.ppf(0.975, n - 1) * samples.std(axis=1, ddof=1) / np.sqrt(n)
+    return Ends(samples.mean(axis=1) - half, samples.mean(axis=1) + half)
+
+
+def scipy_bootstrap(method: str) -> Callable[[Floats], Ends]:
+    def ends(samples: Floats) -> Ends:
+        rng = np.random.default_rng(0)
+        found = [
+            stats.bootstrap((part,), np.mean, axis=1, n_resamples=RESAMPLES, method=method, rng=rng).confidence_interval
+            for part in np.array_split(samples, 20)  # in parts, to save memory
+        ]
+        return Ends(np.concatenate([f.low for f in found]), np.concatenate([f.high for f in found]))
+
+    return ends
+
+
+def bootstrap_t(samples: Floats) -> Ends:
+    """Student's statistic with the quantiles of its resampled values."""
+    rng, n = np.random.default_rng(0), samples.shape[1]
+    ends = []
+    for sample in samples:
+        drawn = sample[rng.integers(0, n, (RESAMPLES, n))]
+        error = drawn.std(axis=1, ddof=1)
+        pivots = (drawn.mean(axis=1) - sample.mean())[error > 0.0] / error[error > 0.0]
+        ends.append(sample.mean() - np.quantile(pivots, [0.975, 0.025]) * sample.std(ddof=1))
+    return Ends(*np.array(ends).T)
+
+
+METHODS = {
+    "t on the log scale": ours,
+    "t": student,
+    "bootstrap t": bootstrap_t,
+    "BCa": scipy_bootstrap("BCa"),
+    "percentile": scipy_bootstrap("percentile"),
+}
+
+
+def ratio_coverage(pool: Floats, picks: NDArray[np.int64], confidence: float) -> str:
+    """Return the coverage of the ratio of two learners, seed by seed."""
+    truth = pool[0].mean() / pool[1].mean()
+    found = [quotient_interval(pool[:, chosen], [1, -1], confidence) for chosen in picks]
+    return f"{np.mean([i.low <= truth <= i.high for i in found]):.3f}"
+
+
+def pools(folder: str) -> dict[str, Floats]:
+    """Play what is missing; return the final regrets float64[2, RUNS] of UCRL2-RM-B 0.03 and Headroom on each task."""
+    choices = (UCRL2_B_BEST, LearnerChoice.of(HEADROOM))
+    experiment = Experiment("coverage", "", tuple(Setting(TaskText.builtin(task), choices, RUNS) for task in TASKS))
+    store, _ = sweep([experiment], Where(Path(folder), None, None, None, policies=False))
+    return {task: paired(members) for task, members in collect(store, experiment.settings).items()}
+
+
+def main() -> None:
+    verdict = together(Question.ABOVE, 1)
+    header = ("task", "runs", *METHODS, "ratio", f"ratio at {100 * verdict:.1f} %")
+    rows = []
+    for task, pool in pools(sys.argv[1] if len(sys.argv) > 1 else "results-coverage").items():
+        for size in SIZES:
+            picks = np.random.default_rng(size).integers(0, pool.shape[1], (TRIALS, size))
+            alone = [method(pool[1, picks]).coverage(pool[1].mean()) for method in METHODS.values()]
+            rows.append((task, str(size), *alone, *(ratio_coverage(pool, picks, c) for c in (0.95, verdict))))
+    print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of {HEADROOM},")
+    print(f"and the ratio of {UCRL2_B_BEST.title} to it, seed by seed, by t on the log scale\n")
+    print(plain_text(header, rows), end="")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Confidence intervals over runs: everything that tables, figures, verdicts and the league show comes from here.
+
+Regrets are positive and skewed, so means are judged on the log scale, by Student's t and the delta method:
+mean · exp(± t·s/(mean·√n)). Products and quotients of means have the same form. Of the intervals that were tried it
+covers the truth most reliably; ``benchmarks/coverage.py`` prints how often.
+
+* Runs that share a seed are compared seed by seed: samples are float64[J, n], with a column for each seed.
+* Samples without spread give an interval without width. One run alone gives none: its ends are NaN.
+* A mean regret below ``ROUNDING`` is 0. A quotient by it is infinite, and 0 ÷ 0 is 1: both lose nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaincinv, stdtrit
+
+CONFIDENCE = 0.95
+ROUNDING = 1e-9  # what is left of a regret of 0 after summing up an optimal policy's rounding errors
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """An estimate with its confidence interval; the ends are NaN where there is none."""
+
+    estimate: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
+
+
+def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
+    """Return the mean of some regrets float64[n] with its interval."""
+    return quotient_interval(np.atleast_2d(np.asarray(values, dtype=np.float64)), [1], confidence)
+
+
+def quotient_interval(samples: ArrayLike, powers: Sequence[int], confidence: float = CONFIDENCE) -> Interval:
+    """Return a product of powers of means, Π mean_j^power_j, of samples float64[J, n]; powers 1, −1 give a ratio."""
+    array, exponents = np.asarray(samples, dtype=np.float64), np.asarray(powers)
+    means = array.mean(axis=1)
+    gone = means < ROUNDING
+    if (left := int(exponents[gone].sum())) != 0:
+        value = 0.0 if left > 0 else math.inf
+        end = value if array.shape[1] > 1 else math.nan
+        return Interval(value, end, end)
+    logs = exponents[~gone] @ np.log(means[~gone])
+    spread = exponents[~gone] @ (array[~gone] / means[~gone, None])
+    half = _half_width(spread, confidence)
+    return Interval(*(math.exp(logs + step) for step in (0.0, -half, half)))
+
+
+def sum_interval(samples: ArrayLike, weights: Sequence[int], confidence: float = CONFIDENCE) -> Interval:
+    """Return a weighted sum of means, Σ weight_j·mean_j, of samples float64[J, n]; weights 1, −1 give a difference."""
+    values = np.asarray(weights) @ np.asarray(samples, dtype=np.float64)
+    return _around(values, confidence)
+
+
+def exponent_interval(ends: Floats, tenfold: float, confidence: float = CONFIDENCE) -> Interval:
+    """Return α of a growth like K^α between two ends of the same runs, float64[2, n], K growing by a factor."""
+    growth = quotient_interval(ends[::-1], [1, -1], confidence)
+    return Interval(*(math.log(value) / math.log(tenfold) for value in (growth.estimate, growth.low, growth.high)))
+
+
+def ratio_over_groups(log_ratios: Iterable[Sequence[float]], confidence: float = CONFIDENCE) -> Interval:
+    """Return a geometric mean over groups of log ratios, in which every group counts once.
+
+    Groups, not their members, are what varies independently: the interval is that of a t test on their means.
+    """
+    middle = _around(np.array([np.mean(group) for group in log_ratios]), confidence)
+    return Interval(math.exp(middle.estimate), math.exp(middle.low), math.exp(middle.high))
+
+
+def share_interval(count: int, total: int, confidence: float = CONFIDENCE) -> Interval:
+    """Return a share of runs with its exact interval (Clopper and Pearson)."""
+    tail = (1.0 - confidence) / 2.0
+    low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, tail))
+    high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1.0 - tail))
+    return Interval(count / total, low, high)
+
+
+def mean_band(curves: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats, Floats]:
+    """Return the mean of curves float64[n, E] and the two ends of its interval, each [E]; one run has no width."""
+    mean: Floats = curves.mean(axis=0)
+    if len(curves) < 2:
+        return mean, mean, mean
+    spread = curves.std(axis=0, ddof=1) / np.maximum(mean, ROUNDING)
+    factor = np.exp(_quantile(len(curves), confidence) * spread / math.sqrt(len(curves)))
+    return mean, mean / factor, mean * factor
+
+
+def _around(values: Floats, confidence: float) -> Interval:
+    mean, half = float(values.mean()), _half_width(values, confidence)
+    return Interval(mean, mean - half, mean + half)
+
+
+def _half_width(values: Floats, confidence: float) -> float:
+    """Return t·s/√n; NaN for a single value, and exactly 0 where all are the same."""
+    if len(values) < 2:
+        return math.nan
+    if values.min() == values.max():
+        return 0.0
+    return _quantile(len(values), confidence) * float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _quantile(count: int, confidence: float) -> float:
+    return float(stdtrit(count - 1, (1.0 + confidence) / 2.0))

@@ -1,0 +1,104 @@
+"""What is claimed of Headroom, on made-up leagues: held, not held, and not decided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from league_runs import made, study
+
+from praemia.analysis.league_claims import check_league
+from praemia.analysis.results import Series, Study
+from praemia.analysis.verdicts import Claim
+from praemia.experiments.builtin import RIVERSWIMS, WAREHOUSES
+
+OTHERS = ("UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B", "UCRL2-RM-B 0.03")
+UNTOUCHED = ("rooms-9", "random-5x2x3-0", "flower-5")
+TASKS = (*RIVERSWIMS, *WAREHOUSES, *UNTOUCHED)
+KEYS = ("headroom-baselines", "headroom-best-ucrl2", "headroom-first", "headroom-linear")
+
+
+def league(own: float, changes: Mapping[tuple[str, str], float] | None = None, runs: int = 64) -> Study:
+    """Return a league in which Headroom has a regret near ``own`` and the others one near 10."""
+    regrets = {(task, title): 10.0 for task in TASKS for title in OTHERS} | {(task, "headroom"): own for task in TASKS}
+    regrets |= changes or {}
+    return study(
+        {
+            task: {
+                title: [regrets[task, title] * (1.0 + 0.01 * (run % 4)) for run in range(runs)]
+                for title in (*OTHERS, "headroom")
+            }
+            for task in TASKS
+        }
+    )
+
+
+def checked(found: Study) -> dict[str, Claim]:
+    return {claim.key: claim for claim in check_league(found)}
+
+
+def held(own: float, changes: Mapping[tuple[str, str], float] | None = None, runs: int = 64) -> dict[str, bool | None]:
+    return {key: claim.held for key, claim in checked(league(own, changes, runs)).items()}
+
+
+def test_a_league_that_headroom_wins_everywhere_holds_every_claim() -> None:
+    assert held(5.0) == dict.fromkeys(KEYS, True)
+
+
+def test_a_lead_that_is_no_lead_in_one_setting_is_not_one() -> None:
+    assert held(5.0, {(RIVERSWIMS[0], "headroom"): 10.0})["headroom-baselines"] is False
+    assert held(5.0, {(RIVERSWIMS[0], "headroom"): 11.0})["headroom-baselines"] is False
+
+
+def test_no_worse_allows_for_a_tenth_and_not_for_more() -> None:
+    assert held(5.0, {(WAREHOUSES[0], "UCRL2-RM-B 0.03"): 4.8})["headroom-best-ucrl2"] is True
+    verdicts = held(5.0, {(WAREHOUSES[0], "UCRL2-RM-B 0.03"): 4.0})
+    assert verdicts["headroom-best-ucrl2"] is False
+    assert verdicts["headroom-baselines"] is True
+
+
+def test_tasks_that_somebody_tuned_on_do_not_count_for_the_first_place() -> None:
+    assert held(5.0, {(task, "headroom"): 99.0 for task in RIVERSWIMS})["headroom-first"] is True
+    assert held(5.0, {(task, "UCBVI"): 1.0 for task in UNTOUCHED})["headroom-first"] is False
+
+
+def test_kinds_of_task_that_disagree_leave_the_first_place_open_and_runs_do_not_help() -> None:
+    claim = checked(league(5.0, {("rooms-9", "UCBVI"): 2.0}))["headroom-first"]
+    assert claim.verdict == "not decided: 3 kinds of task are too few, or do not agree"
+    assert claim.more_runs_help is False
+    assert {line.what: line.reading for line in claim.evidence}["regret of UCBVI ÷ that of headroom"] == "not clear"
+
+
+def test_few_runs_decide_nothing() -> None:
+    claims = checked(league(5.0, runs=4))
+    assert {claim.verdict for claim in claims.values()} == {"not decided: too few runs (4; at least 8 are needed)"}
+
+
+def test_that_linear_runs_are_rare_takes_many_runs_to_show_and_many_linear_ones_to_refute() -> None:
+    assert held(5.0, runs=16)["headroom-linear"] is None  # 144 runs without one: up to 3.4 % are possible
+    found = league(5.0)
+    outcomes = []
+    for linear in (2, 40):
+        members = found.settings["rooms-9"]
+        (own,) = [series for series in members if series.title == "headroom"]
+        broken = tuple(made("rooms-9", "headroom", run, (50.0, 100.0)) for run in range(linear))
+        changed = [s for s in members if s.title != "headroom"]
+        changed.append(Series("rooms-9", "headroom", (*broken, *own.runs[linear:])))
+        found.settings["rooms-9"] = changed
+        claim = checked(found)["headroom-linear"]
+        outcomes.append((claim.held, claim.summary))
+    assert outcomes == [(None, "2 of 576 runs are linear"), (False, "40 of 576 runs are linear")]
+
+
+def test_without_headroom_or_without_company_nothing_is_claimed() -> None:
+    assert check_league(study({"warehouse-3": {"UCBVI-PRM": [1, 2], "b": [1, 2]}})) == []
+    assert check_league(study({"warehouse-3": {"headroom": [1, 2]}})) == []
+
+
+def test_where_learners_or_tasks_are_missing_nothing_is_decided() -> None:
+    lone = study({"warehouse-3": {"headroom": [1.0] * 8, "UCBVI-PRM": [3.0] * 8}})
+    found = {claim.key: claim.verdict for claim in check_league(lone)}
+    assert found == {
+        "headroom-baselines": "not decided: runs missing",
+        "headroom-best-ucrl2": "not decided: runs missing",
+        "headroom-linear": "not decided: the intervals are too wide",
+    }
