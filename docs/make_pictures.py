@@ -78,7 +78,7 @@ def overview() -> str:
     parts = [
         placed(praemia.envs.svg_picture(task), 0, 0, GRID_WIDTH, TOP),
         placed(regret_svg(task, rest, TOP - 10), GRID_WIDTH, 5, rest, TOP - 10),
-        heading("Its machine: label | probability, reward", TOP + 0.6 * HEADING),
+        heading("Its machine: label | probability (unless 1), reward", TOP + 0.6 * HEADING),
         placed(machine_svg(task.machine), 0, TOP + HEADING, WIDTH, BOTTOM),
     ]
     height = TOP + HEADING + BOTTOM + 10

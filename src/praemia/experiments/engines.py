@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import MissingExtraError, ParameterError, PraemiaError
+from praemia.errors import ParameterError, PraemiaError, missing_extra
 
 CONNECT_SECONDS = 10
 
@@ -68,7 +68,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         import distributed
     except ImportError:
-        raise MissingExtraError("an engine needs Dask: pip install 'praemia[dask]'") from None
+        raise missing_extra("an engine needs Dask", "dask") from None
     where = _address(address)
     try:
         client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
