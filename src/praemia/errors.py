@@ -45,14 +45,14 @@ class LearnerFailure(PraemiaError):
 
 def did_you_mean(name: object, known: Iterable[object], hint: str = "") -> str:
     """Return " (did you mean 'x' or 'y'?)" for the nearest known names, else the list of a few known ones or a hint."""
-    names = list(dict.fromkeys(str(item) for item in known))
-    likeness = {known: difflib.SequenceMatcher(None, known, str(name)).ratio() for known in names}
-    best = max(likeness.values(), default=0.0)
-    if best >= 0.5:
-        nearest = [known for known in names if likeness[known] >= best - 0.05][:3]
-        return f" (did you mean {' or '.join(map(repr, nearest))}?)"
-    if 0 < len(names) <= 12:
-        return f" (known: {', '.join(names)})"
+    listed = list(dict.fromkeys(str(item) for item in known))
+    likeness = {item: difflib.SequenceMatcher(None, item, str(name)).ratio() for item in listed}
+    names = sorted(listed, key=lambda item: -likeness[item])
+    if names and likeness[names[0]] >= 0.5:
+        near = [repr(item) for item in names[:3] if likeness[item] >= likeness[names[0]] - 0.05]
+        return f" (did you mean {' or '.join(near)}?)"
+    if 0 < len(listed) <= 12:
+        return f" (known: {', '.join(listed)})"
     return f" ({hint})" if hint else ""
 
 

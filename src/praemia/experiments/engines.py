@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from praemia.activity import join_board, shared_board
 from praemia.errors import ParameterError, PraemiaError, missing_extra
 
 CONNECT_SECONDS = 10
@@ -42,11 +43,13 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
         yield _InThisProcess()
         return
     # Workers are started afresh, not forked: a fork would copy the threads' locks of this process.
-    executor = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    context = multiprocessing.get_context("spawn")
+    with shared_board(context, count) as board:
+        executor = ProcessPoolExecutor(count, context, initializer=join_board, initargs=board)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 class _InThisProcess(Executor):

@@ -1,0 +1,122 @@
+"""Tell the user why nothing moves: a learner is compiled before its first run, which takes seconds, once."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import click
+
+from praemia import activity
+
+TICK_SECONDS = 0.1
+QUIET_SECONDS = 0.5  # what is compiled faster than this is not worth a word
+LINE_SECONDS = 15.0
+MESSAGE = "compiling, once"
+
+
+class Notice(Protocol):
+    """A place where it is said that something is being compiled."""
+
+    def show(self, seconds: float) -> None: ...
+
+    def hide(self) -> None: ...
+
+
+@contextmanager
+def compiling_notice(notice: Notice | None = None) -> Iterator[None]:
+    """Say so while something is compiled: by default with a spinner on a terminal, and with one line elsewhere."""
+    activity.watch_compiling()
+    shown = notice or (Spinner() if sys.stderr.isatty() else Line())
+    began = last = -QUIET_SECONDS
+
+    def look() -> None:
+        nonlocal began, last
+        now = time.monotonic()
+        if any(place.is_compiling for place in activity.places()):
+            began, last = began if now - last < QUIET_SECONDS else now, now
+            if now - began >= QUIET_SECONDS:
+                shown.show(now - began)
+        elif now - last >= QUIET_SECONDS:  # between two kernels there are short breaks
+            shown.hide()
+
+    try:
+        with ticking(look):
+            yield
+    finally:
+        shown.hide()
+
+
+class Line:
+    """A line at first, and one now and then as long as it lasts."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def show(self, seconds: float) -> None:
+        if self._next == 0.0:
+            click.echo(f"{MESSAGE}: later runs start without this wait", err=True)
+        elif seconds >= self._next:
+            click.echo(f"still compiling: {seconds:.0f} s", err=True)
+        self._next = seconds + LINE_SECONDS if seconds >= self._next else self._next
+
+    def hide(self) -> None:
+        pass
+
+
+class Spinner:
+    """A spinner with the seconds, there only while something is compiled."""
+
+    def __init__(self) -> None:
+        self._status: Any = None
+
+    def show(self, seconds: float) -> None:
+        from rich.console import Console
+        from rich.status import Status
+
+        if self._status is None:
+            self._status = Status(MESSAGE, console=Console(stderr=True))
+            self._status.start()
+        self._status.update(f"{MESSAGE}: {seconds:.0f} s")
+
+    def hide(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+        self._status = None
+
+
+class Row:
+    """A row of a display that is there already."""
+
+    def __init__(self, bars: Any) -> None:
+        self._bars = bars
+        self._row = bars.add_task(MESSAGE, total=None, visible=False, runs="", left="")
+
+    def show(self, seconds: float) -> None:
+        self._bars.update(self._row, visible=True, runs=f"{seconds:.0f} s")
+
+    def hide(self) -> None:
+        self._bars.update(self._row, visible=False)
+
+
+@contextmanager
+def ticking(tick: Callable[[], None]) -> Iterator[None]:
+    """Call a function several times a second, in a thread of its own, and once more at the end."""
+    is_over = threading.Event()
+
+    def repeat() -> None:
+        while not is_over.wait(TICK_SECONDS):
+            tick()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        is_over.set()
+        thread.join()
+        tick()
