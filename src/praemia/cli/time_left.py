@@ -24,10 +24,9 @@ class TimeLeft:
     def note(self, work: float, seconds: float, num_working: int, num_waiting: int) -> None:
         """Note how much is done, and how many workers worked or waited in the seconds since the last note."""
         active = num_working + num_waiting
-        if active:
-            passed = seconds * num_working / active
-        else:  # workers of a cluster tell nothing but their results; others are only being started
-            passed = seconds if work > 0 else 0.0
+        # Workers of a cluster tell nothing but their results; others that tell nothing are only being started.
+        alone = 1.0 if work > 0 else 0.0
+        passed = seconds * (num_working / active if active else alone)
         self._clock.append(self._clock[-1] + passed)
         self._work.append(work)
 
