@@ -21,8 +21,8 @@ FOLDER = Path(__file__).parent / "pictures"
 NUM_RUNS, NUM_EPISODES = 16, 10_000
 LEARNERS = {  # title: learner, colour (Okabe and Ito's palette)
     "UCBVI": (praemia.UCBVI(), "#D55E00"),
-    "UCRL2-RM-L": (praemia.UCRL2RM(interval="l1"), "#009E73"),
     "UCBVI-PRM": (praemia.UCBVIPRM(), "#0072B2"),
+    "headroom": (praemia.Headroom(), "#009E73"),
 }
 WIDTH, TOP, BOTTOM = 960, 360, 130
 GRID_WIDTH = 370
@@ -78,7 +78,7 @@ def overview() -> str:
     parts = [
         placed(praemia.envs.svg_picture(task), 0, 0, GRID_WIDTH, TOP),
         placed(regret_svg(task, rest, TOP - 10), GRID_WIDTH, 5, rest, TOP - 10),
-        heading("Its machine: label | probability (unless 1), reward", TOP + 0.6 * HEADING),
+        heading("Its machine: label | probability, reward", TOP + 0.6 * HEADING),
         placed(machine_svg(task.machine), 0, TOP + HEADING, WIDTH, BOTTOM),
     ]
     height = TOP + HEADING + BOTTOM + 10

@@ -24,7 +24,12 @@ def offered(typed: str, folder: Path) -> list[tuple[str, str]]:
     )
     words = {"_PRAEMIA_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **words}, cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        env={**os.environ, **words},
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert done.stderr.strip() == "[]"
     lines = done.stdout.split()

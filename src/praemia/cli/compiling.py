@@ -15,6 +15,7 @@ from praemia import activity
 
 TICK_SECONDS = 0.1
 QUIET_SECONDS = 0.5  # what is compiled faster than this is not worth a word
+BREAK_SECONDS = 5.0  # kernels are compiled one after another, with shorter breaks than this
 LINE_SECONDS = 15.0
 MESSAGE = "compiling, once"
 
@@ -32,16 +33,16 @@ def compiling_notice(notice: Notice | None = None) -> Iterator[None]:
     """Say so while something is compiled: by default with a spinner on a terminal, and with one line elsewhere."""
     activity.watch_compiling()
     shown = notice or (Spinner() if sys.stderr.isatty() else Line())
-    began = last = -QUIET_SECONDS
+    began = last = -BREAK_SECONDS
 
     def look() -> None:
         nonlocal began, last
         now = time.monotonic()
         if any(place.is_compiling for place in activity.places()):
-            began, last = began if now - last < QUIET_SECONDS else now, now
+            began, last = began if now - last < BREAK_SECONDS else now, now
             if now - began >= QUIET_SECONDS:
                 shown.show(now - began)
-        elif now - last >= QUIET_SECONDS:  # between two kernels there are short breaks
+        elif now - last >= QUIET_SECONDS:
             shown.hide()
 
     try:
@@ -55,14 +56,16 @@ class Line:
     """A line at first, and one now and then as long as it lasts."""
 
     def __init__(self) -> None:
-        self._next = 0.0
+        self._said: float | None = None  # the seconds when it was said last
 
     def show(self, seconds: float) -> None:
-        if self._next == 0.0:
+        if self._said is None:
             click.echo(f"{MESSAGE}: later runs start without this wait", err=True)
-        elif seconds >= self._next:
+        elif seconds >= self._said + LINE_SECONDS:
             click.echo(f"still compiling: {seconds:.0f} s", err=True)
-        self._next = seconds + LINE_SECONDS if seconds >= self._next else self._next
+        elif seconds >= self._said:
+            return
+        self._said = seconds
 
     def hide(self) -> None:
         pass
