@@ -87,7 +87,7 @@ def watch_compiling() -> None:
     """Have it noted on the board when Numba compiles something; what it finds in its cache does not count."""
     from numba.core import event
 
-    class Notes(event.Listener):  # type: ignore[misc]
+    class Notes(event.Listener):
         def on_start(self, event: Any) -> None:
             _Own.board[_Own.start + _COMPILING] += 1
 
@@ -96,4 +96,4 @@ def watch_compiling() -> None:
 
     if _Own.listener is None:
         _Own.listener = Notes()
-        event.register("numba:compile", _Own.listener)
+        event.register("numba:compile", _Own.listener)  # type: ignore[no-untyped-call]

@@ -36,7 +36,7 @@ class PlainProgress:
         self._names = {activity.name_key(name): name for name in self._total}
         self._todo = len(todo)
         self._time_left = TimeLeft(self._todo)
-        if 0 < len(todo) < len(jobs):
+        if len(todo) < len(jobs):
             self._say(f"{len(jobs) - len(todo)} of {len(jobs)} runs are there already")
 
     def done(self, job: Job) -> None:
@@ -48,10 +48,10 @@ class PlainProgress:
     def tick(self) -> None:
         """Look at what the workers are doing, and show it."""
         now, places = time.monotonic(), activity.places()
-        shares = Counter[str]()
+        shares = dict.fromkeys(self._total, 0.0)  # of the runs in hand, added up for each task
         for place in places:
             if place.name in self._names:
-                shares[self._names[place.name]] += place.share  # type: ignore[assignment]
+                shares[self._names[place.name]] += place.share
         working = sum(place.name != 0 and place.share > 0 and not place.is_compiling for place in places)
         waiting = sum(place.name != 0 or place.is_compiling for place in places) - working
         work = self._todo - self._left.total() + sum(shares.values())
@@ -59,7 +59,7 @@ class PlainProgress:
         self._last = now
         self._show(shares, now)
 
-    def _show(self, shares: Counter[str], now: float) -> None:
+    def _show(self, shares: dict[str, float], now: float) -> None:
         total, left = self._total.total(), self._left.total()
         if not left or now < self._next_line:
             return
@@ -79,21 +79,28 @@ class LiveProgress(PlainProgress):
         super().__init__()
         self._bars = bars
         self._rows: dict[str, Any] = {}
+        self._sum: Any = None  # the row of all tasks together, if there are several
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
         super().start(jobs, todo)
-        rows = dict(self._total) if len(self._total) == 1 else {**self._total, "all": len(jobs)}
-        self._rows = {name: self._bars.add_task(name, total=total, runs="", left="") for name, total in rows.items()}
+        self._rows = {name: self._add(name, total) for name, total in self._total.items()}
+        self._sum = self._add("all", len(jobs)) if len(self._rows) > 1 else None
 
-    def _show(self, shares: Counter[str], now: float) -> None:
-        done = {name: self._total[name] - self._left[name] + shares[name] for name in self._total}
-        done["all"] = sum(done.values())
+    def _add(self, title: str, total: int) -> Any:
+        return self._bars.add_task(title, total=total, runs="", left="")
+
+    def _show(self, shares: dict[str, float], now: float) -> None:
+        alone = "" if self._sum is not None else str(self._time_left)
         for name, row in self._rows.items():
-            total, left = self._total[name], self._left[name]
-            if name == "all":
-                total, left = self._total.total(), self._left.total()
-            time_left = str(self._time_left) if left and name == list(self._rows)[-1] else ""
-            self._bars.update(row, completed=done[name], runs=f"{total - left}/{total} runs", left=time_left)
+            self._update(row, self._total[name], self._left[name], shares.get(name, 0.0), alone)
+        if self._sum is not None:
+            whole = self._total.total(), self._left.total(), sum(shares.values())
+            self._update(self._sum, *whole, str(self._time_left))
+
+    def _update(self, row: Any, total: int, left: int, share: float, time_left: str) -> None:
+        done = total - left
+        runs = f"{done}/{total} runs"
+        self._bars.update(row, completed=done + share, runs=runs, left=time_left if left else "")
 
     def _say(self, line: str) -> None:
         self._bars.console.print(line, markup=False, highlight=False)
