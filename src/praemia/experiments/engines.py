@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -44,6 +45,8 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
         return
     # Workers are started afresh, not forked: a fork would copy the threads' locks of this process.
     context = multiprocessing.get_context("spawn")
+    if sys.platform == "win32":
+        count = min(count, 61)  # Windows cannot wait for more
     with shared_board(context, count) as board:
         executor = ProcessPoolExecutor(count, context, initializer=join_board, initargs=board)
         try:

@@ -17,7 +17,7 @@ def memory_limit() -> int:
     limit = _machine_memory()
     container = Path("/sys/fs/cgroup/memory.max")
     try:
-        return min(limit, int(container.read_text()))
+        return min(limit, int(container.read_text(encoding="ascii")))
     except (OSError, ValueError):
         return limit
 
