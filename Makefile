@@ -11,7 +11,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow lint format names core-table constraints clean
+.PHONY: help reproduce test test-slow lint format names core-table constraints dist clean
 
 help:
 	@sed -n '1,3s/^# \{0,1\}//p' Makefile
@@ -26,8 +26,11 @@ $(VENV)/installed: pyproject.toml $(PINS)
 reproduce: $(VENV)/installed
 	$(BIN)/praemia reproduce
 
+# The lighter way of measuring coverage that Python has since 3.12.
+export COVERAGE_CORE := $(shell $(PYTHON) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
+
 test: lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --cov
 
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
@@ -36,6 +39,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
 	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/installed
@@ -57,5 +61,10 @@ constraints:
 	$(VENV)/fresh/bin/python -m pip freeze --exclude praemia > constraints/python$(PYVER).txt
 	rm -rf $(VENV)/fresh
 
+# Write the wheel and the source archive to dist/.
+dist: $(VENV)/installed
+	$(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist .
+	$(BIN)/python -c 'import hatchling.build; print(hatchling.build.build_sdist("dist"))'
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist results
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results

@@ -21,8 +21,8 @@ FOLDER = Path(__file__).parent / "pictures"
 NUM_RUNS, NUM_EPISODES = 16, 10_000
 LEARNERS = {  # title: learner, colour (Okabe and Ito's palette)
     "UCBVI": (praemia.UCBVI(), "#D55E00"),
-    "UCRL2-RM-L": (praemia.UCRL2RM(interval="l1"), "#009E73"),
     "UCBVI-PRM": (praemia.UCBVIPRM(), "#0072B2"),
+    "headroom": (praemia.Headroom(), "#009E73"),
 }
 WIDTH, TOP, BOTTOM = 960, 360, 130
 GRID_WIDTH = 370

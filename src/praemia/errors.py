@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib.metadata import PackageNotFoundError, requires
 
 
 class PraemiaError(Exception):
@@ -55,17 +56,30 @@ def came_from_interrupt(error: BaseException) -> bool:
     return False
 
 
-def did_you_mean(name: object, known: Iterable[object]) -> str:
-    """Return " (did you mean 'x'?)" for the nearest known name, or the list of a few known ones."""
-    names = [str(item) for item in known]
-    nearest = difflib.get_close_matches(str(name), names, n=1, cutoff=0.5)
-    if nearest:
-        return f" (did you mean {nearest[0]!r}?)"
-    if 0 < len(names) <= 12:
-        return f" (known: {', '.join(names)})"
-    return ""
+def did_you_mean(name: object, known: Iterable[object], hint: str = "") -> str:
+    """Return " (did you mean 'x' or 'y'?)" for the nearest known names, else the list of a few known ones or a hint."""
+    listed = list(dict.fromkeys(str(item) for item in known))
+    likeness = {item: difflib.SequenceMatcher(None, item, str(name)).ratio() for item in listed}
+    names = sorted(listed, key=lambda item: -likeness[item])
+    if names and likeness[names[0]] >= 0.5:
+        near = [repr(item) for item in names[:3] if likeness[item] >= likeness[names[0]] - 0.05]
+        return f" (did you mean {' or '.join(near)}?)"
+    if 0 < len(listed) <= 12:
+        return f" (known: {', '.join(listed)})"
+    return f" ({hint})" if hint else ""
 
 
-def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """Build the error for an unknown name of some kind, with the nearest match."""
-    return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, known)}")
+def unknown_name(kind: str, name: object, known: Iterable[object], hint: str = "") -> UnknownNameError:
+    """Build the error for an unknown name of some kind: with the nearest matches, or with a hint where to look."""
+    return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, known, hint)}")
+
+
+def missing_extra(purpose: str, extra: str) -> MissingExtraError:
+    """Build the error for an optional package that is not installed, with a command that installs it."""
+    try:
+        declared = requires("praemia") or []
+    except PackageNotFoundError:
+        declared = []
+    wanted = [item.partition(";")[0].strip() for item in declared if item.endswith(f"extra == '{extra}'")]
+    command = f": pip install {' '.join(map(repr, wanted))}" if wanted else ""
+    return MissingExtraError(f"{purpose}{command} (the extra {extra!r} of praemia)")

@@ -86,7 +86,7 @@ def test_pyplot_is_not_touched() -> None:
 
 def test_without_matplotlib_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'praemia\[plot\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
         figures.regret_figure(PAPER.settings, "Regret")
 
 

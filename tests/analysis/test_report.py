@@ -130,7 +130,7 @@ def test_without_plotly_there_is_a_hint_and_nothing_is_written(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'praemia\[report\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'plotly>="):
         write_report(store, small(), tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
 

@@ -9,6 +9,7 @@ import pytest
 from praemia.benchmarking.roofline import bytes_per_step
 from praemia.benchmarking.tasks import grid_task
 from praemia.cli import execute
+from praemia.cli.bench import between, threads_compared
 from praemia.models.product import product
 from praemia.planning.exact import solve
 
@@ -27,6 +28,30 @@ def test_bench_prints_a_page_for_people(capsys: pytest.CaptureFixture[str]) -> N
     output = capsys.readouterr().out
     assert "ns per product state and step" in output
     assert "a run of headroom" in output
+
+
+def test_a_median_far_from_the_best_is_shown_beside_it() -> None:
+    assert between(1.0, 1.1, "{:.1f}") == "1.0"
+    assert between(1.0, 3.0, "{:.1f}") == "1.0 … 3.0"
+    assert between(9.0, 3.0, "{:.0f}") == "9 … 3", "speeds: the best is the largest"
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "said"),
+    [
+        ((2.0, 2.1), (1.0, 1.1), "2 threads are 2.0 × as fast as one"),
+        ((1.0, 1.1), (3.0, 3.1), "2 threads are 3.0 × as slow as one"),
+        ((1.0, 2.0), (0.9, 2.0), "one thread and 2 cannot be told apart from noise here"),
+    ],
+)
+def test_threads_are_compared_only_as_far_as_noise_allows(
+    one: tuple[float, float], two: tuple[float, float], said: str
+) -> None:
+    runs = [
+        {"threads": threads, "seconds": best, "median_seconds": median}
+        for threads, (best, median) in ((1, one), (2, two))
+    ]
+    assert threads_compared(runs) == said
 
 
 @pytest.mark.parametrize("many", [False, True])

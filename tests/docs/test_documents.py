@@ -138,10 +138,24 @@ def test_examples_run(
     assert capsys.readouterr().out
 
 
-def test_the_readme_shows_every_command_and_opens_with_code_and_a_picture() -> None:
+def test_the_readme_is_one_screen_with_code_a_picture_and_the_two_commands() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert [name for name in cli.COMMANDS if f"`praemia {name}" not in text] == [], "commands without a place in it"
     assert text.index("```python") < text.index("](docs/pictures/overview.svg)") < text.index("make reproduce")
+    assert len(text.splitlines()) <= 50
+    (_, code), *_ = blocks(ROOT / "README.md", "python")
+    assert len(code.splitlines()) <= 10
+    assert "Headroom()" in code
+
+
+def test_the_readme_links_to_every_page() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    pages = [str(path.relative_to(ROOT)) for path in DOCUMENTS if path.name != "README.md"]
+    assert [page for page in [*pages, "CITATION.cff", "LICENSE"] if f"]({page})" not in text] == []
+
+
+def test_every_command_has_a_place_in_the_table() -> None:
+    text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    assert [name for name in cli.COMMANDS if f"`praemia {name}" not in text] == []
 
 
 def test_every_environment_is_described_under_the_same_headings() -> None:

@@ -33,6 +33,11 @@ def test_the_office_in_text_has_the_walls_of_its_map() -> None:
         assert line[0::4].replace(" ", ".") == row[0::2].replace(" ", ".")
 
 
+def test_the_probabilistic_patrol_has_a_picture_of_its_own() -> None:
+    assert "arriving pays 1 w.p. 0.8" in envs.text_picture("riverswim-prm-5")
+    assert "0.8" not in envs.text_picture("riverswim-5")
+
+
 def test_brackets_show_where_the_agent_is() -> None:
     picture = envs.picture("warehouse-2")
     assert "[I]" in render_text(picture, here=1)

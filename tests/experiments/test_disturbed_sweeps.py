@@ -66,7 +66,10 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
     os.kill(sweep.pid, signal.SIGINT)
     _, errors = sweep.communicate(timeout=PATIENCE)
     assert sweep.returncode == 130
-    assert errors.splitlines()[-1] == "error: interrupted"
+    kept = len(contents(store))
+    assert errors.splitlines()[-1] == (
+        f"error: interrupted; run again to go on: {kept} of {NUM_RUNS} runs are stored in {store}"
+    )
     assert "Traceback" not in errors
     assert not list(store.rglob("*.partial"))
     assert contents(store).items() <= undisturbed.items()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from praemia.analysis.palette import GREY, GRID, INK
-from praemia.errors import MissingExtraError
+from praemia.errors import missing_extra
 from praemia.files.whole import write_whole
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def new_figure(width: float, height: float, title: str) -> Figure:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise MissingExtraError("figures need matplotlib: pip install 'praemia[plot]'") from None
+        raise missing_extra("figures need matplotlib", "plot") from None
     figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
     return figure

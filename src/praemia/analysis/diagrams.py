@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import MissingExtraError, ParameterError
+from praemia.errors import ParameterError, missing_extra
 from praemia.files.whole import write_whole
 from praemia.models.guards import Junction
 from praemia.models.machine import Outcome, RewardMachine, Rule
@@ -99,7 +99,7 @@ def _graph(machine: RewardMachine) -> Any:
     try:
         from pygraphviz import AGraph
     except ImportError:
-        raise MissingExtraError("drawing needs pygraphviz: pip install 'praemia[diagrams]'") from None
+        raise missing_extra("drawing needs pygraphviz", "diagrams") from None
     graph = AGraph(directed=True, strict=False, name="machine")
     graph.graph_attr.update(_GRAPH)
     graph.node_attr.update(_NODE, fontname=_FONT, fontsize="13")

@@ -11,7 +11,7 @@ from typing import Any
 
 from praemia.analysis.results import Series
 from praemia.analysis.tables import csv_text
-from praemia.errors import MissingExtraError
+from praemia.errors import missing_extra
 from praemia.files.whole import write_whole
 
 COLUMNS = (
@@ -64,7 +64,7 @@ def write_parquet(members: Iterable[Series], path: Path) -> None:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtraError("parquet needs pyarrow: pip install 'praemia[parquet]'") from None
+        raise missing_extra("parquet needs pyarrow", "parquet") from None
     types = {"episodes": pyarrow.int64(), "plans": pyarrow.int64()}
     types |= dict.fromkeys(("regret", "optimal_value", "mean_return", "seconds"), pyarrow.float64())
     schema = pyarrow.schema([(column, types.get(column, pyarrow.string())) for column in COLUMNS])

@@ -16,7 +16,7 @@ from praemia.analysis.figures import thinned
 from praemia.analysis.intervals import mean_band
 from praemia.analysis.palette import GREY, GRID, INK, Look, looks
 from praemia.analysis.results import Series
-from praemia.errors import MissingExtraError
+from praemia.errors import missing_extra
 
 COLUMNS = 3
 ROW_HEIGHT = 330
@@ -30,7 +30,7 @@ def plotly_script() -> str:
     try:
         from plotly.offline import get_plotlyjs
     except ImportError:
-        raise MissingExtraError("the report needs plotly: pip install 'praemia[report]'") from None
+        raise missing_extra("the report needs plotly", "report") from None
     return str(get_plotlyjs())
 
 

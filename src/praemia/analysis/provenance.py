@@ -38,7 +38,7 @@ def commands(studies: Sequence[Study]) -> str:
     lines = []
     version = next((r.versions["praemia"] for study in studies for s in study.series for r in s.runs), None)
     if version is not None:
-        lines.append(f"pip install 'praemia[all]=={version}'")
+        lines.append(f"# with praemia {version} and its extras")
     known = {experiment.name for experiment in experiments()}
     for study in studies:
         first, runs = study.series[0], max(series.num_runs for series in study.series)

@@ -174,7 +174,7 @@ def _maps(tasks: Iterable[Task]) -> list[str]:
 
 
 def _machine(name: str, machine: RewardMachine) -> str:
-    caption = f"{name}: {machine.num_states} machine states; an edge reads: label | probability, reward"
+    caption = f"{name}: {machine.num_states} machine states; an edge reads: label | probability (unless 1), reward"
     try:
         return figure(inline_svg(machine_svg(machine)), caption, kind="machine")
     except MissingExtraError:

@@ -49,13 +49,35 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
+            if ctx.resilient_parsing:  # a shell asks for completions
+                return None
             ctx.fail(f"no such command {cmd_name!r}{did_you_mean(cmd_name, COMMANDS)}")
         command: click.Command = import_module(COMMANDS[cmd_name][0]).command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name, command, rest = super().resolve_command(ctx, args)
+        if command is not None and not ctx.resilient_parsing:
+            refuse_repeated(click.Context(command, ctx, name), rest)
+        return name, command, rest
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl([(name, COMMANDS[name][1]) for name in self.list_commands(ctx)])
+
+
+def refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
+    """Refuse an option that is given twice and holds one value: the first would be forgotten without a word."""
+    command = ctx.command
+    _, rest, given = command.make_parser(ctx).parse_args(list(arguments))
+    for option in command.get_params(ctx):
+        if isinstance(option, click.Option) and not option.multiple and given.count(option) > 1:
+            raise click.UsageError(f"{option.opts[-1]} is given {given.count(option)} times; expected once", ctx)
+    inner = command.get_command(ctx, rest[0]) if isinstance(command, click.Group) and rest else None
+    if inner is not None:
+        refuse_repeated(click.Context(inner, ctx, rest[0]), rest[1:])
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -92,8 +114,9 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), LEARNER_FAILED)
     except PraemiaError as error:
         return _fail(str(error))
-    except (KeyboardInterrupt, click.Abort):
-        return _fail("interrupted", INTERRUPTED)
+    except (KeyboardInterrupt, click.Abort) as error:
+        advice = str(error.__cause__ or error)  # click turns the one into the other
+        return _fail(f"interrupted; {advice}" if advice else "interrupted", INTERRUPTED)
     except BrokenPipeError:
         # Python flushes standard output once more at exit; give it somewhere to go.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from praemia.cli.completion import complete_tasks
 from praemia.cli.options import episodes_option
 from praemia.cli.output import json_option, print_json, print_table
 
 
 @click.command("bound")
-@click.argument("task")
+@click.argument("task", shell_complete=complete_tasks)
 @episodes_option(10_000)
 @click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the bound may fail this often.")
 @json_option

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command("check")
-@click.argument("file")
+@click.argument("file", type=click.Path())
 @json_option
 def command(file: str, as_json: bool) -> None:
     """Check FILE, which holds a task or just a machine.

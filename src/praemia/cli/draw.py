@@ -6,9 +6,11 @@ from pathlib import Path
 
 import click
 
+from praemia.cli.completion import complete_tasks
+
 
 @click.command("draw")
-@click.argument("task_or_machine", metavar="TASK_OR_MACHINE_FILE")
+@click.argument("task_or_machine", metavar="TASK_OR_MACHINE_FILE", shell_complete=complete_tasks)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .pdf .dot .mmd")
 def command(task_or_machine: str, out: Path | None) -> None:
     """Draw the machine of a task, or of a file with just a machine.

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import click
 
+from praemia.cli.completion import complete_environments
 from praemia.cli.output import json_option, print_json
 
 
 @click.command("envs")
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_environments)
 @json_option
 def command(name: str | None, as_json: bool) -> None:
     """List the built-in environments, or show the one called NAME with its picture."""

@@ -12,7 +12,7 @@ from praemia.cli.options import engine_options, out_option, policies_option
 @click.command("experiment")
 @click.argument("file", type=click.Path(path_type=Path))
 @engine_options
-@out_option(None, "Where the runs and the report go; by default a folder named after the file.")
+@out_option(None, "Where the runs and the report go; by default results-NAME for NAME.yaml.")
 @policies_option
 @click.option("--allow-code", is_flag=True, help="Run the Python files that FILE names learners of.")
 def command(
@@ -32,9 +32,9 @@ def command(
       - ucbvi-prm
       - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
       - my_learner.py:MyLearner    # needs --allow-code
-    runs: 16
-    episodes: 10000
-    seed: 0
+    runs: 16          # of each learner on each task
+    episodes: 10000   # of each run
+    seed: 0           # random seed
     """
     from praemia.cli.sweep import Where, sweep_and_report
     from praemia.experiments.files import load_experiment

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from praemia.cli.compiling import compiling_notice
+from praemia.cli.completion import complete_tasks
 from praemia.cli.options import seed_option
 from praemia.cli.output import json_option, print_json
 
@@ -32,7 +34,7 @@ class EpisodeProgress:
 
 
 @click.command("explore")
-@click.argument("task")
+@click.argument("task", shell_complete=complete_tasks)
 @click.option("--episodes", default=10_000, show_default=True, help="N: episodes of data.")
 @click.option("--policy-episodes", default=1_000, show_default=True, help="N₀: EULER's episodes per observation.")
 @click.option("--method", default="euler", show_default=True, help="euler (Algorithm 3) or uncertainty (one stage).")
@@ -78,17 +80,18 @@ def command(
     before = Dataset.load(out) if append and out.exists() else None
     fixed = [load_machine(name) for name in machines]
     began = time.perf_counter()
-    found = explore(
-        problem,
-        episodes=episodes,
-        policy_episodes=policy_episodes,
-        method=method,
-        seed=seed,
-        scale=scale,
-        keep_search=keep_search,
-        machines=fixed,
-        on_progress=EpisodeProgress(),
-    )
+    with compiling_notice():
+        found = explore(
+            problem,
+            episodes=episodes,
+            policy_episodes=policy_episodes,
+            method=method,
+            seed=seed,
+            scale=scale,
+            keep_search=keep_search,
+            machines=fixed,
+            on_progress=EpisodeProgress(),
+        )
     dataset = found if before is None else before.merge(found)
     dataset.save(out)
     seconds = time.perf_counter() - began

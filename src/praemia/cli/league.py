@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.completion import complete_learners, complete_tasks
 from praemia.cli.options import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
 from praemia.cli.output import json_option, known, print_json
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     "tasks",
     multiple=True,
     metavar="TASK",
+    shell_complete=complete_tasks,
     help="A task or a task file, may be repeated; all of the league's.",
 )
 @click.option(
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     "learners",
     multiple=True,
     metavar="NAME",
+    shell_complete=complete_learners,
     help="A learner, or file.py:Class, may be repeated; all that plan.",
 )
 @runs_option(16)

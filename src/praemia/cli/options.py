@@ -46,9 +46,7 @@ def episodes_option(default: int) -> Callable[[Function], Function]:
 
 
 def seed_option(function: Function) -> Function:
-    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Where chance starts.")(
-        function
-    )
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")(function)
 
 
 def jobs_option(function: Function) -> Function:

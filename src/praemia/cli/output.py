@@ -17,6 +17,11 @@ def json_option(function: Function) -> Function:
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 run``, ``2 runs``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def print_json(record: Mapping[str, Any]) -> None:
     """Print a record as one JSON object on standard output."""
     click.echo(json.dumps(record, allow_nan=False))

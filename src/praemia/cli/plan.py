@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.compiling import compiling_notice
+from praemia.cli.completion import complete_tasks
 from praemia.cli.output import json_option, print_json, print_table
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 @click.option(
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine or task file; may be repeated."
 )
-@click.option("--task", help="The true task, to compare with.")
+@click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
 @click.option("--horizon", type=click.IntRange(1), help="Steps of an episode; the data's own by default.")
 @click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the certificates may fail this often.")
 @click.option("--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data.")
@@ -57,9 +59,10 @@ def command(
     truth = None if task is None else resolve_task(task)
     chosen = {name: load_machine(name) for name in machines}
     family = chosen or machine_family(sorted(dataset.labelling.propositions()))
-    rows = plan_rows(
-        dataset, family, truth, horizon=horizon, failure_prob=failure_prob, fixed_in_advance=fixed_in_advance
-    )
+    with compiling_notice():
+        rows = plan_rows(
+            dataset, family, truth, horizon=horizon, failure_prob=failure_prob, fixed_in_advance=fixed_in_advance
+        )
     if out is not None:
         _save_policy(rows[0], out)
     if report is not None:

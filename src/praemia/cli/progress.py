@@ -4,40 +4,72 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia import activity
+from praemia.cli.compiling import Row, compiling_notice, ticking
+from praemia.cli.time_left import TimeLeft
+
 if TYPE_CHECKING:
     from praemia.experiments.settings import Job
 
-PLAIN_SECONDS = 5.0  # a plain line no more often than this
+FIRST_SECONDS, PLAIN_SECONDS = 2.0, 5.0  # the first plain line comes after this, the others no more often than that
 
 
 class PlainProgress:
     """A line now and then, with what is done and the time left."""
 
     def __init__(self) -> None:
-        self._began = self._last = time.monotonic()
-        self._total = self._done = 0
+        self._names: dict[int, str] = {}
+        self._total, self._left = Counter[str](), Counter[str]()
+        self._todo = 0
+        self._time_left = TimeLeft(0)
+        self._last, self._next_line = time.monotonic(), time.monotonic() + FIRST_SECONDS
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
-        self._total = len(todo)
+        self._total, self._left = (Counter(job.task.name for job in some) for some in (jobs, todo))
+        self._names = {activity.name_key(name): name for name in self._total}
+        self._todo = len(todo)
+        self._time_left = TimeLeft(self._todo)
         if len(todo) < len(jobs):
-            click.echo(f"{len(jobs) - len(todo)} of {len(jobs)} runs are there already", err=True)
+            self._say(f"{len(jobs) - len(todo)} of {len(jobs)} runs are there already")
 
     def done(self, job: Job) -> None:
-        self._done += 1
-        now = time.monotonic()
-        if now - self._last >= PLAIN_SECONDS or self._done == self._total:
-            self._last = now
-            left = (now - self._began) / self._done * (self._total - self._done)
-            click.echo(f"{self._done}/{self._total} runs, now {job.task.name}, about {left:.0f} s left", err=True)
+        self._left[job.task.name] -= 1
 
     def damage(self, message: str) -> None:
-        click.echo(f"warning: {message}; it is done again", err=True)
+        self._say(f"warning: {message}; it is done again")
+
+    def tick(self) -> None:
+        """Look at what the workers are doing, and show it."""
+        now, places = time.monotonic(), activity.places()
+        shares = dict.fromkeys(self._total, 0.0)  # of the runs in hand, added up for each task
+        for place in places:
+            if place.name in self._names:
+                shares[self._names[place.name]] += place.share
+        working = sum(place.name != 0 and place.share > 0 and not place.is_compiling for place in places)
+        waiting = sum(place.name != 0 or place.is_compiling for place in places) - working
+        work = self._todo - self._left.total() + sum(shares.values())
+        self._time_left.note(work, now - self._last, working, waiting)
+        self._last = now
+        self._show(shares, now)
+
+    def _show(self, shares: dict[str, float], now: float) -> None:
+        total, left = self._total.total(), self._left.total()
+        if not left or now < self._next_line:
+            return
+        self._next_line = now + PLAIN_SECONDS
+        share = (total - left + sum(shares.values())) / total
+        if share > 0:
+            self._say(", ".join(filter(None, [f"{total - left}/{total} runs", f"{share:.0%}", str(self._time_left)])))
+
+    def _say(self, line: str) -> None:
+        click.echo(line, err=True)
 
 
 class LiveProgress(PlainProgress):
@@ -46,31 +78,53 @@ class LiveProgress(PlainProgress):
     def __init__(self, bars: Any) -> None:
         super().__init__()
         self._bars = bars
-        self._tasks: dict[str, Any] = {}
+        self._rows: dict[str, Any] = {}
+        self._sum: Any = None  # the row of all tasks together, if there are several
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
-        names = [job.task.name for job in jobs]
-        left = [job.task.name for job in todo]
-        for name in dict.fromkeys(names):
-            total = names.count(name)
-            self._tasks[name] = self._bars.add_task(name, total=total, completed=total - left.count(name))
+        super().start(jobs, todo)
+        self._rows = {name: self._add(name, total) for name, total in self._total.items()}
+        self._sum = self._add("all", len(jobs)) if len(self._rows) > 1 else None
 
-    def done(self, job: Job) -> None:
-        self._bars.advance(self._tasks[job.task.name])
+    def _add(self, title: str, total: int) -> Any:
+        return self._bars.add_task(title, total=total, runs="", left="")
 
-    def damage(self, message: str) -> None:
-        self._bars.console.print(f"warning: {message}; it is done again", markup=False, highlight=False)
+    def _show(self, shares: dict[str, float], now: float) -> None:
+        alone = "" if self._sum is not None else str(self._time_left)
+        for name, row in self._rows.items():
+            self._update(row, self._total[name], self._left[name], shares.get(name, 0.0), alone)
+        if self._sum is not None:
+            whole = self._total.total(), self._left.total(), sum(shares.values())
+            self._update(self._sum, *whole, str(self._time_left))
+
+    def _update(self, row: Any, total: int, left: int, share: float, time_left: str) -> None:
+        done = total - left
+        runs = f"{done}/{total} runs"
+        self._bars.update(row, completed=done + share, runs=runs, left=time_left if left else "")
+
+    def _say(self, line: str) -> None:
+        self._bars.console.print(line, markup=False, highlight=False)
 
 
 @contextmanager
 def job_progress() -> Iterator[PlainProgress]:
     """Give something to report jobs to, fit for where standard error goes."""
     if not sys.stderr.isatty():
-        yield PlainProgress()
+        progress = PlainProgress()
+        with compiling_notice(), ticking(progress.tick):
+            yield progress
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[runs]}"),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[left]}"),
+    )
     with Progress(*columns, console=Console(stderr=True)) as bars:
-        yield LiveProgress(bars)
+        live = LiveProgress(bars)
+        with ticking(live.tick), compiling_notice(Row(bars)):
+            yield live

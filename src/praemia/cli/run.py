@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.completion import complete_learners, complete_tasks
 from praemia.cli.options import (
     episodes_option,
     jobs_option,
@@ -17,7 +18,7 @@ from praemia.cli.options import (
     runs_option,
     seed_option,
 )
-from praemia.cli.output import json_option, print_json, print_table
+from praemia.cli.output import json_option, plural, print_json, print_table
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
@@ -29,14 +30,15 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 
 
 @click.command("run")
-@click.argument("task")
+@click.argument("task", shell_complete=complete_tasks)
 @click.option(
     "--learner",
     "names",
     multiple=True,
-    default=("ucbvi-prm",),
+    default=("headroom",),
     show_default=True,
     metavar="NAME",
+    shell_complete=complete_learners,
     help="A learner, or file.py:Class; may be repeated.",
 )
 @click.option(
@@ -64,7 +66,8 @@ def command(
     """Run learners on TASK and print their exact regret.
 
     \b
-    praemia run warehouse-4 --learner ucbvi-prm --learner ucbvi --episodes 2000
+    praemia run warehouse-4
+    praemia run warehouse-4 --learner headroom --learner ucbvi --episodes 2000
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     """
@@ -82,7 +85,7 @@ def command(
         shared = {"task": setting.name, "episodes": episodes, "runs": runs, "seed": seed, "optimal_value": optimal}
         print_json({**shared, "learners": rows})
     elif found:
-        click.echo(f"{setting.name}: {episodes:,} episodes, {runs} runs, optimal value {optimal:.6f}\n")
+        click.echo(f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n")
         _show(rows)
         click.echo(f"\n{time.perf_counter() - began:.1f} s in all" + (f"; kept in {out}" if out else ""))
     return told(failures)
@@ -94,7 +97,7 @@ def _show(rows: list[dict[str, Any]]) -> None:
         [
             (
                 row["learner"],
-                f"{row['regret_mean']:.2f} ± {row['regret_std']:.2f}",
+                f"{row['regret_mean']:.2f} ± {_spread(row['regret_std'])}",
                 f"{row['late_slope']:.3f}",
                 f"{row['plans']:.0f}",
                 f"{row['seconds']:.2f}",
@@ -104,24 +107,31 @@ def _show(rows: list[dict[str, Any]]) -> None:
     )
 
 
+def _spread(value: float | None) -> str:
+    return "–" if value is None else f"{value:.2f}"
+
+
 def _perform(
     setting: Setting, jobs: int | None, out: Path | None, policies: bool
 ) -> tuple[list[Series], list[Failure]]:
     """Do the runs, in a store if one is wanted and in memory if not; return them by learner, and what failed."""
     from praemia.analysis.results import collect, group
+    from praemia.cli.sweep import advice_on_interrupt, stored
     from praemia.experiments.engines import default_jobs
     from praemia.experiments.runner import run_in_memory, run_into_store
     from praemia.experiments.store import Store
 
     work = setting.jobs()
     workers = jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))
-    with job_progress() as progress:
-        if out is None:
-            runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
+    if out is None:
+        with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
+            with job_progress() as progress:
+                runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
             return group(runs), failures
-        store = Store.create(out)
+    store = Store.create(out)
+    with advice_on_interrupt(lambda: stored(store, work)), job_progress() as progress:
         failures = run_into_store(work, store, num_workers=workers, keep_policies=policies, progress=progress)
-        return collect(store, [setting]).get(setting.name, []), failures
+    return collect(store, [setting]).get(setting.name, []), failures
 
 
 def _row(series: Series) -> dict[str, Any]:
@@ -133,7 +143,7 @@ def _row(series: Series) -> dict[str, Any]:
         "parameters": first.parameters,
         "regret": [float(value) for value in series.final],
         "regret_mean": float(series.final.mean()),
-        "regret_std": series.spread,
+        "regret_std": series.spread if series.num_runs > 1 else None,
         "late_slope": series.late_slope,
         "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,

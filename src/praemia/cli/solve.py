@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import click
 
+from praemia.cli.compiling import compiling_notice
+from praemia.cli.completion import complete_tasks
 from praemia.cli.output import json_option, print_fields, print_json
 
 
 @click.command("solve")
-@click.argument("task")
+@click.argument("task", shell_complete=complete_tasks)
 @json_option
 def command(task: str, as_json: bool) -> None:
     """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
@@ -16,7 +18,8 @@ def command(task: str, as_json: bool) -> None:
     from praemia.planning.exact import solve
 
     problem = resolve_task(task)
-    value = solve(problem, keep_values=False).value
+    with compiling_notice():
+        value = solve(problem, keep_values=False).value
     record = {
         "task": problem.name,
         "value": value,

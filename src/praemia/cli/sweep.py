@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,12 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia.cli import FAILURE, LEARNER_FAILED
+from praemia.cli.compiling import compiling_notice
 from praemia.cli.options import parse_shard
+from praemia.cli.output import plural
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
-    from praemia.experiments.settings import Experiment
+    from praemia.experiments.settings import Experiment, Job
     from praemia.experiments.store import Store
 
 
@@ -45,10 +48,11 @@ def sweep_and_report(experiments: list[Experiment], where: Where) -> int:
         return told(failures)
     report = where.out / "report.html"
     click.echo("writing the report", err=True)
-    if after == before and (where.out / "figures").is_dir():
-        write_report(store, experiments, report)
-    else:
-        publish(store, experiments, report)
+    with compiling_notice():
+        if after == before and (where.out / "figures").is_dir():
+            write_report(store, experiments, report)
+        else:
+            publish(store, experiments, report)
     click.echo(f"the report is {report}, the figures are in {where.out / 'figures'}")
     return told(failures)
 
@@ -62,9 +66,10 @@ def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[
     store = Store.create(where.out)
     # Experiments share runs: each is done once.
     work = {store.path_of(job): job for experiment in experiments for job in experiment.jobs()}
-    with job_progress() as progress:
+    jobs = list(work.values())
+    with advice_on_interrupt(lambda: stored(store, jobs)), job_progress() as progress:
         failures = run_into_store(
-            list(work.values()),
+            jobs,
             store,
             num_workers=where.jobs,
             address=where.engine,
@@ -73,6 +78,21 @@ def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[
             progress=progress,
         )
     return store, failures
+
+
+@contextmanager
+def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
+    """Have Ctrl-C say what to do next."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(advice()) from None
+
+
+def stored(store: Store, jobs: list[Job]) -> str:
+    """Say how many runs are kept, and that they need not be done again."""
+    done = sum(map(store.has, jobs))
+    return f"run again to go on: {done} of {plural(len(jobs), 'run')} are stored in {store.folder}"
 
 
 def told(failures: Iterable[Failure]) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.completion import complete_learners
 from praemia.cli.options import (
     engine_options,
     episodes_option,
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @click.option("--only", multiple=True, metavar="SETTING", help="A setting such as warehouse-3; may be repeated.")
-@click.option("--learner", "names", multiple=True, metavar="NAME", help="A learner, or file.py:Class; may be repeated.")
+@click.option(
+    "--learner",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_learners,
+    help="A learner, or file.py:Class; may be repeated.",
+)
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
 )

@@ -19,7 +19,7 @@ from praemia.envs.flower import flower, flower_picture
 from praemia.envs.office import office, office_picture
 from praemia.envs.pictures import Mark, Picture, render_text, require_drawable, ring_picture
 from praemia.envs.random_tasks import random_task
-from praemia.envs.riverswim import riverswim, riverswim_picture, riverswim_prm
+from praemia.envs.riverswim import riverswim, riverswim_picture, riverswim_prm, riverswim_prm_picture
 from praemia.envs.rooms import rooms_picture, two_rooms
 from praemia.envs.svg import render_svg
 from praemia.envs.warehouse import warehouse, warehouse_picture
@@ -64,7 +64,7 @@ FAMILIES = {
     ),
     "riverswim-prm": Family(
         riverswim_prm,
-        riverswim_picture,
+        riverswim_prm_picture,
         f"(?P<size>{_NUMBER})",
         ("riverswim-prm-5", "riverswim-prm-10", "riverswim-prm-15"),
         "praemia/RiverSwimPRM-v0",
@@ -172,7 +172,7 @@ def _ring(task: Task) -> Picture:
 def _parse(name: str) -> tuple[str, dict[str, Any]]:
     parsed = _match(name)
     if parsed is None:
-        raise unknown_name("environment", name, [*FAMILIES, *names()])
+        raise unknown_name("environment", name, [*FAMILIES, *names()], "`praemia envs` lists them")
     return parsed
 
 

@@ -88,13 +88,23 @@ def probabilistic_patrol() -> RewardMachine:
 
 def riverswim_picture(size: int = 5) -> Picture:
     """Draw the river, its two ends marked."""
+    return _picture(size, f"RiverSwim, {size} observations", "right end: pays 1, once for each visit to the left end")
+
+
+def riverswim_prm_picture(size: int = 5) -> Picture:
+    """Draw the river of the probabilistic patrol, which pays for arriving at the right end."""
+    paid = "right end: arriving pays 1 w.p. 0.8, once for each visit to the left end"
+    return _picture(size, f"RiverSwim, probabilistic patrol, {size} observations", paid)
+
+
+def _picture(size: int, title: str, paid: str) -> Picture:
     size_between("size", size, 2, 10_000_000)
     require_drawable(size)
     marks = [Mark(str(o)) for o in range(size)]
     marks[0] = Mark("0", "start", "left end; episodes start here")
-    marks[-1] = Mark(str(size - 1), "goal", "right end: pays 1, once for each visit to the left end")
+    marks[-1] = Mark(str(size - 1), "goal", paid)
     return Picture(
-        f"RiverSwim, {size} observations",
+        title,
         tuple(_bend(o, mark) for o, mark in enumerate(marks)),
         links=tuple((o, o + 1) for o in range(size - 1)),
         caption="the current flows to the left end: left is sure, right gets on w.p. 0.6",

@@ -8,13 +8,15 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import MissingExtraError, ParameterError, PraemiaError
+from praemia.activity import join_board, shared_board
+from praemia.errors import ParameterError, PraemiaError, missing_extra
 
 CONNECT_SECONDS = 10
 
@@ -42,11 +44,15 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
         yield _InThisProcess()
         return
     # Workers are started afresh, not forked: a fork would copy the threads' locks of this process.
-    executor = ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
-    try:
-        yield executor
-    finally:
-        executor.shutdown(wait=True, cancel_futures=True)
+    context = multiprocessing.get_context("spawn")
+    if sys.platform == "win32":
+        count = min(count, 61)  # Windows cannot wait for more
+    with shared_board(context, count) as board:
+        executor = ProcessPoolExecutor(count, context, initializer=join_board, initargs=board)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
 
 
 class _InThisProcess(Executor):
@@ -68,7 +74,7 @@ def _dask(address: str) -> Iterator[Executor]:
     try:
         import distributed
     except ImportError:
-        raise MissingExtraError("an engine needs Dask: pip install 'praemia[dask]'") from None
+        raise missing_extra("an engine needs Dask", "dask") from None
     where = _address(address)
     try:
         client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import NamedTuple, Protocol, TypeAlias
 
+from praemia.activity import run_in_hand
 from praemia.errors import LearnerFailure, ParameterError, PlanError
 from praemia.experiments.engines import EngineError, default_jobs, engine
 from praemia.experiments.settings import Job, failures_named
@@ -61,8 +62,11 @@ def perform(job: Job) -> Run | Failure:
     """Do a job. This is what workers run: a failure is returned, lest an engine should try again."""
     try:
         learner = job.learner.make()
-        with failures_named(type(learner), job.learner.code):
-            run = simulate(job.task.make(), learner, job.num_episodes, job.seed)
+        with (
+            failures_named(type(learner), job.learner.code),
+            run_in_hand(job.task.name, job.num_episodes) as on_progress,
+        ):
+            run = simulate(job.task.make(), learner, job.num_episodes, job.seed, on_progress=on_progress)
     except LearnerFailure as error:
         return Failure(job, str(error))
     except PlanError as error:

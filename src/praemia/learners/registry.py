@@ -81,7 +81,7 @@ def kind_of(name: str) -> type[Learner]:
     """Return the class behind a learner's name."""
     found = _candidates(name)
     if not found:
-        raise unknown_name("learner", name, names())
+        raise unknown_name("learner", name, names(), "`praemia learners` lists them; file.py:Class names your own")
     if len(found) > 1:
         raise _two_of_one_name(name, *list(found)[:2])
     ((place, load),) = found.items()

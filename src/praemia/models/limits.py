@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 from pathlib import Path
 
 from praemia.errors import SizeError
@@ -13,12 +15,36 @@ MAX_EPISODES = 10**9  # of a run
 
 def memory_limit() -> int:
     """Return how many bytes this process may hope for: the machine's memory, or its container's share of it."""
-    limit = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = _machine_memory()
     container = Path("/sys/fs/cgroup/memory.max")
     try:
-        return min(limit, int(container.read_text()))
+        return min(limit, int(container.read_text(encoding="ascii")))
     except (OSError, ValueError):
         return limit
+
+
+def _machine_memory() -> int:
+    """Return the bytes of memory of this machine; where nothing tells, more than any machine has."""
+    if sys.platform == "win32":
+        status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
+        if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
+            return int(status.total_physical)
+        return sys.maxsize
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # a system without sysconf, or without these names
+        return sys.maxsize
+
+
+class _MemoryStatus(ctypes.Structure):
+    """MEMORYSTATUSEX, as Windows fills it."""
+
+    _fields_ = (
+        ("length", ctypes.c_uint32),
+        ("percent_in_use", ctypes.c_uint32),
+        ("total_physical", ctypes.c_uint64),
+        ("others", ctypes.c_uint64 * 6),
+    )
 
 
 def require_memory(num_bytes: int, purpose: str) -> None:
