@@ -54,6 +54,39 @@ def test_explore_then_plan_for_another_machine(data: Path, tmp_path: Path, capsy
     assert found["true_value"] == pytest.approx(evaluate(truth, np.load(policy)).value)
 
 
+def test_plan_shows_what_is_proven_and_what_is_likely(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    plan = ["plan", str(data), "--machine", machine_file(tmp_path, "delivery"), "--draws", "99", "--seed", "4"]
+    assert execute([*plan, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["machines"]
+    proven, likely = found["certificate"], found["likely_loss"]
+    assert (likely["draws"], likely["seed"], likely["level"]) == (99, 4, 0.95)
+    assert likely["kind"].startswith("Bayesian")
+    assert likely["monte_carlo"][0] <= likely["loss"] <= likely["monte_carlo"][1]
+    assert likely["loss"] < proven["bound"]
+    assert likely["exceeds_value"] == (likely["loss"] > found["value"])
+    assert proven["exceeds_value"] == (proven["bound"] > found["value"])
+    assert execute(plan) == 0
+    text = capsys.readouterr().out
+    assert (
+        f"likely loss (Bayesian): with probability 0.95 under the posterior the plan loses at most {likely['loss']:.4g}"
+        in text
+    )
+    assert "99 draws, seed 4; Monte-Carlo error:" in text
+
+
+def test_a_bound_above_the_value_is_said_to_be_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "few.npz"
+    explore = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "3", "--out", str(path)]
+    assert execute(explore) == 0
+    assert execute(["plan", str(path), "--machine", machine_file(tmp_path, "delivery")]) == 0
+    text = capsys.readouterr().out
+    assert "the proven bound exceeds the plan's own value" in text
+    assert "the likely loss exceeds the plan's own value" in text
+
+
 def test_explore_prints_one_json_object_and_appends(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     arguments = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "50", "--out", str(data)]
@@ -86,7 +119,9 @@ def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path
     page = tmp_path / "page.html"
     assert execute(["plan", str(data), "--task", "warehouse-3", "--report", str(page)]) == 0
     text = page.read_text()
-    assert text.count("<svg") == 2
+    assert text.count("<svg") == 3
+    assert "They hold for any machine, also one chosen after looking at the data." in text
+    assert "Likely: Bayesian." in text
     assert not re.search(r'(?:src|href)="(?!data:)', text)
     for name in machine_family(("item", "delivery")):
         assert name in text
@@ -114,6 +149,7 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["plan", "{data}", "--task", "warehouse-4"], "the task 'warehouse-4' has 16 and 5"),
         (["plan", "{data}", "--failure-prob", "1.5"], "failure_prob"),
         (["plan", "{data}", "--out", "{new}"], "one --machine"),
+        (["plan", "{data}", "--draws", "18"], "a level of 0.95 needs 19 at least"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_written(

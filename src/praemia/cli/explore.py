@@ -9,8 +9,7 @@ import click
 
 from praemia.cli.options import seed_option
 from praemia.cli.output import json_option, print_json
-
-QUIET_SECONDS = 2.0
+from praemia.cli.progress import QUIET_SECONDS
 
 
 class EpisodeProgress:

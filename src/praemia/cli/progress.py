@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from praemia.experiments.settings import Job
 
 PLAIN_SECONDS = 5.0  # a plain line no more often than this
+QUIET_SECONDS = 2.0  # what takes less long needs no line
 
 
 class PlainProgress:
@@ -60,6 +61,26 @@ class LiveProgress(PlainProgress):
 
     def damage(self, message: str) -> None:
         self._bars.console.print(f"warning: {message}; it is done again", markup=False, highlight=False)
+
+
+class DrawProgress:
+    """A line now and then about draws from the posterior, machine by machine."""
+
+    def __init__(self, num_machines: int) -> None:
+        self._last = time.monotonic()
+        self._number, self._num_machines = 0, num_machines
+
+    def __call__(self, machine: str) -> Callable[[int, int], None]:
+        self._number += 1
+
+        def report(done: int, total: int) -> None:
+            now = time.monotonic()
+            if now - self._last >= QUIET_SECONDS:
+                self._last = now
+                place = f"machine {self._number} of {self._num_machines}"
+                click.echo(f"{place} ({machine}): {done:,} of {total:,} draws", err=True)
+
+        return report
 
 
 @contextmanager

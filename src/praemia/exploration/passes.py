@@ -86,7 +86,7 @@ def run_pass(
     spec = SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), no_outlook, every, np.array([num_actions]))
     sorts_rows = len(every.row_targets) > 0
     num_rows = len(every.row_targets) if sorts_rows else size + len(counts.row_labels)
-    memory = _empty_memory(horizon, len(counts.visits), num_actions, num_rows, width)._replace(
+    memory = empty_memory(horizon, len(counts.visits), num_actions, num_rows, width)._replace(
         by_pair=by_pair,
         by_successor=by_successor,
         drawn=np.ascontiguousarray(policy.transpose(1, 0, 2), dtype=np.int32).reshape(size, -1),
@@ -99,7 +99,8 @@ def run_pass(
     return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
 
 
-def _empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, width: int) -> Memory:
+def empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, width: int) -> Memory:
+    """Return a memory with tables alone; what else a recipe needs takes the place of its empty arrays."""
     return Memory(
         tables=np.zeros((2, num_rows, width)),
         lower_tables=np.zeros((0, 0, 0)),

@@ -48,7 +48,13 @@ def write_whole(path: Path, data: bytes) -> None:
 
 def other_format(what: str, found: object, expected: int) -> str:
     """Say that something was written by another version, and what to do."""
-    remedy = "read it with praemia 0.2, or make it again" if found == 1 else "read it with the version that wrote it"
+    is_older = isinstance(found, int) and found < expected
+    if found == 1:
+        remedy = "read it with praemia 0.2, or make it again"
+    elif is_older:
+        remedy = "a development version between 0.2 and 0.3 wrote it; make it again"
+    else:
+        remedy = "read it with the newer version that wrote it"
     return f"{what} of format {found}; this version of praemia reads format {expected}: {remedy}"
 
 
