@@ -115,6 +115,38 @@ def test_machines_named_before_exploring_are_recorded(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out)["fixed_machines"] == []
 
 
+@pytest.mark.parametrize(("until", "status"), [("0.3", 0), ("0.000001", 1)])
+def test_exploring_until_a_loss_ends_with_a_status_and_keeps_the_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], until: str, status: int
+) -> None:
+    path, page = tmp_path / "data.npz", tmp_path / "page.html"
+    machine = machine_file(tmp_path, "delivery")
+    explore = [
+        "explore",
+        "warehouse-3",
+        "--until",
+        until,
+        "--machine",
+        machine,
+        "--episodes",
+        "400",
+        "--out",
+        str(path),
+    ]
+    assert execute(explore) == status
+    output = capsys.readouterr()
+    assert ("not reached: after" in output.out) == bool(status)
+    assert "likely loss (Bayesian, probability 0.95 under the posterior)" in output.out
+    assert output.err.startswith("100 episodes: likely loss ")
+    assert execute([*explore, "--json"]) == status
+    record = json.loads(capsys.readouterr().out)
+    assert record["reached"] == (status == 0)
+    assert record["method"] == "directed"
+    assert record["episodes"] == record["checks"][-1][0] == Dataset.load(path).num_episodes
+    assert execute(["plan", str(path), "--machine", machine, "--report", str(page)]) == 0
+    assert f"until {float(until):g}" in page.read_text()
+
+
 def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert execute(["plan", str(data), "--task", "warehouse-3", "--report", str(page)]) == 0
@@ -143,6 +175,10 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "this is a folder"),
         (["explore", "warehous-3", "--out", "{new}"], "did you mean"),
         (["explore", "warehouse-3", "--machine", "{machine}", "--out", "{new}"], "'coffee', which the labels"),
+        (["explore", "warehouse-3", "--until", "0.1", "--out", "{new}"], "without machines"),
+        (["explore", "warehouse-3", "--until", "0", "--machine", "{known}", "--out", "{new}"], "until=0.0"),
+        (["explore", "warehouse-3", "--until", "1", "--machine", "{machine}", "--out", "{new}"], "'coffee', which"),
+        (["explore", "warehouse-3", "--until", "1", "--append", "--out", "{data}"], "leave --append out"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),
@@ -156,7 +192,8 @@ def test_bad_input_is_one_message_and_nothing_is_written(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     new = tmp_path / "new.npz"
-    places = {"new": new, "folder": tmp_path, "data": data, "machine": machine_file(tmp_path, "coffee")}
+    files = {"machine": machine_file(tmp_path, "coffee"), "known": machine_file(tmp_path, "delivery")}
+    places = {"new": new, "folder": tmp_path, "data": data, **files}
     capsys.readouterr()
     assert execute([part.format(**places) for part in arguments]) == 2
     output = capsys.readouterr()

@@ -39,8 +39,11 @@ def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path
 
 
 def _source_text(source: Mapping[str, object]) -> str:
-    shown = {key: value for key, value in source.items() if key != "task"}
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in shown.items())
+    shown = {key: value for key, value in source.items() if key not in ("task", "checks", "reached")}
+    text = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in shown.items())
+    if "until" not in source:
+        return text
+    return f"{text}: {'reached' if source['reached'] else 'not reached'}"
 
 
 def _table(rows: list[Row]) -> str:
