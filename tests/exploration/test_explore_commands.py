@@ -144,7 +144,8 @@ def test_exploring_until_a_loss_ends_with_a_status_and_keeps_the_data(
     assert record["method"] == "directed"
     assert record["episodes"] == record["checks"][-1][0] == Dataset.load(path).num_episodes
     assert execute(["plan", str(path), "--machine", machine, "--report", str(page)]) == 0
-    assert f"until {float(until):g}" in page.read_text()
+    verdict = "not reached" if status else "reached"
+    assert f"until a likely loss of {float(until):g}: {verdict}" in page.read_text()
 
 
 def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path) -> None:

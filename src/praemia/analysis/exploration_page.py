@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from praemia.analysis import html
 from praemia.analysis.exploration_figures import coverage_figure, intervals_figure, losses_figure
@@ -38,12 +39,19 @@ def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path
     write_whole(path, html.page(f"Explored: {name}", body, ()).encode())
 
 
-def _source_text(source: Mapping[str, object]) -> str:
-    shown = {key: value for key, value in source.items() if key not in ("task", "checks", "reached")}
-    text = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in shown.items())
+def _source_text(source: Mapping[str, Any]) -> str:
+    """Say how a part of the data was collected, and how exploring until a loss ended."""
+    apart = ("task", "until", "certify", "reached", "checks")
+    shown = sorted((key for key in source if key not in apart), key=lambda key: key != "method")  # the method first
+    text = ", ".join(f"{key.replace('_', ' ')} {source[key]}" for key in shown)
     if "until" not in source:
         return text
-    return f"{text}: {'reached' if source['reached'] else 'not reached'}"
+    episodes, loss = source["checks"][-1]
+    found = "not known" if loss is None else f"{loss:.4g}"
+    verdict = "reached" if source["reached"] else "not reached"
+    return (
+        f"{text}; until a {source['certify']} loss of {source['until']:g}: {verdict}, {found} at {episodes:,} episodes"
+    )
 
 
 def _table(rows: list[Row]) -> str:
@@ -75,10 +83,8 @@ def _exceeding(row: Row) -> str:
 def _reading(rows: list[Row]) -> str:
     """Say what the table shows, from the numbers in it."""
     certificates, count = [row.plan.certificate for row in rows], len(rows)
-    lines = [
-        f"Proven: with probability {1.0 - joint_failure_prob(rows):g} all {count} certificates hold together.",
-        *_scopes(rows),
-    ]
+    together = "the certificate holds" if count == 1 else f"all {count} certificates hold together"
+    lines = [f"Proven: with probability {1.0 - joint_failure_prob(rows):g} {together}.", *_scopes(rows)]
     vacuous = sum(item.is_vacuous for item in certificates)
     lines.append(f"{vacuous} of {count} are vacuous: they say no more than that rewards are bounded.")
     exceeding = sum(row.exceeds_value(row.plan.certificate.bound) for row in rows)
@@ -103,7 +109,7 @@ def _scopes(rows: list[Row]) -> list[str]:
     for row in rows:
         by_scope.setdefault(row.plan.certificate.holds_for, []).append(row.name)
     if len(by_scope) == 1:
-        return [f"They hold for {next(iter(by_scope))}."]
+        return [f"{'It holds' if len(rows) == 1 else 'They hold'} for {next(iter(by_scope))}."]
     return [f"Those of {'; '.join(names)} hold for {scope}." for scope, names in by_scope.items()]
 
 
