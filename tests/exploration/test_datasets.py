@@ -171,7 +171,7 @@ def test_coverage_says_what_was_never_reached() -> None:
     [
         (1, "read it with praemia 0.2, or make it again"),
         (2, "a development version between 0.2 and 0.3 wrote it; make it again"),
-        (99, "read it with the newer version that wrote it"),
+        (99, "read it with the version that wrote it, which is newer"),
     ],
 )
 def test_data_of_another_format_says_which_version_reads_it(tmp_path: Path, number: int, remedy: str) -> None:

@@ -38,14 +38,15 @@ def judged(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weight
     task = estimated_task(dataset, machine)
     policy = solve(task, keep_values=False).policy
     posterior = Posterior(dataset, machine, policy[:, :, :-1], None, random_numbers(0))
-    losses = np.empty(DRAWS)
     worst: list[tuple[float, int, Actions]] = []
-    for number in range(DRAWS):
-        losses[number] = posterior.draw()
+
+    def keep_worst(number: int, loss: float) -> None:
         if number < WORST:
-            heapq.heappush(worst, (losses[number], number, posterior.best_policy))
-        elif losses[number] > worst[0][0]:
-            heapq.heapreplace(worst, (losses[number], number, posterior.best_policy))
+            heapq.heappush(worst, (loss, number, posterior.best_policy))
+        elif loss > worst[0][0]:
+            heapq.heapreplace(worst, (loss, number, posterior.best_policy))
+
+    losses = posterior.losses(DRAWS, keep_worst)
     weights, own = np.zeros(dataset.visits.shape), occupancy(task, policy).pairs[:-1]
     for loss, _, other in worst:
         weights += loss * np.abs(occupancy(task, _with_sink(task, other)).pairs[:-1] - own)

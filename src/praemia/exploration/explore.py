@@ -18,9 +18,9 @@ With ``until``, exploration ends when the plans of named machines are good enoug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -32,13 +32,11 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment
 from praemia.exploration.fixed import digests_in_advance
 from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
-from praemia.exploration.until import Check, Target, explore_until
+from praemia.exploration.until import OnCheck, Players, Report, Target, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 from praemia.simulation.seeds import Seed, seed_key
-
-Report: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
 
 METHODS = ("euler", "uncertainty", "directed")
 DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01, "directed": 0.01}
@@ -79,7 +77,7 @@ def explore(
     until: float | None = None,
     certify: str = "likely",
     on_progress: Report | None = None,
-    on_check: Callable[[Check], None] | None = None,
+    on_check: OnCheck | None = None,
 ) -> Dataset:
     """Explore a task or a black box without looking at any reward; its machine is ignored but for its propositions.
 
@@ -109,9 +107,9 @@ def explore(
     record: dict[str, Any] = {}
     if until is not None:
         target = Target(until, tuple(machines), certify, chosen == "directed", fixed)
-        told = on_check or (lambda check: None)
-        collected, record = explore_until(environment, target, budget.episodes, budget.scale, budget.seed, report, told)
-        every = collected
+        players = Players(environment, budget.episodes, budget.scale, budget.seed, report)
+        record = explore_until(players, target, budget.episodes, on_check or (lambda check: None))
+        collected = every = players.counted()
     else:
         stages = _two_stages if chosen == "euler" else _one_stage
         collected, every = stages(environment, budget, report)

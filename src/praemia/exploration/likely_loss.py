@@ -111,11 +111,7 @@ def likely_loss(
     """Return the likely loss of a policy [H, M, O] for a machine; ``labels`` take the place of the dataset's own."""
     require_draws(draws, level)
     posterior = Posterior(dataset, machine, policy, labels, random_numbers(seed))
-    losses = np.empty(draws)
-    for number in range(draws):
-        losses[number] = posterior.draw()
-        if on_draw is not None:
-            on_draw(number + 1, draws)
+    losses = posterior.losses(draws, None if on_draw is None else lambda number, _: on_draw(number + 1, draws))
     return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels)
 
 

@@ -16,6 +16,7 @@ learners plan with: one copy maximises, the other follows the policy.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels, as_labelling
 from praemia.models.rows import continuation_rows
 from praemia.models.task import MachineTable, TaskSpec
+from praemia.simulation.interrupts import interrupts_held
 
 PRIOR = 1.0
 OPTIMAL, FOLLOWING = 0, 1
@@ -100,6 +102,17 @@ class Posterior:
         gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
         weights = self._rng.standard_gamma(self._starts)
         return float(weights @ gaps / weights.sum())
+
+    def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
+        """Draw some environments; return their losses. ``after`` is called after each draw, with its number and loss."""
+        losses = np.empty(draws)
+        with interrupts_held() as raise_interrupt:
+            for number in range(draws):
+                losses[number] = self.draw()
+                raise_interrupt()
+                if after is not None:
+                    after(number, float(losses[number]))
+        return losses
 
     def values(self, copy: int) -> NDArray[np.float64]:
         """Return V_0 of the last draw as [O], in the initial machine state: OPTIMAL, or FOLLOWING the policy."""

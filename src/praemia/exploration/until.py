@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from praemia.exploration.plan_from import plan_from
 from praemia.exploration.playing import Given, play_given
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
-from praemia.simulation.loop import World, run_loop
+from praemia.simulation.loop import run_loop
 
 CERTIFY = ("likely", "proven")
 FIRST_CHECK = 100  # episodes
@@ -44,6 +44,10 @@ class Check(NamedTuple):
 
     episodes: int
     loss: float
+
+
+Report: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
+OnCheck: TypeAlias = Callable[[Check], None]
 
 
 @dataclass(frozen=True)
@@ -76,39 +80,64 @@ def check_counts(episodes: int) -> list[int]:
     return [*counts, episodes]
 
 
-def explore_until(
-    environment: Environment,
-    target: Target,
-    episodes: int,
-    scale: float,
-    seed: tuple[int, ...],
-    on_progress: Callable[[int, int], None],
-    on_check: Callable[[Check], None],
-) -> tuple[Counted, dict[str, Any]]:
-    """Explore until the target is reached or all episodes are played; return what was counted, and a record."""
-    plain = environment.world(None, UncertaintyExplorer(scale=scale), episodes, (*seed, 2))
-    directed = environment.world(None, Given(), episodes, (*seed, 3))
-    counts, checks, weights = check_counts(episodes), [], np.zeros((0, 0))
+class Players:
+    """The two who collect: the uncertainty explorer, and one who goes where weights say. All they play is data."""
+
+    def __init__(
+        self, environment: Environment, episodes: int, scale: float, seed: tuple[int, ...], on_progress: Report
+    ) -> None:
+        self._environment = environment
+        self._plain = environment.world(None, UncertaintyExplorer(scale=scale), episodes, (*seed, 2))
+        self._directed = environment.world(None, Given(), episodes, (*seed, 3))
+        self._on_progress = lambda _: on_progress(self.played, episodes)
+
+    @property
+    def played(self) -> int:
+        return self._plain.played + self._directed.played
+
+    def explore(self, num_episodes: int) -> None:
+        """Play some more episodes by the uncertainty explorer."""
+        run_loop(self._plain, self._plain.played + num_episodes, on_progress=self._on_progress)
+
+    def explore_for(self, weights: Weights, num_episodes: int) -> None:
+        """Play some more episodes: half of them by the uncertainty explorer, half where the weights say."""
+        for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
+            self.explore(part // 2)
+            if part > part // 2:
+                seen = self.dataset(())
+                policy = most_gain(seen, weights / np.maximum(seen.visits, NEVER) ** 1.5)
+                play_given(self._directed, policy, part - part // 2, self._on_progress)
+
+    def counted(self) -> Counted:
+        """Add up what both have counted."""
+        worlds = [world for world in (self._plain, self._directed) if world.played]
+        first, *others = map(self._environment.counted, worlds)
+        return sum(others, start=first)
+
+    def dataset(self, fixed: tuple[str, ...]) -> Dataset:
+        """Return what was collected so far, without its reachability."""
+        return build_dataset(self._environment, self.counted(), None, {}, fixed)
+
+
+def explore_until(players: Players, target: Target, episodes: int, on_check: OnCheck) -> dict[str, Any]:
+    """Explore until the target is reached or all episodes are played; return a record of how it went."""
+    counts, checks, weights = check_counts(episodes), [], np.zeros(0)
     for count in counts:
-        missing = count - plain.played - directed.played
         if target.directed and weights.any():
-            _play_both(environment, plain, directed, weights, missing, lambda done: on_progress(done, episodes))
+            players.explore_for(weights, count - players.played)
         else:
-            others = directed.played
-            run_loop(plain, plain.played + missing, on_progress=lambda n, o=others: on_progress(n + o, episodes))  # type: ignore[misc]
-        seen = _counted(environment, plain, directed)
-        loss, weights = _check(build_dataset(environment, seen, None, {}, target.fixed), target, len(counts))
+            players.explore(count - players.played)
+        loss, weights = _check(players.dataset(target.fixed), target, len(counts))
         checks.append(Check(count, loss))
         on_check(checks[-1])
         if loss < target.until:
             break
-    record = {
+    return {
         "until": float(target.until),
         "certify": target.certify,
         "reached": checks[-1].loss < target.until,
         "checks": [[check.episodes, check.loss if math.isfinite(check.loss) else None] for check in checks],
     }
-    return _counted(environment, plain, directed), record
 
 
 def _check(dataset: Dataset, target: Target, num_checks: int) -> tuple[float, Weights]:
@@ -133,27 +162,3 @@ def _is_readable(dataset: Dataset, machine: RewardMachine) -> bool:
     """Tell whether labels that the machine reads have been met; in a black box that may take a while."""
     read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
     return not read or bool(read & dataset.labelling.propositions())
-
-
-def _play_both(
-    environment: Environment,
-    plain: World,
-    directed: World,
-    weights: Weights,
-    num_episodes: int,
-    on_progress: Callable[[int], None],
-) -> None:
-    """Play some more episodes: half of them by the uncertainty explorer, half where the weights say."""
-    for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
-        before = directed.played
-        run_loop(plain, plain.played + part // 2, on_progress=lambda n, b=before: on_progress(n + b))  # type: ignore[misc]
-        seen = build_dataset(environment, _counted(environment, plain, directed), None, {}, ())
-        policy, others = most_gain(seen, weights / np.maximum(seen.visits, NEVER) ** 1.5), plain.played
-        if part > part // 2:
-            play_given(directed, policy, part - part // 2, lambda n, o=others: on_progress(n + o))  # type: ignore[misc]
-
-
-def _counted(environment: Environment, *worlds: World) -> Counted:
-    """Add up what was counted in several worlds of one environment."""
-    first, *others = [environment.counted(world) for world in worlds if world.played]
-    return sum(others, start=first)

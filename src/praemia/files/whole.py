@@ -54,7 +54,7 @@ def other_format(what: str, found: object, expected: int) -> str:
     elif is_older:
         remedy = "a development version between 0.2 and 0.3 wrote it; make it again"
     else:
-        remedy = "read it with the newer version that wrote it"
+        remedy = "read it with the version that wrote it, which is newer"
     return f"{what} of format {found}; this version of praemia reads format {expected}: {remedy}"
 
 
