@@ -104,7 +104,7 @@ class Posterior:
         return float(weights @ gaps / weights.sum())
 
     def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
-        """Draw some environments; return their losses. ``after`` is called after each draw, with its number and loss."""
+        """Draw some environments; return their losses. ``after`` is called with the number and the loss of each draw."""
         losses = np.empty(draws)
         with interrupts_held() as raise_interrupt:
             for number in range(draws):
