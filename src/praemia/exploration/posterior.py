@@ -104,7 +104,7 @@ class Posterior:
         return float(weights @ gaps / weights.sum())
 
     def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
-        """Draw some environments; return their losses. ``after`` is called with the number and the loss of each draw."""
+        """Draw some environments; return their losses. ``after`` is called with each draw's number and loss."""
         losses = np.empty(draws)
         with interrupts_held() as raise_interrupt:
             for number in range(draws):
