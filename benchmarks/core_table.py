@@ -21,6 +21,7 @@ WHY = {
     (BACKWARD, "kernels/stretch.py"): "the exact value of a policy, where an episode can come to",
     (BACKWARD, "exploration/bounds.py"): "rewards on trajectories, and what a machine can still pay: small, in NumPy",
     (BACKWARD, "exploration/greedy.py"): "the planner for coverage, in NumPy",
+    (BACKWARD, "exploration/directed.py"): "where to go before a check, in NumPy",
     (PLAYING, "simulation/loop.py"): "the one loop",
     (PLAYING, "kernels/stretch.py"): "the one loop's body in a task, many plans in one compiled call",
 }

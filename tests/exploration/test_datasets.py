@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import SINK, estimated_mdp, estimated_task
+from praemia.files.whole import pack_arrays, unpack_arrays
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
@@ -162,3 +164,21 @@ def test_coverage_says_what_was_never_reached() -> None:
     assert dataset.unreached.tolist() == [1, 2]
     assert "never reached: there, beyond" in dataset.coverage()
     assert dataset.reachability.tolist() == [2.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (1, "read it with praemia 0.2, or make it again"),
+        (2, "a development version between 0.2 and 0.3 wrote it; make it again"),
+        (99, "read it with the version that wrote it, which is newer"),
+    ],
+)
+def test_data_of_another_format_says_which_version_reads_it(tmp_path: Path, number: int, remedy: str) -> None:
+    arrays = unpack_arrays(explore(tiny_task(0), episodes=2, method="uncertainty").to_bytes())
+    header = json.loads(arrays["header"].tobytes()) | {"format": number}
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    path = tmp_path / "data.npz"
+    path.write_bytes(pack_arrays(arrays))
+    with pytest.raises(FileError, match=f"of format {number}; this version of praemia reads format 3: {remedy}"):
+        Dataset.load(path)

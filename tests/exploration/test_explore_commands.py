@@ -54,6 +54,39 @@ def test_explore_then_plan_for_another_machine(data: Path, tmp_path: Path, capsy
     assert found["true_value"] == pytest.approx(evaluate(truth, np.load(policy)).value)
 
 
+def test_plan_shows_what_is_proven_and_what_is_likely(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    plan = ["plan", str(data), "--machine", machine_file(tmp_path, "delivery"), "--draws", "99", "--seed", "4"]
+    assert execute([*plan, "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["machines"]
+    proven, likely = found["certificate"], found["likely_loss"]
+    assert (likely["draws"], likely["seed"], likely["level"]) == (99, 4, 0.95)
+    assert likely["kind"].startswith("Bayesian")
+    assert likely["monte_carlo"][0] <= likely["loss"] <= likely["monte_carlo"][1]
+    assert likely["loss"] < proven["bound"]
+    assert likely["exceeds_value"] == (likely["loss"] > found["value"])
+    assert proven["exceeds_value"] == (proven["bound"] > found["value"])
+    assert execute(plan) == 0
+    text = capsys.readouterr().out
+    assert (
+        f"likely loss (Bayesian): with probability 0.95 under the posterior the plan loses at most {likely['loss']:.4g}"
+        in text
+    )
+    assert "99 draws, seed 4; Monte-Carlo error:" in text
+
+
+def test_a_bound_above_the_value_is_said_to_be_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "few.npz"
+    explore = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "3", "--out", str(path)]
+    assert execute(explore) == 0
+    assert execute(["plan", str(path), "--machine", machine_file(tmp_path, "delivery")]) == 0
+    text = capsys.readouterr().out
+    assert "the proven bound exceeds the plan's own value" in text
+    assert "the likely loss exceeds the plan's own value" in text
+
+
 def test_explore_prints_one_json_object_and_appends(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
     arguments = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "50", "--out", str(data)]
@@ -82,11 +115,46 @@ def test_machines_named_before_exploring_are_recorded(tmp_path: Path, capsys: py
     assert json.loads(capsys.readouterr().out)["fixed_machines"] == []
 
 
+@pytest.mark.parametrize(("until", "status"), [("0.3", 0), ("0.000001", 1)])
+def test_exploring_until_a_loss_ends_with_a_status_and_keeps_the_data(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], until: str, status: int
+) -> None:
+    path, page = tmp_path / "data.npz", tmp_path / "page.html"
+    machine = machine_file(tmp_path, "delivery")
+    explore = [
+        "explore",
+        "warehouse-3",
+        "--until",
+        until,
+        "--machine",
+        machine,
+        "--episodes",
+        "400",
+        "--out",
+        str(path),
+    ]
+    assert execute(explore) == status
+    output = capsys.readouterr()
+    assert ("not reached: after" in output.out) == bool(status)
+    assert "likely loss (Bayesian, probability 0.95 under the posterior)" in output.out
+    assert output.err.startswith("100 episodes: likely loss ")
+    assert execute([*explore, "--json"]) == status
+    record = json.loads(capsys.readouterr().out)
+    assert record["reached"] == (status == 0)
+    assert record["method"] == "directed"
+    assert record["episodes"] == record["checks"][-1][0] == Dataset.load(path).num_episodes
+    assert execute(["plan", str(path), "--machine", machine, "--report", str(page)]) == 0
+    verdict = "not reached" if status else "reached"
+    assert f"until a likely loss of {float(until):g}: {verdict}" in page.read_text()
+
+
 def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert execute(["plan", str(data), "--task", "warehouse-3", "--report", str(page)]) == 0
     text = page.read_text()
-    assert text.count("<svg") == 2
+    assert text.count("<svg") == 3
+    assert "They hold for any machine, also one chosen after looking at the data." in text
+    assert "Likely: Bayesian." in text
     assert not re.search(r'(?:src|href)="(?!data:)', text)
     for name in machine_family(("item", "delivery")):
         assert name in text
@@ -108,19 +176,25 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "this is a folder"),
         (["explore", "warehous-3", "--out", "{new}"], "did you mean"),
         (["explore", "warehouse-3", "--machine", "{machine}", "--out", "{new}"], "'coffee', which the labels"),
+        (["explore", "warehouse-3", "--until", "0.1", "--out", "{new}"], "without machines"),
+        (["explore", "warehouse-3", "--until", "0", "--machine", "{known}", "--out", "{new}"], "until=0.0"),
+        (["explore", "warehouse-3", "--until", "1", "--machine", "{machine}", "--out", "{new}"], "'coffee', which"),
+        (["explore", "warehouse-3", "--until", "1", "--append", "--out", "{data}"], "leave --append out"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),
         (["plan", "{data}", "--task", "warehouse-4"], "the task 'warehouse-4' has 16 and 5"),
         (["plan", "{data}", "--failure-prob", "1.5"], "failure_prob"),
         (["plan", "{data}", "--out", "{new}"], "one --machine"),
+        (["plan", "{data}", "--draws", "18"], "a level of 0.95 needs 19 at least"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_written(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     new = tmp_path / "new.npz"
-    places = {"new": new, "folder": tmp_path, "data": data, "machine": machine_file(tmp_path, "coffee")}
+    files = {"machine": machine_file(tmp_path, "coffee"), "known": machine_file(tmp_path, "delivery")}
+    places = {"new": new, "folder": tmp_path, "data": data, **files}
     capsys.readouterr()
     assert execute([part.format(**places) for part in arguments]) == 2
     output = capsys.readouterr()

@@ -5,22 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any
 
 from praemia.analysis import html
-from praemia.envs.pictures import Picture
-from praemia.envs.registry import picture
-from praemia.errors import PraemiaError
+from praemia.analysis.exploration_figures import coverage_figure, intervals_figure, losses_figure
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.outlook import Row, joint_failure_prob
+from praemia.exploration.posterior import PRIOR
 from praemia.files.whole import write_whole
 from praemia.models.task import Task
-
-BLUE, INK, RULE, PALE, AMBER = (0, 114, 178), "#22272e", "#aeb6c0", "#e8eaee", "#e69f00"
-CELL, MARGIN = 46.0, 4.0
-MAX_BARS = 60
 
 
 def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path) -> None:
@@ -33,9 +26,10 @@ def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path
             html.bullets(dataset.coverage().splitlines()),
             html.bullets(f"collected with {_source_text(source)}" for source in dataset.sources),
             "<h2>Coverage</h2>",
-            _coverage_figure(dataset, truth, name),
+            coverage_figure(dataset, truth, name),
             "<h2>Machines</h2>",
-            _intervals(rows),
+            intervals_figure(rows),
+            losses_figure(rows),
             _table(rows),
             _reading(rows),
             "<h2>What to visit next</h2>",
@@ -45,127 +39,96 @@ def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path
     write_whole(path, html.page(f"Explored: {name}", body, ()).encode())
 
 
-def _source_text(source: Mapping[str, object]) -> str:
-    shown = {key: value for key, value in source.items() if key != "task"}
-    return ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in shown.items())
-
-
-def _coverage_figure(dataset: Dataset, truth: Task | None, name: str) -> str:
-    shown = _picture(truth, name, dataset.num_observations)
-    fewest = dataset.visits.min(axis=1)
-    if shown is None or shown.round:
-        return html.figure(_bars(dataset, fewest), "Visits of each observation's least tried action; log scale.")
-    return html.figure(
-        _grid(shown, fewest), "Visits of each place's least tried action; darker is more, on a log scale."
+def _source_text(source: Mapping[str, Any]) -> str:
+    """Say how a part of the data was collected, and how exploring until a loss ended."""
+    apart = ("task", "until", "certify", "reached", "checks")
+    shown = sorted((key for key in source if key not in apart), key=lambda key: key != "method")  # the method first
+    text = ", ".join(f"{key.replace('_', ' ')} {source[key]}" for key in shown)
+    if "until" not in source:
+        return text
+    episodes, loss = source["checks"][-1]
+    found = "not known" if loss is None else f"{loss:.4g}"
+    verdict = "reached" if source["reached"] else "not reached"
+    return (
+        f"{text}; until a {source['certify']} loss of {source['until']:g}: {verdict}, {found} at {episodes:,} episodes"
     )
-
-
-def _picture(truth: Task | None, name: str, num_observations: int) -> Picture | None:
-    try:
-        shown = picture(truth if truth is not None else name)
-    except PraemiaError:
-        return None
-    return shown if len(shown.spots) == num_observations else None
-
-
-def _grid(shown: Picture, visits: NDArray[np.int64]) -> str:
-    """Draw places as cells, with their visits as shade and number."""
-    across, down = shown.extent
-    logs = np.log1p(visits)
-    shade = 0.15 + 0.7 * (logs - logs.min()) / max(1e-9, float(logs.max() - logs.min()))
-    parts = []
-    for x, y in shown.blocks:
-        corner = f'x="{CELL * (x - 0.5):.1f}" y="{CELL * (y - 0.5):.1f}"'
-        parts.append(f'<rect {corner} width="{CELL}" height="{CELL}" fill="#454c57"/>')
-    for spot, level, count in zip(shown.spots, shade.tolist(), visits.tolist(), strict=True):
-        x, y = CELL * (spot.x - 0.5), CELL * (spot.y - 0.5)
-        fill = "#ffffff" if count == 0 else _tint(level)
-        ink = "#ffffff" if level > 0.6 else INK
-        parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{CELL}" height="{CELL}" fill="{fill}" stroke="{RULE}"/>')
-        if spot.mark is not None and spot.mark.role != "plain":
-            parts.append(_text(x + 5, y + 14, spot.mark.symbol, ink, 11, weight="bold"))
-        parts.append(_text(x + CELL / 2, y + CELL - 9, _short(count), ink, 11, anchor="middle"))
-    for x0, y0, x1, y1 in shown.walls:
-        ends = f'x1="{CELL * x0:.1f}" y1="{CELL * y0:.1f}" x2="{CELL * x1:.1f}" y2="{CELL * y1:.1f}"'
-        parts.append(f'<line {ends} stroke="#454c57" stroke-width="3"/>')
-    return _svg(CELL * across, CELL * down, parts, "coverage of the places")
-
-
-def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> str:
-    """Draw a bar for each observation, the least covered ones where there are many."""
-    order = np.arange(len(visits)) if len(visits) <= MAX_BARS else np.argsort(visits, kind="stable")[:MAX_BARS]
-    most = max(1.0, float(np.log1p(visits).max()))
-    wide, high, base = 34.0, 110.0, 130.0
-    parts = []
-    for place, o in enumerate(order.tolist()):
-        size = high * float(np.log1p(visits[o])) / most
-        x = wide * place
-        parts.append(
-            f'<rect x="{x + 4:.1f}" y="{base - size:.1f}" width="{wide - 8}" height="{size:.1f}" fill="{_tint(0.8)}"/>'
-        )
-        parts.append(_text(x + wide / 2, base - size - 4, _short(int(visits[o])), INK, 10, anchor="middle"))
-        parts.append(_text(x + wide / 2, base + 14, dataset.observation_name(o)[:6], INK, 10, anchor="middle"))
-    return _svg(wide * len(order), base + 20, parts, "coverage of the observations")
-
-
-def _intervals(rows: list[Row]) -> str:
-    """Draw for each machine what is certain of its optimum and of its plan, with the truth where it is known."""
-    left, wide, step = 210.0, 520.0, 30.0
-    height = step * len(rows)
-    parts = []
-    for tick in range(5):
-        x = left + wide * tick / 4
-        parts.append(_line(x, 0.0, height, PALE, 1.0))
-        parts.append(_text(x, height + 16, f"{25 * tick}%", INK, 11, anchor="middle"))
-    for place, row in enumerate(rows):
-        y = step * (place + 0.5)
-        sure = row.plan.certificate
-        unit = wide / max(sure.optimistic, 1e-12)
-        low = left + unit * sure.pessimistic
-        colour = RULE if sure.is_vacuous else _tint(0.45)
-        parts.append(_text(left - 10, y + 4, row.name, INK, 13, anchor="end"))
-        shape = f'x="{low:.1f}" y="{y - 6:.1f}" width="{max(2.0, left + wide - low):.1f}" height="12" rx="2"'
-        parts.append(f'<rect {shape} fill="{colour}"/>')
-        if row.true_value is not None and row.optimum is not None:
-            parts.append(_line(left + unit * row.optimum, y - 10, y + 10, AMBER, 2.5))
-            parts.append(f'<circle cx="{left + unit * row.true_value:.1f}" cy="{y:.1f}" r="4" fill="{INK}"/>')
-    known = rows[0].optimum is not None
-    caption = "From what the plan certainly earns to what no policy exceeds (100%); grey: a vacuous certificate." + (
-        " Dot: the plan's true value. Amber line: the true optimum." if known else ""
-    )
-    return html.figure(_svg(left + wide + 30, height + 22, parts, "certificates"), caption)
 
 
 def _table(rows: list[Row]) -> str:
-    header = ["machine", "value in p̂", "loses at most", "of at most", "vacuous"]
+    header = ["machine", "value in p̂", "proven: loses at most", "likely: loses at most", "of at most"]
+    header.append("more than the plan's value")
     known = rows[0].optimum is not None
     if known:
         header += ["true optimum", "true value", "true loss"]
     body = []
     for row in rows:
-        sure = row.plan.certificate
-        cells = [row.name, f"{row.plan.value.value:.4f}", f"{sure.bound:.4f}", f"{sure.largest:.4f}"]
-        cells.append("yes" if sure.is_vacuous else "no")
+        sure, likely = row.plan.certificate, row.likely
+        cells = [row.name, f"{row.plan.value.value:.4f}", f"{sure.bound:.4f}"]
+        cells += ["–" if likely is None else f"{likely.loss:.4f}", f"{sure.largest:.4f}", _exceeding(row)]
         if row.optimum is not None and row.true_value is not None:
             cells += [f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}"]
         body.append(cells)
     return html.table(header, body)
 
 
+def _exceeding(row: Row) -> str:
+    """Say which of the two bounds are more than the plan's own value."""
+    proven = row.exceeds_value(row.plan.certificate.bound)
+    likely = row.likely is not None and row.exceeds_value(row.likely.loss)
+    return {(False, False): "neither", (True, False): "proven", (False, True): "likely", (True, True): "both"}[
+        proven, likely
+    ]
+
+
 def _reading(rows: list[Row]) -> str:
     """Say what the table shows, from the numbers in it."""
-    total = joint_failure_prob(rows)
-    vacuous = sum(row.plan.certificate.is_vacuous for row in rows)
-    lines = [f"With probability {1.0 - total:g} all {len(rows)} certificates hold together."]
-    lines.append(f"{vacuous} of {len(rows)} are vacuous: they say no more than that rewards are bounded.")
+    certificates, count = [row.plan.certificate for row in rows], len(rows)
+    together = "the certificate holds" if count == 1 else f"all {count} certificates hold together"
+    lines = [f"Proven: with probability {1.0 - joint_failure_prob(rows):g} {together}.", *_scopes(rows)]
+    vacuous = sum(item.is_vacuous for item in certificates)
+    lines.append(f"{vacuous} of {count} are vacuous: they say no more than that rewards are bounded.")
+    exceeding = sum(row.exceeds_value(row.plan.certificate.bound) for row in rows)
+    lines.append(f"{exceeding} of {count} proven bounds exceed the plan's own value: such a bound says little.")
+    lines += _likely_reading([row for row in rows if row.likely is not None])
     losses = [
         (row.optimum - row.true_value, row) for row in rows if row.optimum is not None and row.true_value is not None
     ]
     if losses:
         broken = sum(loss > row.plan.certificate.bound + 1e-9 for loss, row in losses)
+        unlikely = sum(row.likely is not None and loss > row.likely.loss + 1e-9 for loss, row in losses)
         lines.append(f"The largest true loss is {max(loss for loss, _ in losses):.6f}.")
-        lines.append(f"{broken} of {len(losses)} certificates are below the true loss.")
+        lines.append(
+            f"{broken} of {count} certificates and {unlikely} of {count} likely losses are below the true loss."
+        )
     return html.bullets(lines)
+
+
+def _scopes(rows: list[Row]) -> list[str]:
+    """Say what the certificates hold for: in one line if it is the same for all."""
+    by_scope: dict[str, list[str]] = {}
+    for row in rows:
+        by_scope.setdefault(row.plan.certificate.holds_for, []).append(row.name)
+    if len(by_scope) == 1:
+        return [f"{'It holds' if len(rows) == 1 else 'They hold'} for {next(iter(by_scope))}."]
+    return [f"Those of {'; '.join(names)} hold for {scope}." for scope, names in by_scope.items()]
+
+
+def _likely_reading(rows: list[Row]) -> list[str]:
+    """Say what likely losses are, and what they were computed with."""
+    found = [row.likely for row in rows if row.likely is not None]
+    if not found:
+        return ["There are no likely losses: there is not enough memory for a label of every (o, a, o')."]
+    first = found[0]
+    exceeding = sum(row.likely is not None and row.exceeds_value(row.likely.loss) for row in rows)
+    lines = [
+        f"Likely: Bayesian. With probability {first.level:g} under the posterior a plan loses at most this. Each holds "
+        f"by itself, and as far as the prior is right: Dirichlet of total weight {PRIOR:g} over all observations. "
+        f"{first.draws:,} draws, seed {first.seed}.",
+        f"{exceeding} of {len(rows)} likely losses exceed the plan's own value.",
+    ]
+    if first.labels_drawn:
+        lines.append("Labels of transitions never seen were drawn from those that the data has.")
+    return lines
 
 
 def _to_visit(dataset: Dataset, rows: list[Row]) -> str:
@@ -181,34 +144,4 @@ def _to_visit(dataset: Dataset, rows: list[Row]) -> str:
     ]
     return "<p>The pairs that add the most to the simulation lemma's sum, over all machines.</p>" + html.table(
         ("observation", "action", "visits", "adds on average"), body
-    )
-
-
-def _tint(level: float) -> str:
-    red, green, blue = (round(255 - level * (255 - part)) for part in BLUE)
-    return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-def _short(count: int) -> str:
-    return f"{count:,}" if count < 10_000 else f"{count / 1000:.0f}k"
-
-
-def _text(
-    x: float, y: float, text: str, colour: str, size: int, *, anchor: str = "start", weight: str = "normal"
-) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size}" font-weight="{weight}" text-anchor="{anchor}" fill="{colour}"'
-    return f"<text {place}>{escape(text)}</text>"
-
-
-def _line(x: float, top: float, bottom: float, colour: str, thickness: float) -> str:
-    ends = f'x1="{x:.1f}" y1="{top:.1f}" x2="{x:.1f}" y2="{bottom:.1f}"'
-    return f'<line {ends} stroke="{colour}" stroke-width="{thickness}"/>'
-
-
-def _svg(width: float, height: float, parts: list[str], title: str) -> str:
-    box = f"{-MARGIN} {-MARGIN} {width + 2 * MARGIN:.0f} {height + 2 * MARGIN:.0f}"
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" width="{width + 2 * MARGIN:.0f}" '
-        f'height="{height + 2 * MARGIN:.0f}" role="img" font-family="Helvetica, Arial, sans-serif">'
-        f"<title>{escape(title)}</title>{''.join(parts)}</svg>"
     )

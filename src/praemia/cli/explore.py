@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -11,8 +12,13 @@ from praemia.cli.compiling import compiling_notice
 from praemia.cli.completion import complete_tasks
 from praemia.cli.options import seed_option
 from praemia.cli.output import json_option, print_json
+from praemia.cli.progress import QUIET_SECONDS
 
-QUIET_SECONDS = 2.0
+if TYPE_CHECKING:
+    from praemia.exploration.until import Check
+
+UNTIL_KEYS = ("until", "certify", "reached", "checks")
+NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough
 
 
 class EpisodeProgress:
@@ -35,43 +41,55 @@ class EpisodeProgress:
 
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option("--episodes", default=10_000, show_default=True, help="N: episodes of data.")
+@click.option("--episodes", type=int, help="N: episodes of data.  [default: 10000; with --until, at most 100000]")
 @click.option("--policy-episodes", default=1_000, show_default=True, help="N₀: EULER's episodes per observation.")
-@click.option("--method", default="euler", show_default=True, help="euler (Algorithm 3) or uncertainty (one stage).")
+@click.option(
+    "--method",
+    help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
+)
 @click.option("--scale", type=float, help="The method's exploration coefficient.  [default: 0.01]")
 @click.option("--keep-search", is_flag=True, help="Keep the episodes in which EULER searched, too.")
 @click.option(
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine fixed in advance; may be repeated."
 )
+@click.option("--until", type=float, help="Stop when the plan of every --machine loses less than this.")
+@click.option("--certify", default="likely", show_default=True, help="What must be below --until: likely or proven.")
 @click.option("--append", is_flag=True, help="Add to the data that is in the file already.")
 @seed_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, such as data.npz.")
 @json_option
 def command(
     task: str,
-    episodes: int,
+    episodes: int | None,
     policy_episodes: int,
-    method: str,
+    method: str | None,
     scale: float | None,
     keep_search: bool,
     machines: tuple[str, ...],
+    until: float | None,
+    certify: str,
     append: bool,
     seed: int,
     out: Path,
     as_json: bool,
-) -> None:
+) -> int:
     """Explore TASK without looking at any reward and write what was seen to a file.
 
     Machines named with --machine are recorded in the file before the first episode: certificates for them are tighter.
+    With --until, exploration ends when their plans lose little enough; if the episodes run out first, the data is
+    written all the same and the exit status is 1.
 
     \b
     praemia explore warehouse-5 --episodes 10000 --out data.npz
     praemia plan data.npz --machine other.yaml
+    praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.errors import FileError
+    from praemia.errors import FileError, ParameterError
     from praemia.exploration import Dataset, explore
     from praemia.files import load_machine, resolve_task
 
+    if until is not None and append:
+        raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
     if not out.parent.is_dir():
         raise FileError(f"{out}: there is no folder {out.parent}")
@@ -83,23 +101,45 @@ def command(
     with compiling_notice():
         found = explore(
             problem,
-            episodes=episodes,
+            episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
             policy_episodes=policy_episodes,
             method=method,
             seed=seed,
             scale=scale,
             keep_search=keep_search,
             machines=fixed,
+            until=until,
+            certify=certify,
             on_progress=EpisodeProgress(),
+            on_check=lambda check: click.echo(_check_line(check, until, certify), err=True),
         )
     dataset = found if before is None else before.merge(found)
     dataset.save(out)
     seconds = time.perf_counter() - began
     if as_json:
+        method = found.sources[-1]["method"]
         print_json({"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_record(dataset)})
-        return
-    recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
-    click.echo(f"{dataset.coverage()}\n{recorded}{seconds:.1f} s; kept in {out}")
+    else:
+        recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
+        ending = "" if until is None else _ending(found.sources[-1]) + "\n"
+        click.echo(f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
+    return 0 if found.sources[-1].get("reached", True) else NOT_REACHED
+
+
+def _check_line(check: Check, until: float | None, certify: str) -> str:
+    loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
+    return f"{check.episodes:,} episodes: {certify} loss {loss}, until {until:g}"
+
+
+def _ending(source: dict[str, Any]) -> str:
+    """Say how exploring until a loss ended, and what kind of number it is."""
+    kinds = {"likely": "likely loss (Bayesian, probability 0.95 under the posterior)", "proven": "proven bound"}
+    (episodes, loss), until = source["checks"][-1], source["until"]
+    largest = f"the largest {kinds[source['certify']]} of the machines' plans"
+    if loss is None:
+        return f"not reached: after {episodes:,} episodes no label that some machine reads has been seen"
+    verdict = "reached" if source["reached"] else "not reached"
+    return f"{verdict}: after {episodes:,} episodes {largest} is {loss:.4g}; asked for: below {until:g}"
 
 
 def _record(dataset: object) -> dict[str, object]:
@@ -117,4 +157,5 @@ def _record(dataset: object) -> dict[str, object]:
         "never_reached": [dataset.observation_name(o) for o in dataset.unreached.tolist()],
         "reachability": dataset.reachability.tolist(),
         "fixed_machines": list(dataset.fixed_machines),
+        **{key: dataset.sources[-1][key] for key in UNTIL_KEYS if key in dataset.sources[-1]},
     }

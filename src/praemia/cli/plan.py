@@ -10,11 +10,14 @@ import click
 
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.completion import complete_tasks
+from praemia.cli.options import seed_option
 from praemia.cli.output import json_option, print_json, print_table
+from praemia.cli.progress import DrawProgress
 
 if TYPE_CHECKING:
-    from praemia.exploration import Dataset
     from praemia.exploration.outlook import Row
+
+EXCEEDS = "*"
 
 
 @click.command("plan")
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 @click.option("--horizon", type=click.IntRange(1), help="Steps of an episode; the data's own by default.")
 @click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the certificates may fail this often.")
 @click.option("--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data.")
+@click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
+@seed_option
 @click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
 @json_option
@@ -36,15 +41,18 @@ def command(
     horizon: int | None,
     failure_prob: float,
     fixed_in_advance: bool,
+    draws: int,
+    seed: int,
     out: Path | None,
     report: Path | None,
     as_json: bool,
 ) -> None:
-    """Plan for machines from DATA, a file that ``praemia explore`` wrote, with a certificate for each.
+    """Plan for machines from DATA, a file that ``praemia explore`` wrote, and bound what each plan can lose.
 
-    Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates hold
-    together with probability 1 − ρ, for whatever machines. They are tighter for machines that the data records, and
-    with --fixed-in-advance, which divides ρ by the number of machines.
+    Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates are
+    proven: they hold together with probability 1 − ρ, for whatever machines. They are tighter for machines that the
+    data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
+    with probability 0.95 under the posterior a plan loses at most this.
     """
     from praemia.analysis.exploration_page import write_page
     from praemia.errors import ParameterError
@@ -61,7 +69,15 @@ def command(
     family = chosen or machine_family(sorted(dataset.labelling.propositions()))
     with compiling_notice():
         rows = plan_rows(
-            dataset, family, truth, horizon=horizon, failure_prob=failure_prob, fixed_in_advance=fixed_in_advance
+            dataset,
+            family,
+            truth,
+            horizon=horizon,
+            failure_prob=failure_prob,
+            fixed_in_advance=fixed_in_advance,
+            draws=draws,
+            seed=seed,
+            on_progress=DrawProgress(len(family)),
         )
     if out is not None:
         _save_policy(rows[0], out)
@@ -70,31 +86,44 @@ def command(
     if as_json:
         print_json({"data": str(data), "episodes": dataset.num_episodes, "machines": [_record(row) for row in rows]})
         return
-    _print(dataset, rows)
+    _print(rows)
     for path in (out, report):
         if path is not None:
             click.echo(f"wrote {path}", err=True)
 
 
-def _print(dataset: Dataset, rows: list[Row]) -> None:
-    click.echo(f"{dataset.coverage()}\n")
+def _print(rows: list[Row]) -> None:
+    from praemia.exploration.outlook import SAYS_LITTLE
+
+    click.echo(f"{rows[0].plan.dataset.coverage()}\n")
     known = rows[0].optimum is not None
     header = (
         "machine",
         "value in p̂",
-        "loses at most",
+        "proven: loses ≤",
+        "likely: loses ≤",
         "of at most",
         *(("optimum", "true value", "loss") if known else ()),
     )
-    print_table(header, [_cells(row) for row in rows])
+    table = [_cells(row) for row in rows]
+    print_table(header, table)
+    click.echo("\nproven: certificates; likely: Bayesian, with probability 0.95 under the posterior")
+    if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
+        click.echo(f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}")
     worst = max(rows, key=lambda row: row.plan.certificate.bound / row.plan.certificate.largest)
-    click.echo(f"\n{worst.name}\n{worst.plan.certificate.text(dataset)}")
+    click.echo(f"\n{worst.name}\n{worst.text()}")
 
 
 def _cells(row: Row) -> tuple[str, ...]:
     certificate = row.plan.certificate
-    bound = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
-    cells = (row.name, f"{row.plan.value.value:.4f}", bound, f"{certificate.largest:.4f}")
+    proven = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
+    likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
+    marks = [
+        EXCEEDS if bound is not None and row.exceeds_value(bound) else " "
+        for bound in (certificate.bound, None if row.likely is None else row.likely.loss)
+    ]
+    value = f"{row.plan.value.value:.4f}"
+    cells = (row.name, value, proven + marks[0], likely + marks[1], f"{certificate.largest:.4f}")
     if row.optimum is None or row.true_value is None:
         return cells
     return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
@@ -111,17 +140,36 @@ def _record(row: Row) -> dict[str, Any]:
             "bound": certificate.bound,
             "largest": certificate.largest,
             "vacuous": certificate.is_vacuous,
+            "exceeds_value": row.exceeds_value(certificate.bound),
             "failure_prob": certificate.failure_prob,
             "holds_for": certificate.holds_for,
             "optimistic": _number(certificate.optimistic),
             "pessimistic": _number(certificate.pessimistic),
             "simulation": _number(certificate.simulation),
         },
+        "likely_loss": _likely_record(row),
         "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
     }
     if row.optimum is not None and row.true_value is not None:
         record |= {"optimum": row.optimum, "true_value": row.true_value, "loss": row.optimum - row.true_value}
     return record
+
+
+def _likely_record(row: Row) -> dict[str, Any] | None:
+    """Return a likely loss as plain data, with all that it depends on."""
+    if row.likely is None:
+        return None
+    return {
+        "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
+        "loss": row.likely.loss,
+        "level": row.likely.level,
+        "exceeds_value": row.exceeds_value(row.likely.loss),
+        "draws": row.likely.draws,
+        "seed": row.likely.seed,
+        "monte_carlo": [_number(end) for end in row.likely.monte_carlo],
+        "mean": row.likely.mean,
+        "labels_drawn": row.likely.labels_drawn,
+    }
 
 
 def _number(value: float) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from praemia.experiments.settings import Job
 
 FIRST_SECONDS, PLAIN_SECONDS = 2.0, 5.0  # the first plain line comes after this, the others no more often than that
+QUIET_SECONDS = 2.0  # what takes less long needs no line
 
 
 class PlainProgress:
@@ -104,6 +105,26 @@ class LiveProgress(PlainProgress):
 
     def _say(self, line: str) -> None:
         self._bars.console.print(line, markup=False, highlight=False)
+
+
+class DrawProgress:
+    """A line now and then about draws from the posterior, machine by machine."""
+
+    def __init__(self, num_machines: int) -> None:
+        self._last = time.monotonic()
+        self._number, self._num_machines = 0, num_machines
+
+    def __call__(self, machine: str) -> Callable[[int, int], None]:
+        self._number += 1
+
+        def report(done: int, total: int) -> None:
+            now = time.monotonic()
+            if now - self._last >= QUIET_SECONDS:
+                self._last = now
+                place = f"machine {self._number} of {self._num_machines}"
+                click.echo(f"{place} ({machine}): {done:,} of {total:,} draws", err=True)
+
+        return report
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.explore import explore
 from praemia.exploration.greedy import GreedyPlanner
 from praemia.exploration.lemma import coverage, significance, simulation_bound
+from praemia.exploration.likely_loss import LikelyLoss
 from praemia.exploration.plan_from import ExploredPlan, plan_from
 from praemia.exploration.planners import ExpectimaxPlanner, ProductPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
@@ -20,6 +21,7 @@ __all__ = [
     "ExploredPlan",
     "GreedyPlanner",
     "HistoryPolicy",
+    "LikelyLoss",
     "ProductPlanner",
     "SearchPlanner",
     "Trajectory",

@@ -17,9 +17,13 @@ MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observat
 
 
 def build_dataset(
-    environment: Environment, kept: Counted, every: Counted, source: dict[str, Any], fixed_machines: tuple[str, ...]
+    environment: Environment,
+    kept: Counted,
+    every: Counted | None,
+    source: dict[str, Any],
+    fixed_machines: tuple[str, ...],
 ) -> Dataset:
-    """Return what is kept as a dataset; ``every`` is all that was played."""
+    """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not asked for."""
     rules, known = environment.label_rules(kept)
     names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
     return Dataset(
@@ -33,7 +37,7 @@ def build_dataset(
         labelling=RuleLabelling(rules),
         labels_known=known,
         absorbing=environment.absorbing,
-        reachability=_reachability(every, environment),
+        reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment),
         propositions=tuple(sorted(names)),
         observation_names=environment.observation_names,
         action_names=environment.action_names,

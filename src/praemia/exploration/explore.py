@@ -11,13 +11,16 @@ episodes of step 1 to the data; they are not i.i.d., but the certificate holds f
 observations where an episode has ended teach nothing and get no run.
 
 ``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
+
+With ``until``, exploration ends when the plans of named machines are good enough (``praemia.exploration.until``); then
+``method="directed"``, the default, goes where it helps to decide that, and ``uncertainty`` does not.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -29,15 +32,14 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment
 from praemia.exploration.fixed import digests_in_advance
 from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
+from praemia.exploration.until import OnCheck, Players, Report, Target, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 from praemia.simulation.seeds import Seed, seed_key
 
-Report: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
-
-METHODS = ("euler", "uncertainty")
-DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01}
+METHODS = ("euler", "uncertainty", "directed")
+DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01, "directed": 0.01}
 MAX_EPISODES = 10**9
 
 
@@ -66,36 +68,53 @@ def explore(
     *,
     episodes: int,
     policy_episodes: int = 1000,
-    method: str = "euler",
+    method: str | None = None,
     seed: Seed = 0,
     scale: float | None = None,
     keep_search: bool = False,
     stop_below: float = 0.0,
     machines: Sequence[RewardMachine] = (),
+    until: float | None = None,
+    certify: str = "likely",
     on_progress: Report | None = None,
+    on_check: OnCheck | None = None,
 ) -> Dataset:
     """Explore a task or a black box without looking at any reward; its machine is ignored but for its propositions.
 
     Parameters
     ----------
-    episodes : N, the episodes of data. policy_episodes : N₀, EULER's episodes for each observation.
-    method : ``euler`` (the paper's) or ``uncertainty`` (one stage, N episodes, no N₀).
+    episodes : N, the episodes of data; with ``until``, at most. policy_episodes : N₀, EULER's for each observation.
+    method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage, N episodes, no N₀); with ``until``,
+        ``directed`` (the default) or ``uncertainty``.
     scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
     keep_search : also keep the episodes in which EULER searched.
     stop_below : ``uncertainty`` only: stop when the explorer's E_0 at the start is below this. A rule of thumb: E_0 is
         no bound on the loss of a plan (``praemia.learners.uncertainty``); the plan's certificate is.
-    machines : fixed in advance, and recorded as such: certificates for them are tighter. What is played is the same.
-    on_progress : called with the number of episodes played so far and the total.
+    machines : fixed in advance, and recorded as such: certificates for them are tighter. What is played is the same,
+        unless ``until`` is given.
+    until : stop when the plan of every machine loses less than this; the data's last source says whether that was
+        reached, and what was found at each check.
+    certify : what must be below ``until``: the ``likely`` loss, or the ``proven`` bound.
+    on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
     """
-    budget = _checked(episodes, policy_episodes, method, seed, scale, keep_search, stop_below)
+    chosen = method or ("euler" if until is None else "directed")
+    budget = _checked(episodes, policy_episodes, chosen, seed, scale, keep_search, stop_below)
+    _check_method(chosen, until, stop_below)
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
     environment = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
     fixed = digests_in_advance(environment, machines)
     report = on_progress or (lambda done, total: None)
-    stages = _two_stages if method == "euler" else _one_stage
-    collected, every = stages(environment, budget, report)
-    source = {"task": environment.name, **budget.to_json(collected.num_episodes)}
+    record: dict[str, Any] = {}
+    if until is not None:
+        target = Target(until, tuple(machines), certify, chosen == "directed", fixed)
+        players = Players(environment, budget.episodes, budget.scale, budget.seed, report)
+        record = explore_until(players, target, budget.episodes, on_check or (lambda check: None))
+        collected = every = players.counted()
+    else:
+        stages = _two_stages if chosen == "euler" else _one_stage
+        collected, every = stages(environment, budget, report)
+    source = {"task": environment.name, **budget.to_json(collected.num_episodes), **record}
     return build_dataset(environment, every if keep_search else collected, every, source, fixed)
 
 
@@ -137,6 +156,16 @@ def _one_stage(environment: Environment, budget: Budget, report: Report) -> tupl
 def _after(done: int, total: int, report: Report) -> Progress:
     """Return what reports episodes that are played after others."""
     return lambda played: report(done + played, total)
+
+
+def _check_method(method: str, until: float | None, stop_below: float) -> None:
+    """Refuse methods that do not go with ``until``, or need it."""
+    if until is None and method == "directed":
+        raise ParameterError("method='directed' goes where it helps to decide when to stop; say until and machines")
+    if until is not None and method == "euler":
+        raise ParameterError("until goes with method='directed' or 'uncertainty'; EULER searches before it collects")
+    if until is not None and stop_below:
+        raise ParameterError("until and stop_below are two rules for when to stop; give one of them")
 
 
 def _checked(

@@ -53,9 +53,10 @@ def digests_in_advance(environment: Environment, machines: Sequence[RewardMachin
     for number, machine in enumerate(machines):
         if not isinstance(machine, RewardMachine):
             raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
-        if rules is not None:
-            produced = RuleLabelling(rules).propositions()
-            require_readable(machine, produced, produced.union(environment.propositions))
+        # Where labels are found by playing, only names that the environment declares can occur.
+        declared = frozenset(environment.propositions)
+        produced = declared if rules is None else RuleLabelling(rules).propositions()
+        require_readable(machine, produced, produced | declared)
     return tuple(sorted({machine_digest(machine, environment.horizon, rules) for machine in machines}))
 
 

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from praemia.errors import ModelError, ParameterError
+from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.exploration.certificate import VOUCHED
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.likely_loss import DRAWS, LikelyLoss, OnDraw, require_draws
 from praemia.exploration.plan_from import ExploredPlan, plan_from
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
 
+SAYS_LITTLE = "it says little about this plan"
+
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A machine: its plan, and what is true of it where the truth is known."""
+    """A machine: its plan, its likely loss unless it is too large for one, and the truth where it is known."""
 
     name: str
     plan: ExploredPlan
+    likely: LikelyLoss | None
     optimum: float | None = None
     true_value: float | None = None
+
+    def exceeds_value(self, bound: float) -> bool:
+        """Tell whether a bound on the loss is more than the plan's own value in p̂."""
+        return bound > self.plan.value.value
+
+    def text(self) -> str:
+        """Say in a few lines what is proven and what is likely, and whether it says anything."""
+        lines = [self.plan.certificate.text(self.plan.dataset)]
+        if self.exceeds_value(self.plan.certificate.bound):
+            lines.append(f"the proven bound exceeds the plan's own value, {self.plan.value.value:.4g}: {SAYS_LITTLE}")
+        if self.likely is None:
+            lines.append("no likely loss: there is not enough memory for a label of every (o, a, o')")
+            return "\n".join(lines)
+        lines.append(self.likely.text())
+        if self.exceeds_value(self.likely.loss):
+            lines.append(f"the likely loss exceeds the plan's own value, {self.plan.value.value:.4g}: {SAYS_LITTLE}")
+        return "\n".join(lines)
 
 
 def plan_rows(
@@ -33,11 +54,17 @@ def plan_rows(
     horizon: int | None = None,
     failure_prob: float = 0.05,
     fixed_in_advance: bool = False,
+    draws: int = DRAWS,
+    seed: int = 0,
+    on_progress: Callable[[str], OnDraw] | None = None,
 ) -> list[Row]:
     """Plan for each machine; all certificates hold together with probability 1 − ρ.
 
     Those for any machine and for recorded ones do so as they are; among machines that are vouched for ρ is divided.
+    Likely losses are each by itself, from the same seed. ``on_progress`` gets a machine's name and returns what is
+    told of its draws.
     """
+    require_draws(draws)
     if not 0.0 < failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
     if truth is not None:
@@ -46,13 +73,21 @@ def plan_rows(
     each = failure_prob / len(machines) if fixed_in_advance else failure_prob
     for name, machine in machines.items():
         plan = plan_from(dataset, machine, horizon=horizon, failure_prob=each, fixed_in_advance=fixed_in_advance)
+        likely = _likely(plan, draws, seed, None if on_progress is None else on_progress(name))
         if truth is None:
-            rows.append(Row(name, plan))
+            rows.append(Row(name, plan, likely))
             continue
         task = truth.with_machine(machine).with_horizon(plan.horizon)
         own = evaluate(task, plan.policy, keep_values=False).value  # type: ignore[arg-type]
-        rows.append(Row(name, plan, solve(task, keep_values=False).value, own))
+        rows.append(Row(name, plan, likely, solve(task, keep_values=False).value, own))
     return rows
+
+
+def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnDraw | None) -> LikelyLoss | None:
+    try:
+        return plan.likely(draws=draws, seed=seed, on_draw=on_draw)
+    except SizeError:  # the plan and its certificate need far less memory, and are there
+        return None
 
 
 def joint_failure_prob(rows: list[Row]) -> float:

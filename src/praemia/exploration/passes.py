@@ -82,22 +82,35 @@ def run_pass(
     num_actions, width = len(counts.visits) // size, num_copies * num_states
     caps = np.full(horizon + 1, np.inf)  # the bounds bring their own
     spec = SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), outlook, NO_ROWS, np.array([num_actions]))
-    memory = Memory(
-        tables=np.zeros((2, size + len(counts.row_labels), width)),
+    num_rows = size + len(counts.row_labels)
+    memory = empty_memory(horizon, len(counts.visits), num_actions, num_rows, width)._replace(
         lower_tables=np.zeros((1, num_actions, width)),  # room for what one state's actions are worth
-        action_values=np.zeros((horizon, 0, width)),
-        by_step=np.zeros((0, len(counts.visits))),
         by_pair=by_pair,
-        by_successor=np.zeros((0, 0)),
         drawn=np.ascontiguousarray(policy.transpose(1, 0, 2), dtype=np.int32).reshape(size, -1),
-        order=np.zeros((0, 0), dtype=np.int32),
         rewards=np.zeros(int(counts.distinct.max(initial=0))),  # room for the values of one pair's successors
         tops=np.zeros((len(outlook.group_indptr) - 1) * width),
         tops_by_label=np.zeros((len(outlook.indptr) - 1) * width),
-        options=np.zeros(2 * num_actions),
     )
     data = PlanData(counts, spec, memory, np.ascontiguousarray(constants), np.random.default_rng(0))
     greedy = np.zeros((horizon, size, width), dtype=action_type(num_actions))
     call_plan(compiled_plan(recipe, 1, (data, greedy)), (data, greedy))
     values = memory.tables[0, :size].reshape(size, num_copies, num_states)
     return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
+
+
+def empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, width: int) -> Memory:
+    """Return a memory with tables alone; what else a recipe needs takes the place of its empty arrays."""
+    return Memory(
+        tables=np.zeros((2, num_rows, width)),
+        lower_tables=np.zeros((0, 0, 0)),
+        action_values=np.zeros((horizon, 0, width)),
+        by_step=np.zeros((0, num_pairs)),
+        by_pair=np.zeros((0, 0)),
+        by_successor=np.zeros((0, 0)),
+        drawn=np.zeros((0, 0), dtype=np.int32),
+        order=np.zeros((0, 0), dtype=np.int32),
+        rewards=np.zeros(0),
+        tops=np.zeros(1),
+        tops_by_label=np.zeros(0),
+        options=np.zeros(2 * num_actions),
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from praemia.exploration.certificate import Certificate, certify_history, certif
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.greedy import GreedyPlanner
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_history_loss, likely_loss
 from praemia.exploration.planners import ExpectimaxPlanner, ProductPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import CoverageReward, HistoryPolicy, KernelView, TrajectoryReward
@@ -32,7 +34,8 @@ class ExploredPlan:
     policy : whole numbers [H, M, O] for a machine, else a policy over histories.
     value : its value in p̂, exact or an estimate with an interval.
     alpha : how far it may be from the best plan in p̂; NaN if that is not known.
-    certificate : how far it may be from the optimum of the true environment.
+    certificate : how far it may be from the optimum of the true environment: proven.
+    dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
     """
 
     policy: NDArray[Any] | HistoryPolicy
@@ -42,6 +45,37 @@ class ExploredPlan:
     certificate: Certificate
     horizon: int
     reward: RewardMachine | TrajectoryReward
+    dataset: Dataset
+    labels: Labels | None = None
+
+    @property
+    def likely_loss(self) -> float | None:
+        """Bayesian: with probability 0.95 under the posterior the loss is at most this.
+
+        None for a reward on trajectories with too many histories to enumerate. It is computed when first asked for.
+        """
+        return None if self._likely is None else self._likely.loss
+
+    @cached_property
+    def _likely(self) -> LikelyLoss | None:
+        return self.likely()
+
+    def likely(
+        self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnDraw | None = None
+    ) -> LikelyLoss | None:
+        """Return the likely loss with all that belongs to it: draws, seed, Monte-Carlo error.
+
+        Parameters
+        ----------
+        draws : environments drawn from the posterior. level : the probability under the posterior.
+        on_draw : called with the number of draws so far and in all, for a machine.
+        """
+        if isinstance(self.reward, RewardMachine):
+            policy: NDArray[Any] = self.policy  # type: ignore[assignment]
+            settings: dict[str, Any] = {"draws": draws, "level": level, "seed": seed, "on_draw": on_draw}
+            return likely_loss(self.dataset, self.reward, policy, labels=self.labels, **settings)
+        rule: HistoryPolicy = self.policy  # type: ignore[assignment]
+        return likely_history_loss(self.dataset, self.reward, rule, self.horizon, draws=draws, level=level, seed=seed)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
         """Return the true loss, when the truth is known: V* of the reward in ``task`` less the plan's value there.
@@ -52,7 +86,7 @@ class ExploredPlan:
             truth = task.with_machine(self.reward).with_horizon(self.horizon)
             best = solve(truth, keep_values=False).value
             return Value.exactly(best - evaluate(truth, self.policy, keep_values=False).value)  # type: ignore[arg-type]
-        best = _history_optimum(task, self.reward, self.horizon)
+        best = ExpectimaxPlanner().optimum(KernelView.of_mdp(task.mdp), self.reward, self.horizon)
         own = self.true_value(task, **sampling)
         return Value(best - own.value, best - own.high, best - own.low, own.exact, own.confidence)
 
@@ -117,7 +151,9 @@ def _for_machine(
     plan = chosen.plan(task)
     certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels, fixed_in_advance)
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy[:, :, :-1])
-    return ExploredPlan(policy, Value.exactly(plan.value), chosen.alpha, chosen.name, certificate, horizon, machine)
+    return ExploredPlan(
+        policy, Value.exactly(plan.value), chosen.alpha, chosen.name, certificate, horizon, machine, dataset, labels
+    )
 
 
 def _for_trajectories(
@@ -135,7 +171,7 @@ def _for_trajectories(
     plan = chosen.plan(view, reward, horizon)
     value = value_of_histories(view, plan.policy, reward, horizon, failure_prob=failure_prob, seed=seed)
     certificate = certify_history(dataset, reward.bound, plan.alpha, horizon, failure_prob)
-    return ExploredPlan(plan.policy, value, plan.alpha, chosen.name, certificate, horizon, reward)
+    return ExploredPlan(plan.policy, value, plan.alpha, chosen.name, certificate, horizon, reward, dataset)
 
 
 def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, seed: int) -> TrajectoryPlanner:
@@ -143,11 +179,3 @@ def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, s
     if exact.fits(view, horizon):
         return exact
     return GreedyPlanner() if isinstance(reward, CoverageReward) else SearchPlanner(seed=seed)
-
-
-def _history_optimum(task: Task, reward: TrajectoryReward, horizon: int) -> float:
-    """Return the best value of any policy in a known task, by enumerating all histories."""
-    view = KernelView.of_mdp(task.mdp)
-    policy = ExpectimaxPlanner().plan(view, reward, horizon).policy
-    limit = int(view.histories(horizon)) + 1
-    return value_of_histories(view, policy, reward, horizon, max_histories=max(limit, 1) * 2).value

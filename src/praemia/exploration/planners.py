@@ -83,15 +83,24 @@ class ExpectimaxPlanner:
     name: str = "expectimax"
 
     def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
+        policy = TablePolicy(view.num_actions)
+        self._solve(view, reward, horizon, policy.actions)
+        return HistoryPlan(policy, 0.0)
+
+    def optimum(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> float:
+        """Return the best value of any policy."""
+        return self._solve(view, reward, horizon, {})
+
+    def _solve(self, view: KernelView, reward: TrajectoryReward, horizon: int, actions: dict[Trajectory, int]) -> float:
+        """Return the optimum, and keep the best action of every history."""
         if not self.fits(view, horizon):
             raise SizeError(
                 f"up to {view.histories(horizon):.3g} histories of {horizon} steps; {self.name} takes at most "
                 f"{self.max_histories:,}: use SearchPlanner"
             )
-        policy = TablePolicy(view.num_actions)
-        for o in view.start[0]:
-            _best(view, reward, horizon, Trajectory((o,), ()), policy.actions)
-        return HistoryPlan(policy, 0.0)
+        return math.fsum(
+            p * _best(view, reward, horizon, Trajectory((o,), ()), actions) for o, p in zip(*view.start, strict=True)
+        )
 
     def fits(self, view: KernelView, horizon: int) -> bool:
         """Tell whether all histories can be enumerated."""

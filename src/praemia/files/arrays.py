@@ -150,5 +150,10 @@ def require_kind(header: dict[str, Any], where: str, kind: str, number: int, wha
 
 def other_format(what: str, found: object, expected: int) -> str:
     """Say that something was written by another version, and what to do."""
-    remedy = "read it with praemia 0.2, or make it again" if found == 1 else "read it with the version that wrote it"
+    if found == 1:
+        remedy = "read it with praemia 0.2, or make it again"
+    elif isinstance(found, int) and found < expected:
+        remedy = "a development version between 0.2 and 0.3 wrote it; make it again"
+    else:
+        remedy = "read it with the version that wrote it, which is newer"
     return f"{what} of format {found}; this version of praemia reads format {expected}: {remedy}"

@@ -1,0 +1,182 @@
+"""The likely loss of a plan: Bayesian, beside the proven bound of its certificate.
+
+Environments are drawn from the posterior (``praemia.exploration.posterior``), and V* − V^π̂ is computed in each. With n
+draws, the likely loss at level c is the ⌈c·(n + 1)⌉-th smallest. Why this one: given the data, the true environment is
+a draw like the others if the prior is right, so the true loss is at most the k-th smallest of n with probability at
+least k/(n + 1). That pays for the Monte-Carlo error. How far the number may be from the posterior's own quantile is
+told as an interval between two order statistics.
+
+It needs no correction when data is collected until the number is small: the posterior given the data is the same
+whatever rule ended the collection. All of this is under the prior; nothing is proven about an environment that the
+prior thinks unlikely.
+
+For a reward on trajectories the optimum of each draw is found by enumerating histories, where there are few enough.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ParameterError
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.planners import ExpectimaxPlanner
+from praemia.exploration.posterior import PRIOR, Posterior
+from praemia.exploration.trajectories import HistoryPolicy, KernelView, TrajectoryReward
+from praemia.exploration.values import value_of_histories
+from praemia.models.machine import RewardMachine
+from praemia.models.mdp import Labels
+
+DRAWS = 200
+LEVEL = 0.95
+MAX_DRAWS = 1_000_000
+MAX_HISTORIES = 1_000_000  # in all draws together: some seconds
+
+OnDraw = Callable[[int, int], None]  # draws so far, and in total
+
+
+@dataclass(frozen=True, eq=False)
+class LikelyLoss:
+    """What a plan loses at most, with a probability under the posterior.
+
+    Attributes
+    ----------
+    losses : float64[draws], the losses in all draws, ascending. level, seed : as they were asked for.
+    labels_drawn : whether transitions never seen had labels drawn from those that the data has.
+    """
+
+    losses: NDArray[np.float64] = field(repr=False)
+    level: float
+    seed: int
+    labels_drawn: bool
+
+    @property
+    def draws(self) -> int:
+        return len(self.losses)
+
+    @property
+    def loss(self) -> float:
+        """The likely loss."""
+        return self.at(self.level)
+
+    @property
+    def mean(self) -> float:
+        """The posterior mean of the loss."""
+        return float(self.losses.mean())
+
+    def at(self, level: float) -> float:
+        """Return the likely loss at another level, from the same draws."""
+        require_draws(self.draws, level)
+        return float(self.losses[_rank(level, self.draws) - 1])
+
+    @property
+    def monte_carlo(self) -> tuple[float, float]:
+        """An interval that holds the posterior's quantile with probability 0.95; its end is ∞ with too few draws."""
+        from scipy.stats import binom
+
+        first, last = (int(binom.ppf(tail, self.draws, self.level)) for tail in (0.025, 0.975))
+        low = float(self.losses[first - 1]) if first > 0 else 0.0
+        return low, float(self.losses[last]) if last < self.draws else math.inf
+
+    def text(self) -> str:
+        """Say in a few lines what it is."""
+        low, high = self.monte_carlo
+        lines = [
+            f"likely loss (Bayesian): with probability {self.level:g} under the posterior the plan loses at most "
+            f"{self.loss:.4g}",
+            f"{self.draws:,} draws, seed {self.seed}; Monte-Carlo error: {low:.4g} … {high:.4g}; "
+            f"prior: Dirichlet of total weight {PRIOR:g} over all observations",
+        ]
+        if self.labels_drawn:
+            lines.append("labels of transitions never seen are drawn from those that the data has")
+        return "\n".join(lines)
+
+
+def likely_loss(
+    dataset: Dataset,
+    machine: RewardMachine,
+    policy: NDArray[Any],
+    *,
+    labels: Labels | None = None,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
+    on_draw: OnDraw | None = None,
+) -> LikelyLoss:
+    """Return the likely loss of a policy [H, M, O] for a machine; ``labels`` take the place of the dataset's own."""
+    require_draws(draws, level)
+    posterior = Posterior(dataset, machine, policy, labels, random_numbers(seed))
+    losses = posterior.losses(draws, None if on_draw is None else lambda number, _: on_draw(number + 1, draws))
+    return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels)
+
+
+def likely_history_loss(
+    dataset: Dataset,
+    reward: TrajectoryReward,
+    policy: HistoryPolicy,
+    horizon: int,
+    *,
+    draws: int = DRAWS,
+    level: float = LEVEL,
+    seed: int = 0,
+) -> LikelyLoss | None:
+    """Return the likely loss for a reward on trajectories; None where there are too many histories to enumerate."""
+    require_draws(draws, level)
+    size, num_actions = dataset.num_observations, dataset.num_actions
+    starts = int(np.sum(~dataset.absorbing))
+    if draws * starts * float(num_actions * size) ** horizon > MAX_HISTORIES:
+        return None
+    rng, planner, losses = random_numbers(seed), ExpectimaxPlanner(max_histories=MAX_HISTORIES), []
+    for _ in range(draws):
+        view = drawn_view(dataset, rng)
+        own = value_of_histories(view, policy, reward, horizon, max_histories=MAX_HISTORIES)
+        losses.append(max(0.0, planner.optimum(view, reward, horizon) - own.value))
+    return LikelyLoss(np.sort(losses), level, seed, labels_drawn=False)
+
+
+def drawn_view(dataset: Dataset, rng: np.random.Generator) -> KernelView:
+    """Draw a whole kernel from the posterior, every successor of every pair."""
+    size, num_actions = dataset.num_observations, dataset.num_actions
+    weights = np.full((size * num_actions, size), PRIOR / size)
+    weights[dataset.pairs, dataset.successors] += dataset.counts
+    probs = _normalised(rng.standard_gamma(weights))
+    still = np.repeat(np.flatnonzero(dataset.absorbing), num_actions)
+    probs[np.repeat(dataset.absorbing, num_actions)] = np.eye(size)[still]
+    can_start = ~dataset.absorbing
+    first = np.where(can_start, PRIOR / can_start.sum() + dataset.first_counts, 0.0)
+    start = _normalised(rng.standard_gamma(first)[None])[0]
+    indptr = np.arange(0, probs.size + 1, size, dtype=np.int64)
+    return KernelView(size, num_actions, indptr, np.tile(np.arange(size), len(probs)), probs.ravel(), start)
+
+
+def random_numbers(seed: int) -> np.random.Generator:
+    """Return the generator of a likely loss."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed={seed!r}; expected a whole number ≥ 0")
+    return np.random.default_rng([int(seed), 29])
+
+
+def require_draws(draws: int, level: float = LEVEL) -> None:
+    """Refuse a level outside (0, 1), and fewer draws than it needs."""
+    if not 0.0 < level < 1.0:
+        raise ParameterError(f"level={level!r}; expected a number between 0 and 1")
+    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or not 1 <= draws <= MAX_DRAWS:
+        raise ParameterError(f"draws={draws!r}; expected a whole number from 1 to {MAX_DRAWS:,}")
+    if _rank(level, int(draws)) > draws:
+        fewest = math.ceil(level / (1.0 - level) - 1e-9)
+        raise ParameterError(f"draws={draws}; a level of {level:g} needs {fewest:,} at least")
+
+
+def _rank(level: float, draws: int) -> int:
+    """Return ⌈c·(n + 1)⌉; a whole number that rounding has raised a little stays what it is."""
+    return math.ceil(level * (draws + 1) - 1e-9)
+
+
+def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    return shares

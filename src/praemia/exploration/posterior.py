@@ -1,0 +1,212 @@
+"""Environments drawn from the posterior, given explored data, and how a policy does in each of them.
+
+    p(·|o, a) ~ Dirichlet(α/O + N(o, a, ·)),   first observation ~ Dirichlet(α/O + its counts),   α = 1,
+
+independently: the sparse prior of ``praemia.learners.psrl``, with its draw. A pair never visited is drawn from the
+prior, and every pair gives some mass to successors that it was never seen to have. Observations known to be absorbing
+stay so, and no episode begins in one.
+
+Where the data knows only the labels of the transitions that were seen (black boxes), the others get labels drawn
+uniformly and independently from the distinct labels that the data has, anew in each draw. So a label that was never
+seen is taken to be impossible.
+
+V* and V^π of one draw are computed in one backward pass over two copies of the machine, on the recursion that
+learners plan with: one copy maximises, the other follows the policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.passes import as_counts, copies_of, empty_memory
+from praemia.kernels import recursion
+from praemia.kernels.arrays import Actions, EveryRow, LayerArrays, Outlook, action_type
+from praemia.kernels.counts import CountArrays
+from praemia.kernels.planners import Recipe, call_plan, compiled_plan
+from praemia.kernels.recursion import Place, PlanData, SpecArrays
+from praemia.learners.compiled import NO_INTS, NO_SMALL_INTS
+from praemia.learners.psrl import PSRL, draw_kernel, mean_value
+from praemia.models.limits import require_memory
+from praemia.models.machine import RewardMachine
+from praemia.models.mdp import Labels, as_labelling
+from praemia.models.rows import continuation_rows
+from praemia.models.task import MachineTable, TaskSpec
+from praemia.simulation.interrupts import interrupts_held
+
+PRIOR = 1.0
+OPTIMAL, FOLLOWING = 0, 1
+COPIES = 2
+SURE = 1e15  # an absorbing observation counts as having been seen to stay this often
+
+value_in_draw: Any = None  # replaced by PSRL's mean under the kernel that was drawn
+
+
+def value_of_copy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return what a pair is worth; the copy FOLLOWING gets −∞ from all actions but the policy's.
+
+    The policy stands in memory.order[h·M + m, o].
+    """
+    num_states = place.width // COPIES
+    copy, m = divmod(place.lane, num_states)
+    o, a = divmod(pair, data.spec.sizes[0])
+    if copy == FOLLOWING and data.memory.order[place.step * num_states + m, o] != a:
+        return zero - np.inf
+    return value_in_draw(zero, data, pair, place)
+
+
+RECIPE = Recipe(
+    recursion,
+    (
+        ("ASKS_UNSEEN", True),
+        ("prepare_pair", draw_kernel),
+        ("begin_step", recursion.nothing_per_step),
+        ("pair_value", value_of_copy),
+    ),
+    (("value_in_draw", mean_value),),
+)
+
+
+class Posterior:
+    """The posterior of an environment, for a machine and a policy [H, M, O] to try in it."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        machine: RewardMachine,
+        policy: NDArray[Any],
+        labels: Labels | None,
+        rng: np.random.Generator,
+    ) -> None:
+        self._dataset, self._rng = dataset, rng
+        self._labels = _LabelsOfDraws(dataset, machine, labels)
+        self._starts = np.where(dataset.absorbing, 0.0, PRIOR / np.sum(~dataset.absorbing) + dataset.first_counts)
+        self._data = self._plan_data(policy)
+        shape = (len(policy), dataset.num_observations, COPIES * machine.num_states)
+        self._greedy: Actions = np.zeros(shape, dtype=action_type(dataset.num_actions))
+        self._kernel = compiled_plan(RECIPE, 1, (self._data, self._greedy))
+
+    @property
+    def draws_labels(self) -> bool:
+        """Whether some transitions have labels that are not known."""
+        return len(self._labels.unknown) > 0
+
+    def draw(self) -> float:
+        """Draw an environment; return V* − V^π at its start."""
+        self._labels.draw(self._rng)
+        call_plan(self._kernel, (self._data, self._greedy))
+        gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
+        weights = self._rng.standard_gamma(self._starts)
+        return float(weights @ gaps / weights.sum())
+
+    def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
+        """Draw some environments; return their losses. ``after`` is called with each draw's number and loss."""
+        losses = np.empty(draws)
+        with interrupts_held() as raise_interrupt:
+            for number in range(draws):
+                losses[number] = self.draw()
+                raise_interrupt()
+                if after is not None:
+                    after(number, float(losses[number]))
+        return losses
+
+    def values(self, copy: int) -> NDArray[np.float64]:
+        """Return V_0 of the last draw as [O], in the initial machine state: OPTIMAL, or FOLLOWING the policy."""
+        column = copy * self._labels.table.num_states + self._labels.table.initial
+        return self._data.memory.tables[0, : self._dataset.num_observations, column]
+
+    @property
+    def best_policy(self) -> Actions:
+        """A policy [H, M, O] that is optimal in the last draw."""
+        return np.ascontiguousarray(self._greedy[:, :, : self._labels.table.num_states].transpose(0, 2, 1))
+
+    def _plan_data(self, policy: NDArray[Any]) -> PlanData:
+        """Lay out what the pass works on."""
+        dataset, found, horizon = self._dataset, self._labels, len(policy)
+        num_pairs, width = dataset.visits.size, COPIES * found.table.num_states
+        spec = TaskSpec(
+            dataset.num_observations,
+            dataset.num_actions,
+            horizon,
+            found.machine,
+            found.labelling,
+            found.sets,
+            found.table,
+        )
+        learner = PSRL(prior=PRIOR)
+        sizes, counts = learner.sizes(spec), _counts(dataset, found.every)
+        layers = copies_of(found.table, (1.0,) * COPIES)
+        memory = empty_memory(horizon, num_pairs, dataset.num_actions, len(found.every.row_targets), width)._replace(
+            by_pair=np.zeros((num_pairs, sizes.by_pair)),
+            by_successor=np.zeros((len(counts.counts), sizes.by_successor)),
+            drawn=np.zeros((num_pairs, sizes.drawn), dtype=np.int32),
+            order=np.ascontiguousarray(policy, dtype=np.int32).reshape(-1, dataset.num_observations),
+        )
+        known = _spec_arrays(layers, found.every, horizon, dataset.num_actions)
+        return PlanData(counts, known, memory, np.array(learner.run_constants(spec, 1)), self._rng)
+
+
+class _LabelsOfDraws:
+    """The labels of all transitions as continuation rows; those that are not known are drawn again and again.
+
+    Attributes
+    ----------
+    unknown : the flat places (o·A + a)·O + o' of the transitions whose labels are not known.
+    """
+
+    def __init__(self, dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
+        size, num_pairs = dataset.num_observations, dataset.visits.size
+        require_memory(48 * num_pairs * size, "a label for every (o, a, o')")
+        self.labelling = dataset.labelling if labels is None else as_labelling(labels)
+        o, a, z = (axis.ravel() for axis in np.indices((size, dataset.num_actions, size)))
+        is_known = np.ones(len(z), dtype=bool)
+        if labels is None and not dataset.labels_known:
+            is_known[:] = dataset.absorbing[o]
+            is_known[dataset.pairs * size + dataset.successors] = True
+        numbers, sets = self.labelling.of(o, a, z)
+        numbers[dataset.absorbing[o]] = sets.index(frozenset())
+        self.sets, self.machine = tuple(sets), machine.over(sorted(frozenset().union(*sets)))
+        self.table = MachineTable.of(self.machine, sets)
+        self.unknown = np.flatnonzero(~is_known)
+        seen = np.unique(numbers[dataset.pairs * size + dataset.successors])
+        # Every label that may be drawn needs a row for every o' that it may be drawn for.
+        more = (np.repeat(seen, size), np.tile(np.arange(size), len(seen))) if len(self.unknown) else ((), ())
+        all_labels = np.concatenate((numbers, more[0])).astype(np.int32)
+        all_targets = np.concatenate((z, more[1])).astype(np.int32)
+        rows, row_labels, row_targets = continuation_rows(all_labels, all_targets, self.table.inert, size)
+        self._choices = rows[len(z) :].reshape(-1, size)  # [labels seen, O]
+        self._targets = z[self.unknown]
+        own = rows[: len(z)].reshape(num_pairs, size).copy()
+        every_target = np.concatenate((np.arange(size, dtype=np.int32), row_targets))
+        self.every = EveryRow(own, row_labels, every_target)
+
+    def draw(self, rng: np.random.Generator) -> None:
+        """Draw the labels that are not known."""
+        if len(self.unknown):
+            chosen = rng.integers(len(self._choices), size=len(self.unknown))
+            self.every.own.reshape(-1)[self.unknown] = self._choices[chosen, self._targets]
+
+
+def _counts(dataset: Dataset, every: EveryRow) -> CountArrays:
+    """Write the data as a learner's counts; absorbing observations were seen to stay, as good as always."""
+    size, num_actions = dataset.num_observations, dataset.num_actions
+    own = ~dataset.absorbing[dataset.pairs // num_actions]
+    still = np.flatnonzero(np.repeat(dataset.absorbing, num_actions))
+    pairs = np.concatenate((dataset.pairs[own], still))
+    successors = np.concatenate((dataset.successors[own], still // num_actions))
+    counts = np.concatenate((dataset.counts[own], np.full(len(still), SURE)))
+    order = np.argsort(pairs, kind="stable")
+    pairs, successors, counts = pairs[order], successors[order], counts[order]
+    indptr = np.searchsorted(pairs, np.arange(size * num_actions + 1)).astype(np.int64)
+    rows = every.own[pairs, successors]
+    return as_counts(dataset.visits, indptr, counts, successors, rows, every.row_labels, every.row_targets[size:])
+
+
+def _spec_arrays(layers: LayerArrays, every: EveryRow, horizon: int, num_actions: int) -> SpecArrays:
+    no_outlook = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
+    caps = np.full(horizon + 1, np.inf)
+    return SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), no_outlook, every, np.array([num_actions]))

@@ -1,0 +1,164 @@
+"""Explore until it is enough: stop when the plan of every named machine is known to lose little.
+
+After 100, 200, 400, … episodes the largest loss of all machines' plans is computed: the likely loss (Bayesian), or the
+certificate's bound (proven). Exploration ends when it is below ε.
+
+*Optional stopping.* The posterior given the data does not depend on the rule that ended the collection, so the likely
+loss needs no correction for the checks; it holds under the prior, as ever. The proven bound is about the data at one
+check, so ρ is shared among all checks that there can be.
+
+Between checks, half of the episodes go where ``praemia.exploration.directed`` says. The other half are the uncertainty
+explorer's: the directions know nothing of what no draw has thought of.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+from praemia.errors import ParameterError, unknown_name
+from praemia.exploration.build import build_dataset
+from praemia.exploration.counted import Counted
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.directed import Weights, judged, most_gain
+from praemia.exploration.environments import Environment
+from praemia.exploration.plan_from import plan_from
+from praemia.exploration.playing import Given, play_given
+from praemia.learners.uncertainty import UncertaintyExplorer
+from praemia.models.machine import RewardMachine
+from praemia.simulation.loop import run_loop
+
+CERTIFY = ("likely", "proven")
+FIRST_CHECK = 100  # episodes
+FAILURE_PROB = 0.05  # ρ of the proven bound, for all checks together
+BATCHES = 8  # plans between two checks
+NEVER = 0.5  # a pair never visited counts as visited so often
+
+
+class Check(NamedTuple):
+    """What was found after some episodes: the largest loss of all machines' plans, ∞ where it is not known yet."""
+
+    episodes: int
+    loss: float
+
+
+Report: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
+OnCheck: TypeAlias = Callable[[Check], None]
+
+
+@dataclass(frozen=True)
+class Target:
+    """What to reach: every machine's loss below ε. Directed: visits go where they help to decide."""
+
+    until: float
+    machines: tuple[RewardMachine, ...]
+    certify: str
+    directed: bool
+    fixed: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        is_number = isinstance(self.until, int | float | np.number) and not isinstance(self.until, bool)
+        if not is_number or not 0.0 < self.until < math.inf:
+            raise ParameterError(f"until={self.until!r}; expected a positive number: the loss to get below")
+        if not self.machines:
+            raise ParameterError(f"until={self.until:g} without machines; name those whose plans must lose less")
+        if self.certify not in CERTIFY:
+            raise unknown_name("kind of certainty", self.certify, CERTIFY)
+
+
+def check_counts(episodes: int) -> list[int]:
+    """Return after how many episodes to check: 100, doubled again and again, and at the end."""
+    counts = []
+    count = FIRST_CHECK
+    while count < episodes:
+        counts.append(count)
+        count *= 2
+    return [*counts, episodes]
+
+
+class Players:
+    """The two who collect: the uncertainty explorer, and one who goes where weights say. All they play is data."""
+
+    def __init__(
+        self, environment: Environment, episodes: int, scale: float, seed: tuple[int, ...], on_progress: Report
+    ) -> None:
+        self._environment = environment
+        self._plain = environment.world(None, UncertaintyExplorer(scale=scale), episodes, (*seed, 2))
+        self._directed = environment.world(None, Given(), episodes, (*seed, 3))
+        self._on_progress = lambda _: on_progress(self.played, episodes)
+
+    @property
+    def played(self) -> int:
+        return self._plain.played + self._directed.played
+
+    def explore(self, num_episodes: int) -> None:
+        """Play some more episodes by the uncertainty explorer."""
+        run_loop(self._plain, self._plain.played + num_episodes, on_progress=self._on_progress)
+
+    def explore_for(self, weights: Weights, num_episodes: int) -> None:
+        """Play some more episodes: half of them by the uncertainty explorer, half where the weights say."""
+        for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
+            self.explore(part // 2)
+            if part > part // 2:
+                seen = self.dataset(())
+                policy = most_gain(seen, weights / np.maximum(seen.visits, NEVER) ** 1.5)
+                play_given(self._directed, policy, part - part // 2, self._on_progress)
+
+    def counted(self) -> Counted:
+        """Add up what both have counted."""
+        worlds = [world for world in (self._plain, self._directed) if world.played]
+        first, *others = map(self._environment.counted, worlds)
+        return sum(others, start=first)
+
+    def dataset(self, fixed: tuple[str, ...]) -> Dataset:
+        """Return what was collected so far, without its reachability."""
+        return build_dataset(self._environment, self.counted(), None, {}, fixed)
+
+
+def explore_until(players: Players, target: Target, episodes: int, on_check: OnCheck) -> dict[str, Any]:
+    """Explore until the target is reached or all episodes are played; return a record of how it went."""
+    counts, checks, weights = check_counts(episodes), [], np.zeros(0)
+    for count in counts:
+        if target.directed and weights.any():
+            players.explore_for(weights, count - players.played)
+        else:
+            players.explore(count - players.played)
+        loss, weights = _check(players.dataset(target.fixed), target, len(counts))
+        checks.append(Check(count, loss))
+        on_check(checks[-1])
+        if loss < target.until:
+            break
+    return {
+        "until": float(target.until),
+        "certify": target.certify,
+        "reached": checks[-1].loss < target.until,
+        "checks": [[check.episodes, check.loss if math.isfinite(check.loss) else None] for check in checks],
+    }
+
+
+def _check(dataset: Dataset, target: Target, num_checks: int) -> tuple[float, Weights]:
+    """Return the largest loss of all machines' plans, and the weights of pairs for those that lose too much."""
+    largest, weights = 0.0, np.zeros(dataset.visits.shape)
+    for machine in target.machines:
+        if not _is_readable(dataset, machine):
+            largest = math.inf
+            continue
+        losses, own = judged(dataset, machine)
+        if target.certify == "proven":
+            loss = plan_from(dataset, machine, failure_prob=FAILURE_PROB / num_checks).certificate.bound
+        else:
+            loss = losses.loss
+        largest = max(largest, loss)
+        if loss >= target.until:
+            weights += own
+    return largest, weights
+
+
+def _is_readable(dataset: Dataset, machine: RewardMachine) -> bool:
+    """Tell whether labels that the machine reads have been met; in a black box that may take a while."""
+    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
+    return not read or bool(read & dataset.labelling.propositions())

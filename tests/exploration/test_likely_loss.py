@@ -1,0 +1,295 @@
+"""The likely loss against a plain oracle, closed forms and its own promise: calibrated under the prior."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import gymnasium
+import numpy as np
+import oracles
+import pytest
+from helpers_exploration import flat, return_of, tiny_task
+from scipy import stats
+
+from praemia.envs import random_task
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError
+from praemia.exploration import Dataset, Trajectory, TrajectoryReward, explore, plan_from
+from praemia.exploration.estimate import estimated_task
+from praemia.exploration.likely_loss import LikelyLoss, likely_history_loss, likely_loss
+from praemia.exploration.posterior import FOLLOWING, OPTIMAL, Posterior
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import evaluate, solve
+
+ERROR = 1e-4  # of each statistical test here: the seeds are fixed
+
+
+def last_kernel(posterior: Posterior) -> np.ndarray:
+    """Return the kernel of the last draw, dense [O, A, O]."""
+    counts, memory = posterior._data.counts, posterior._data.memory
+    size, num_pairs = len(counts.is_met), len(counts.visits)
+    dense = np.zeros((num_pairs, size))
+    for pair in range(num_pairs):
+        for e in range(counts.first[pair], counts.first[pair] + counts.distinct[pair]):
+            dense[pair, counts.successors[e]] += memory.by_successor[e, 0]
+        for k, weight in enumerate(memory.by_pair[pair]):
+            if weight == 0.0:
+                break
+            dense[pair, memory.drawn[pair, k]] += weight
+    return dense.reshape(size, -1, size)
+
+
+def plain_losses(task: Task, dataset: Dataset, policy: Any, draws: int, seed: int) -> list[float]:
+    """Draw kernels with NumPy's own Dirichlet and solve the explicit product of each."""
+    rng = np.random.default_rng(seed)
+    size, num_actions = task.num_observations, task.num_actions
+    counts = np.zeros((size * num_actions, size))
+    counts[dataset.pairs, dataset.successors] = dataset.counts
+    losses = []
+    for _ in range(draws):
+        kernel = np.array([rng.dirichlet(row + 1.0 / size) for row in counts]).reshape(size, num_actions, size)
+        start = rng.dirichlet(dataset.first_counts + 1.0 / size)
+        drawn = Task(LabeledMDP.from_dense(kernel, task.mdp.labelling.rules), task.machine, task.horizon)
+        first = task.machine.index[task.machine.initial]
+        best, own = oracles.solve(drawn)[0], oracles.evaluate(drawn, policy)[0]
+        losses.append(sum(start[o] * (best[first, o] - own[first, o]) for o in range(size)))
+    return losses
+
+
+@pytest.mark.parametrize("size", [4, 20])  # a Gamma variable for each observation, and sticks
+def test_values_in_a_draw_are_those_of_its_explicit_product(size: int) -> None:
+    task = random_task(size, 2, 3, horizon=4, seed=3)
+    dataset = explore(task, episodes=30, method="uncertainty")
+    policy = plan_from(dataset, task.machine).policy
+    posterior = Posterior(dataset, task.machine, policy, None, np.random.default_rng(0))  # type: ignore[arg-type]
+    first = task.machine.index[task.machine.initial]
+    for _ in range(3):
+        posterior.draw()
+        kernel = last_kernel(posterior)
+        np.testing.assert_allclose(kernel.sum(axis=2), 1.0)
+        drawn = Task(LabeledMDP.from_dense(kernel, task.mdp.labelling.rules), task.machine, task.horizon)
+        for copy, table in (
+            (OPTIMAL, oracles.solve(drawn)[0]),
+            (FOLLOWING, oracles.evaluate(drawn, policy)[0]),
+            (OPTIMAL, oracles.evaluate(drawn, posterior.best_policy)[0]),
+        ):
+            expected = [table[first, o] for o in range(size)]
+            np.testing.assert_allclose(posterior.values(copy), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(("size", "episodes", "draws"), [(4, 10, 150), (20, 40, 50)])
+def test_losses_are_distributed_as_a_plain_oracle_draws_them(size: int, episodes: int, draws: int) -> None:
+    task = random_task(size, 2, 2, horizon=3, seed=1)
+    dataset = explore(task, episodes=episodes, method="uncertainty")
+    plan = plan_from(dataset, task.machine)
+    found = plan.likely(draws=2_000)
+    assert found is not None
+    expected = plain_losses(task, dataset, plan.policy, draws, seed=1)
+    assert stats.ks_2samp(found.losses, expected).pvalue > ERROR
+
+
+@pytest.mark.parametrize("size", [4, 20])
+def test_draws_have_the_moments_of_the_posterior(size: int) -> None:
+    task = random_task(size, 2, 2, horizon=3, seed=5)
+    dataset = explore(task, episodes=6, method="uncertainty")
+    assert (dataset.visits == 0).any()
+    policy = plan_from(dataset, task.machine).policy
+    posterior = Posterior(dataset, task.machine, policy, None, np.random.default_rng(0))  # type: ignore[arg-type]
+    kernels = []
+    for _ in range(2_000):
+        posterior.draw()
+        kernels.append(last_kernel(posterior).reshape(-1, size))
+    weights = np.full((task.mdp.num_pairs, size), 1.0 / size)
+    weights[dataset.pairs, dataset.successors] += dataset.counts
+    total = weights.sum(axis=1, keepdims=True)
+    mean = weights / total
+    variance = mean * (1.0 - mean) / (total + 1.0)
+    z = (np.mean(kernels, axis=0) - mean) / np.sqrt(variance / len(kernels))
+    assert np.abs(z).max() < stats.norm.isf(ERROR / z.size / 2)
+    found = np.var(kernels, axis=0).sum(axis=1) / variance.sum(axis=1)
+    np.testing.assert_allclose(found, 1.0, atol=0.15)  # more than five standard errors for rows from the prior alone
+
+
+def test_it_is_calibrated_when_the_truth_comes_from_the_prior() -> None:
+    """Among 9 draws the rank of the true loss is uniform, equals ordered by lot: Talts et al. 2018."""
+    size, draws, rng, ranks = 4, 9, np.random.default_rng(0), []
+    rules = [LabelRule("goal", target=3)]
+    machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).edge("b", "!goal", "a", reward=0.3).build()
+    for seed in range(300):
+        kernel = rng.dirichlet(np.full(size, 1.0 / size), (size, 2))
+        start = rng.dirichlet(np.full(size, 1.0 / size))
+        task = Task(LabeledMDP.from_dense(kernel, rules, start), machine, 3)
+        data = explore(task, episodes=1 + seed % 20, method="uncertainty", seed=seed)
+        policy = solve(estimated_task(data, machine)).policy[:, :, :-1]
+        found = likely_loss(data, machine, policy, draws=draws, level=0.5, seed=seed)
+        loss = solve(task).value - evaluate(task, policy).value
+        below, equal = int(np.sum(found.losses < loss - 1e-9)), int(np.sum(np.abs(found.losses - loss) <= 1e-9))
+        ranks.append(below + int(rng.integers(equal + 1)))
+    assert stats.chisquare(np.bincount(ranks, minlength=draws + 1)).pvalue > ERROR
+
+
+def test_two_arms_follow_their_beta_distributions() -> None:
+    """One step, one observation that can be met again: the loss of arm 0 is max(0, p_1 − p_0), two Beta variables."""
+    machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
+    kernel = np.array([[[0.4, 0.6], [0.5, 0.5]], [[1.0, 0.0], [1.0, 0.0]]])
+    task = Task(LabeledMDP.from_dense(kernel, [LabelRule("goal", source=0, target=1)]), machine, 1)
+    data = explore(task, episodes=1, method="uncertainty")
+    for arm, seen in ((0, (1,) * 11 + (0,) * 4), (1, (1,) * 5 + (0,) * 5)):
+        for z in seen:
+            data = data.append([0, z], [arm])
+    counts = np.zeros((2, 2))
+    counts[data.pairs[data.pairs < 2], data.successors[data.pairs < 2]] = data.counts[data.pairs < 2]
+    policy = np.zeros((1, 2, 2), dtype=np.int8)
+    found = likely_loss(data, machine, policy, draws=20_000)
+    # From observation 1 nothing is lost, so the loss is the first observation's share times the difference.
+    rng = np.random.default_rng(7)
+    goal = [rng.beta(counts[arm, 1] + 0.5, counts[arm, 0] + 0.5, 20_000) for arm in (0, 1)]
+    share = rng.beta(data.num_episodes + 0.5, 0.5, 20_000)
+    expected = share * np.maximum(0.0, goal[1] - goal[0])
+    assert stats.ks_2samp(found.losses, expected).pvalue > ERROR
+    low, high = found.monte_carlo
+    assert low < np.quantile(expected, 0.95) < high
+
+
+class OfMachine:
+    """A policy [H, M, O] of a deterministic machine as a policy over histories."""
+
+    def __init__(self, task: Task, policy: Any) -> None:
+        self.task, self.policy = task, policy
+
+    def action_probs(self, history: Trajectory) -> np.ndarray:
+        machine, state = self.task.machine, self.task.machine.initial
+        for o, a, z in zip(history.observations, history.actions, history.observations[1:], strict=False):
+            (outcome,) = machine.outcomes(state, oracles.label_of(self.task.mdp.labelling.rules, o, a, z))
+            state = outcome.target
+        return np.eye(self.task.num_actions)[self.policy[len(history.actions), machine.index[state], history.last]]
+
+
+def test_a_machine_and_the_same_reward_on_trajectories_agree() -> None:
+    task = tiny_task(2)
+    data = explore(task, episodes=15, method="uncertainty")
+    plan = plan_from(data, task.machine)
+    by_machine = plan.likely(draws=2_000)
+    reward = TrajectoryReward(lambda t: return_of(task, flat(t)), 3.0)
+    by_history = likely_history_loss(data, reward, OfMachine(task, plan.policy), 3, draws=100)
+    assert by_machine is not None
+    assert by_history is not None
+    assert stats.ks_2samp(by_machine.losses, by_history.losses).pvalue > ERROR
+
+
+def test_too_many_histories_have_no_likely_loss() -> None:
+    task = random_task(10, 3, 1, horizon=6, seed=0)
+    plan = plan_from(explore(task, episodes=20, method="uncertainty"), TrajectoryReward(lambda t: 0.5, 1.0))
+    assert plan.likely_loss is None
+
+
+def test_one_seed_one_answer() -> None:
+    task = random_task(6, 2, 2, horizon=4, seed=0)
+    data = explore(task, episodes=20, method="uncertainty")
+    plans = [plan_from(data, task.machine) for _ in range(2)]
+    assert plans[0].likely_loss == plans[1].likely_loss == plans[0].likely(seed=0).loss  # type: ignore[union-attr]
+    other = plans[0].likely(seed=1)
+    assert other is not None
+    assert other.seed == 1
+    assert not np.array_equal(other.losses, plans[0].likely().losses)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("draws", "level"), [(200, 0.95), (99, 0.8), (1_000, 0.5)])
+def test_quantiles_are_order_statistics_with_an_interval_that_holds(draws: int, level: float) -> None:
+    found = LikelyLoss(np.arange(1.0, draws + 1.0), level, 0, False)
+    assert found.loss == math.ceil(round(level * (draws + 1), 6))
+    low, high = found.monte_carlo
+
+    def at_most(k: int) -> float:
+        return math.fsum(math.comb(draws, i) * level**i * (1 - level) ** (draws - i) for i in range(k + 1))
+
+    # The quantile lies in [x_(low), x_(high)] if at least low and fewer than high draws fall below it.
+    assert at_most(int(high) - 1) - at_most(int(low) - 1) >= 0.95
+    # One rank less at either end would not do, or only just: the interval is no wider than it must be.
+    assert at_most(int(high) - 2) - at_most(int(low)) < 0.95
+
+
+def test_few_draws_leave_the_error_open() -> None:
+    low, high = LikelyLoss(np.arange(19.0), 0.95, 0, False).monte_carlo
+    assert low > 0.0
+    assert high == math.inf
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"draws": 0}, "draws=0"),
+        ({"draws": 18}, "needs 19 at least"),
+        ({"level": 1.0}, "level=1.0"),
+        ({"seed": -1}, "seed=-1"),
+    ],
+)
+def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:
+    task = tiny_task(0)
+    plan = plan_from(explore(task, episodes=5, method="uncertainty"), task.machine)
+    with pytest.raises(ParameterError, match=message):
+        plan.likely(**settings)
+
+
+class Corridor(gymnasium.Env[int, int]):
+    """Three places in a row; the last one ends the episode. Action 1 goes on, and fails now and then."""
+
+    observation_space, action_space = gymnasium.spaces.Discrete(3), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.place = 0
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        moved = action == 1 and self.np_random.random() < 0.8
+        self.place = min(2, self.place + 1) if moved else max(0, self.place - 1)
+        return self.place, 0.0, self.place == 2, False, {}
+
+
+def corridor_data() -> tuple[Dataset, RewardMachine]:
+    machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
+    box = BlackBox(Corridor(), lambda o, a, z, info: {"goal"} if z == 2 else set(), machine, 5)
+    return explore(box, episodes=40, method="uncertainty"), machine
+
+
+def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
+    data, machine = corridor_data()
+    plan = plan_from(data, machine)
+    found = plan.likely()
+    assert found is not None
+    assert found.labels_drawn
+    assert "drawn from those that the data has" in found.text()
+    posterior = Posterior(data, machine, plan.policy, None, np.random.default_rng(0))  # type: ignore[arg-type]
+    size, every = data.num_observations, posterior._labels.every
+    shares = np.zeros((data.visits.size, size))
+    for _ in range(1_000):
+        posterior.draw()
+        shares += every.own >= size  # only goal does anything
+    seen = np.zeros(shares.shape, dtype=bool)
+    seen[data.pairs, data.successors] = True
+    ends = np.zeros(shares.shape, dtype=bool)
+    ends[np.repeat(data.absorbing, data.num_actions)] = True
+    # Known ones never change: arriving at 2 ends the episode, which is observation 5 of the data.
+    reached = np.broadcast_to(np.arange(size) == 5, shares.shape)
+    assert set(shares[seen & reached & ~ends]) == {1_000.0}
+    assert set(shares[(seen & ~reached) | ends]) == {0.0}
+    z = (shares[~seen & ~ends] - 500.0) / math.sqrt(250.0)
+    assert np.abs(z).max() < stats.norm.isf(ERROR / z.size / 2)
+
+
+def test_what_is_known_of_a_black_box_stays_in_every_draw() -> None:
+    data, machine = corridor_data()
+    policy: Any = plan_from(data, machine).policy
+    posterior = Posterior(data, machine, policy, None, np.random.default_rng(0))
+    for _ in range(20):
+        posterior.draw()
+        kernel = last_kernel(posterior)
+        for o in np.flatnonzero(data.absorbing):
+            np.testing.assert_allclose(kernel[o, :, o], 1.0, atol=1e-12)
+            assert posterior.values(OPTIMAL)[o] == pytest.approx(0.0, abs=1e-9)
+    assert not posterior._starts[data.absorbing].any()
