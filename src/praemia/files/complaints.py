@@ -73,7 +73,7 @@ def _data_path(source: Source, location: tuple[str | int, ...]) -> tuple[DataPat
     """Drop from pydantic's location what is not in the file; return the path, and the last part of it."""
     path: DataPath = ()
     for part in location:
-        if (*path, part) in source.places:
+        if source.has((*path, part)):
             path = (*path, part)
     return path, location[-1] if location else ""
 
