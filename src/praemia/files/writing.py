@@ -16,7 +16,7 @@ import numpy as np
 from praemia.errors import ModelError
 from praemia.files.source import parse_scalar
 from praemia.files.whole import write_whole
-from praemia.models.guards import parse_guard
+from praemia.models.guards import Else, parse_guard
 from praemia.models.labels import Label, LabelRule, RuleLabelling
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
 from praemia.models.mdp import LabeledMDP
@@ -94,8 +94,10 @@ def _machine_lines(machine: RewardMachine, indent: str) -> Iterator[str]:
 
 
 def _rule_part(rule: Rule) -> dict[str, Any]:
-    if parse_guard(str(rule.guard)) != rule.guard:
-        raise ModelError(f"{rule.where}: this guard does not read back from text; are all its names plain words?")
+    if not isinstance(rule.guard, Else) and parse_guard(str(rule.guard)) != rule.guard:
+        raise ModelError(
+            f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
+        )
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
     if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
         outcome = rule.outcomes[0]
