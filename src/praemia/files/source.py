@@ -106,7 +106,7 @@ class Source:
 
 def read_source(path: str | Path) -> Source:
     """Read a file, or raise a FileError that says what is wrong and where."""
-    return parse_source(_read_text(Path(path)), str(path))
+    return parse_source(read_text(Path(path)), str(path))
 
 
 def parse_source(text: str, name: str) -> Source:
@@ -124,7 +124,7 @@ def parse_source(text: str, name: str) -> Source:
     return Source(name, text, documents[0])
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):

@@ -184,11 +184,16 @@ def quoted_name(name: str, reserved: Set[str]) -> str:
     """Write a name bare where it can be read back, else in double quotes."""
     if _NAME.fullmatch(name) and name not in reserved:
         return name
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return in_quotes(name)
 
 
-def unquoted_name(text: str) -> str:
-    """Return the name that stands in double quotes."""
+def in_quotes(text: str) -> str:
+    """Write text in double quotes, with a backslash before quotes and backslashes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def unquoted(text: str) -> str:
+    """Return the text that stands in double quotes."""
     return re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
@@ -230,7 +235,7 @@ def parse_guard(text: str) -> Guard:
 
     def build(node: Tree[Token] | Token) -> Guard:
         if isinstance(node, Token):
-            return Proposition(unquoted_name(node) if node.type == "QUOTED" else str(node))
+            return Proposition(unquoted(node) if node.type == "QUOTED" else str(node))
         parts = [build(child) for child in node.children]
         match node.data:
             case "true" | "false":
