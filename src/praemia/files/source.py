@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -86,8 +85,11 @@ class Source:
         data, number = self.data, 0
         for part in path:
             keys = isinstance(data, dict)
-            before = takewhile(lambda name, part=part: name != part, _names(data))
-            number += 1 + keys + sum(keys + _num_nodes(data[name]) for name in before)
+            number += 1 + keys
+            for name in _names(data):
+                if name == part:
+                    break
+                number += keys + _num_nodes(data[name])
             data = data[part]
         return number
 

@@ -36,7 +36,8 @@ def _after(guard: Guard, earlier: list[Guard], first_match: bool) -> Guard:
     left = guard
     for other in earlier if first_match else ():
         if overlap(guard, other) is not None:
-            left = left & ~other
+            true, false = left.literals  # what is known already need not be said again
+            left = left & ~other.given(dict.fromkeys(true, True) | dict.fromkeys(false, False))
     earlier.append(guard)
     return left
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
+from typing import TypeAlias
 
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
 from praemia.files.formats.hoa_text import Edge, Hoa, parse_hoa
@@ -25,6 +26,8 @@ from praemia.models.machine import Outcome, RewardMachine, Rule, format_label
 from praemia.models.rewards import Reward
 
 WAYS = ("first", "each", "end")
+
+_State: TypeAlias = tuple[int | None, bool]
 
 
 def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
@@ -75,8 +78,8 @@ class _Paying:
     pay: str
 
     def build(self) -> RewardMachine:
-        first = (self.hoa.initial, False)
-        waiting = [first] if self.pay == "end" else [(number, False) for number in self.hoa.edges]
+        first: _State = (self.hoa.initial, False)
+        waiting: list[_State] = [first] if self.pay == "end" else [(number, False) for number in self.hoa.edges]
         names = {state: self._name(state) for state in waiting}
         rules = []
         for state in waiting:
@@ -88,7 +91,7 @@ class _Paying:
         states = tuple(names.values())
         return RewardMachine(states, names[first], self.hoa.propositions, tuple(rules), first_match=True)
 
-    def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, tuple[int | None, bool], float]]:
+    def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
         if state is None:
             return
         rest: Guard = Constant(True)
@@ -102,14 +105,14 @@ class _Paying:
         if not is_complete:
             yield Else(), *self._step(None, accepted, accepts=False)
 
-    def _step(self, target: int | None, accepted: bool, accepts: bool) -> tuple[tuple[int | None, bool], float]:
+    def _step(self, target: int | None, accepted: bool, accepts: bool) -> tuple[_State, float]:
         if self.pay == "first":
             return ((None, True), 1.0) if accepts else ((target, False), 0.0)
         if self.pay == "each":
             return (target, False), float(accepts)
         return (target, accepts), float(accepts) - float(accepted)
 
-    def _name(self, state: tuple[int | None, bool]) -> str:
+    def _name(self, state: _State) -> str:
         number, accepted = state
         given = self.hoa.names
         own = given if len(given) == len(self.hoa.edges) == len(set(given.values())) else {}
