@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 
 from praemia import envs
-from praemia.errors import FileError
+from praemia.errors import FileError, ParameterError
 from praemia.files.complaints import validated
 from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
@@ -85,6 +85,8 @@ def looks_like_file(name_or_path: str) -> bool:
 def _machine_or_source(text: str, path: str | Path, format: str | None, pay: str | None) -> RewardMachine | Source:
     """Return the machine of a text, or its data if that is something else."""
     chosen = format_of(path, format)
+    if pay is not None and chosen != "hoa":
+        raise ParameterError(f"{path}: pay={pay!r} is for automata (HOA); this file says itself what it pays")
     if is_text_format(chosen):
         return read_machine_text(text, str(path), chosen, pay)
     source = parse_source(text, str(path))

@@ -230,7 +230,7 @@ def parse_guard(text: str) -> Guard:
 
     if len(text) > MAX_LENGTH:
         raise ModelError(f"a guard of {len(text)} characters; at most {MAX_LENGTH} are read")
-    if _nesting(text) > MAX_DEPTH:
+    if nesting(text) > MAX_DEPTH:
         raise ModelError(f"a guard nested more than {MAX_DEPTH} deep")
 
     def build(node: Tree[Token] | Token) -> Guard:
@@ -268,7 +268,7 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
-def _nesting(text: str) -> int:
+def nesting(text: str) -> int:
     """Bound the depth of the parse tree: the open brackets and the negations that wait for their operand."""
     outer: list[int] = []
     total = run = deepest = 0

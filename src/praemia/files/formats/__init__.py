@@ -43,7 +43,7 @@ def is_text_format(format: str) -> bool:
 
 
 def read_machine_text(text: str, name: str, format: str, pay: str | None) -> RewardMachine:
-    """Read a machine from text; ``pay`` says when an automaton pays and means nothing elsewhere."""
+    """Read a machine from text; ``pay`` says when an automaton pays."""
     module, function, _, _ = _TEXT_FORMATS[format]
     options = {"pay": pay} if format == "hoa" else {}
     machine: RewardMachine = _function(module, function)(text, name, **options)

@@ -15,7 +15,7 @@ from typing import Any
 from praemia.errors import FileError
 from praemia.files.formats.events import exactly
 from praemia.files.formats.lines import at_line, parsed
-from praemia.models.guards import Constant, Guard, Proposition, unquoted
+from praemia.models.guards import MAX_DEPTH, Constant, Guard, Proposition, nesting, unquoted
 
 MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state
 
@@ -103,6 +103,8 @@ class Hoa:
 
 def parse_hoa(text: str, name: str) -> Hoa:
     """Parse a text; ``name`` stands for it in messages."""
+    if nesting(text) > MAX_DEPTH:
+        raise FileError(f"{name}: labels nested more than {MAX_DEPTH} deep")
     tree = parsed(_parser(), text, name, "an automaton: HOA: v1, headers, --BODY--, states with edges, --END--")
     hoa = Hoa(name)
     for item in tree.children[1:]:

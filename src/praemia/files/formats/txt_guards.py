@@ -25,15 +25,19 @@ def parse_dnf(text: str) -> Guard:
 
 
 def _literal(factor: str, text: str) -> Guard:
-    if factor.startswith("!"):
-        return ~_literal(factor[1:].strip(), text)
-    if factor in ("True", "False", ""):
-        return Constant(factor != "False")
-    if "(" in factor or ")" in factor:
+    name = factor.lstrip("! \t")
+    literal = _atom(name, text)
+    return ~literal if factor[: len(factor) - len(name)].count("!") % 2 else literal
+
+
+def _atom(name: str, text: str) -> Guard:
+    if name in ("True", "False", ""):
+        return Constant(name != "False")
+    if "(" in name or ")" in name:
         raise FileError(f"guard {text!r}: it has brackets; in this format it is a sum of products, such as 'a&!b|c'")
-    if len(factor) > 1:
-        raise FileError(f"guard {text!r}: the proposition {factor!r}; in this format it is a single letter")
-    return Proposition(factor)
+    if len(name) > 1:
+        raise FileError(f"guard {text!r}: the proposition {name!r}; in this format it is a single letter")
+    return Proposition(name)
 
 
 def write_dnf(guard: Guard) -> str:
