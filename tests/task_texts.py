@@ -190,6 +190,17 @@ SPOILED = {
         ":19: state 'back' on 'lfet': unknown proposition 'lfet'",
     ),
     "guard is broken": ("when: left", "when: left &", ":19: guard 'left &'"),
+    "guard mixes else": ("when: left", "when: left | else", ":19: guard 'left | else': 'else' stands alone"),
+    "two rules on else": (
+        "when: left, to: out, reward: 0.25}",
+        "when: else, to: out}\n    - {from: back, when: else, to: back}",
+        ":20: state 'back': a second rule on 'else'",
+    ),
+    "first_match is a word": (
+        "  states: [out",
+        "  first_match: maybe\n  states: [out",
+        ":14:16: machine.first_match: it should be a valid boolean",
+    ),
     "guard is a number": (
         "when: left",
         "when: 3",

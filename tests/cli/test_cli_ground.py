@@ -15,7 +15,7 @@ import praemia.planning.exact as exact
 from praemia import envs
 from praemia.cli import COMMANDS, execute
 
-HEAVY = ("numba", "gymnasium", "pydantic", "scipy", "numpy", "ruamel")
+HEAVY = ("numba", "gymnasium", "pydantic", "scipy", "numpy", "yaml", "lark")
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/*.yaml"))
 
 

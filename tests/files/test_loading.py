@@ -107,6 +107,27 @@ def test_a_machine_may_stand_in_a_file_of_its_own(tmp_path: Path) -> None:
     assert load_machine(tmp_path / "machine.yaml") == load_machine(tmp_path / "task.yaml")
 
 
+def test_rules_may_be_tried_in_order_and_end_with_else(tmp_path: Path) -> None:
+    text = """\
+states: [a, b]
+initial: a
+propositions: [x, "at(A)"]
+first_match: true
+transitions:
+  - {from: a, when: '"at(A)"', to: b, reward: 1}
+  - {from: a, when: x, to: a, reward: 0.5}
+  - {from: b, when: else, to: a, reward: 0.25}
+  - {from: b, when: x, to: b}
+"""
+    machine = load_machine(_file(tmp_path, text))
+    assert [out.reward.mean for out in machine.outcomes("a", {"x", "at(A)"})] == [1.0]
+    assert [out.reward.mean for out in machine.outcomes("a", {"x"})] == [0.5]
+    assert [out.target for out in machine.outcomes("b", {"at(A)"})] == ["a"]
+    assert [out.target for out in machine.outcomes("b", {"x"})] == ["b"]
+    in_a_task = "environment: {name: office}\nmachine:\n" + "".join(f"  {line}\n" for line in text.splitlines())
+    assert load_machine(_file(tmp_path, in_a_task)).rules == machine.rules
+
+
 def test_a_mistake_in_a_machine_file_names_that_file(tmp_path: Path) -> None:
     machine = _file(tmp_path, MACHINE.replace("out: 0.5}", "out: 0.25}"), "machine.yaml")
     path = _file(tmp_path, "environment: {name: warehouse}\nmachine: machine.yaml\n")

@@ -95,10 +95,11 @@ def test_an_alias_bomb_is_refused_at_its_first_alias() -> None:
 
 def test_every_part_has_its_line_and_column() -> None:
     source = parse_source("a:\n  - x\n  - {b: 1,\n     c: [2]}\n", "f")
-    assert source.places[()] == (1, 1)
-    assert source.places["a", 0] == (2, 5)
-    assert source.places["a", 1, "c", 0] == (4, 10)
-    assert source.key_places["a", 1, "c"] == (4, 6)
+    assert source.spot(()) == "f:1:1"
+    assert source.spot(("a", 0)) == "f:2:5"
+    assert source.spot(("a", 1, "c", 0)) == "f:4:10"
+    assert source.spot(("a", 1, "c"), key=True) == "f:4:6"
+    assert not source.has(("a", 2))
     assert source.line(("a", 1, "nowhere", 7)) == "f:3"
 
 
@@ -159,4 +160,4 @@ def test_json_reads_as_json(value: object, indent: object) -> None:
 @given(st.text() | st.text("[]{}:-?,&*!|>'\"%#@`ab1. \n\t"))
 def test_any_text_is_data_or_a_file_error(text: str) -> None:
     with suppress(FileError):
-        assert () in parse_source(text, "f").places
+        assert parse_source(text, "f").has(())

@@ -14,7 +14,7 @@ from strategies import machines, tasks
 from praemia import envs
 from praemia.errors import FileError, ModelError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
-from praemia.models.guards import Proposition
+from praemia.models.guards import Else, Proposition
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, Outcome, RewardMachine, Rule
 from praemia.models.mdp import LabeledMDP
@@ -90,7 +90,16 @@ def test_sums_that_are_off_by_rounding_survive(folder: Path) -> None:
     _require_same(task, _again(task, folder))
 
 
-@pytest.mark.parametrize("name", ["two words", "true", "a&b", ""])
+@pytest.mark.parametrize("name", ["two words", "true", "a&b", "else", "at(A)", "a->b", 'a "b"', "é"])
+def test_propositions_of_any_name_survive_in_guards(folder: Path, name: str) -> None:
+    guard = Proposition(name) & ~Proposition("p")
+    rules = (Rule("s", guard, (Outcome("s", 1.0, Reward((1.0,))),)), Rule("s", Else(), (Outcome("t"),)))
+    machine = RewardMachine(("s", "t"), "s", (name, "p"), rules)
+    save_machine(machine, folder / "machine.yaml")
+    assert load_machine(folder / "machine.yaml") == machine
+
+
+@pytest.mark.parametrize("name", ["", "a\nb"])
 def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
     rule = Rule("s", Proposition(name), (Outcome("s"),))
     with pytest.raises(ModelError):

@@ -4,9 +4,10 @@ import oracles
 import pytest
 import strategies
 from hypothesis import given
+from hypothesis import strategies as st
 
 from praemia.errors import ModelError
-from praemia.models.guards import MAX_DEPTH, MAX_LENGTH, Constant, overlap, parse_guard
+from praemia.models.guards import MAX_DEPTH, MAX_LENGTH, Constant, Else, Proposition, overlap, parse_guard
 
 
 @given(strategies.formulas)
@@ -139,3 +140,43 @@ def test_guards_that_cannot_be_compared_in_time_are_refused():
     parts += [f"(!x{i}{j} | !x{k}{j})" for j in holes for i in range(8) for k in range(i)]
     with pytest.raises(ModelError, match="too complicated"):
         overlap(parse_guard(" & ".join(parts)), Constant(True))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('"at(A)"', "at(A)"),
+        ('"a->b"', "a->b"),
+        ('"else"', "else"),
+        ('"true"', "true"),
+        ('"F"', "F"),
+        ('"two words"', "two words"),
+        (r'"a \"b\" \\"', 'a "b" \\'),
+        ('"plain"', "plain"),
+        ("elsewhere", "elsewhere"),
+    ],
+)
+def test_a_name_in_quotes_is_a_proposition(text, name):
+    assert parse_guard(text) == Proposition(name)
+    assert parse_guard(f"!{text} & (b|{text})") == ~Proposition(name) & (Proposition("b") | Proposition(name))
+
+
+@given(st.text(st.characters(exclude_characters="\n"), min_size=1))
+def test_any_name_of_one_line_is_read_back(name):
+    assert parse_guard(str(Proposition(name))) == Proposition(name)
+
+
+def test_brackets_in_quotes_are_not_nesting():
+    assert parse_guard(f'"{"(" * 200}"') == Proposition("(" * 200)
+
+
+@pytest.mark.parametrize("text", ['"', '""', '"a', '"a\nb"', '"\\a"'])
+def test_quotes_that_do_not_close_or_hold_no_name_are_refused(text):
+    with pytest.raises(ModelError, match="guard"):
+        parse_guard(text)
+
+
+def test_else_stands_alone():
+    assert parse_guard(" else ") == Else()
+    with pytest.raises(ModelError, match="'else' stands alone"):
+        parse_guard("else & a")

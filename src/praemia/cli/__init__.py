@@ -20,6 +20,7 @@ COMMANDS = {
     "bench": ("praemia.cli.bench", "Measure how fast the package is on this machine."),
     "bound": ("praemia.cli.bound", "Print what the theory promises on a task."),
     "check": ("praemia.cli.check", "Check a task file or a machine file, and point at what seems odd."),
+    "convert": ("praemia.cli.convert", "Convert a machine or a task to another tool's format."),
     "draw": ("praemia.cli.draw", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
     "envs": ("praemia.cli.envs", "List the built-in environments, or show one."),
     "experiment": ("praemia.cli.experiment", "Run your own experiment, from a file."),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -14,9 +15,10 @@ MAX_SHOWN = 20
 MAX_VALUE_LENGTH = 60
 
 Model = TypeVar("Model", bound=BaseModel)
+Parts: TypeAlias = Mapping[str | int, type[BaseModel]]
 
 # Which model a mapping is read by, found from the last key of its path that is listed here.
-_MODELS: dict[str | int, type[BaseModel]] = {
+_MODELS: Parts = {
     "mdp": schema.MdpPart,
     "gymnasium": schema.GymnasiumPart,
     "labels": schema.LabelPart,
@@ -40,25 +42,28 @@ _WORDS = {
 }
 
 
-def validated(source: Source, model: type[Model]) -> Model:
-    """Return a source's data as a model, or raise one FileError with a line for each mistake."""
+def validated(source: Source, model: type[Model], parts: Parts | None = None) -> Model:
+    """Return a source's data as a model, or raise one FileError with a line for each mistake.
+
+    ``parts`` are the models of a file that is no task file, by the keys that lead to them.
+    """
     if not isinstance(source.data, dict):
         raise FileError(f"{source.spot(())}: expected keys with values, found {_shown(source.data)}")
     try:
         return model.model_validate(source.data)
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_context=False)
-        lines = [_complaint(source, model, mistake) for mistake in mistakes[:MAX_SHOWN]]
+        lines = [_complaint(source, model, parts or _MODELS, mistake) for mistake in mistakes[:MAX_SHOWN]]
         if len(mistakes) > MAX_SHOWN:
             lines.append(f"{source.name}: and {len(mistakes) - MAX_SHOWN} more mistakes")
         raise FileError("\n".join(lines)) from None
 
 
-def _complaint(source: Source, root: type[BaseModel], mistake: Any) -> str:
+def _complaint(source: Source, root: type[BaseModel], parts: Parts, mistake: Any) -> str:
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
     path, absent = _data_path(source, mistake["loc"])
     if mistake["type"] == "extra_forbidden":
-        return f"{source.spot(path, key=True)}: {_unknown_key(path, root)}"
+        return f"{source.spot(path, key=True)}: {_unknown_key(path, root, parts)}"
     if mistake["type"] == "missing":
         message = _ROW if isinstance(absent, int) else f"the key {absent!r} is missing"
     elif mistake["type"] == "value_error":
@@ -73,13 +78,13 @@ def _data_path(source: Source, location: tuple[str | int, ...]) -> tuple[DataPat
     """Drop from pydantic's location what is not in the file; return the path, and the last part of it."""
     path: DataPath = ()
     for part in location:
-        if (*path, part) in source.places:
+        if source.has((*path, part)):
             path = (*path, part)
     return path, location[-1] if location else ""
 
 
-def _unknown_key(path: DataPath, root: type[BaseModel]) -> str:
-    model = next((_MODELS[part] for part in reversed(path[:-1]) if part in _MODELS), root)
+def _unknown_key(path: DataPath, root: type[BaseModel], parts: Parts) -> str:
+    model = next((parts[part] for part in reversed(path[:-1]) if part in parts), root)
     keys = [field.alias or name for name, field in model.model_fields.items()]
     return f"{_written(path[:-1])}unknown key {path[-1]!r}{did_you_mean(path[-1], keys)}"
 

@@ -10,25 +10,25 @@ from itertools import islice
 from pathlib import Path
 
 from praemia import envs
-from praemia.errors import FileError
+from praemia.errors import FileError, ParameterError
 from praemia.files.complaints import validated
+from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
+from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
+from praemia.files.formats.multiagent import read_multiagent
 from praemia.files.machines import build_machine
 from praemia.files.mdps import build_gymnasium, build_mdp
 from praemia.files.schema import EnvironmentPart, MachinePart, MdpPart, TaskPart
-from praemia.files.source import Source, parse_source, read_source
+from praemia.files.source import Source, parse_source, read_text
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 
 MACHINE_KEYS = frozenset({"states", "initial", "propositions"})
-SUFFIXES = frozenset({".yaml", ".yml", ".json"})
 
 
-def load(path: str | Path) -> Task | RewardMachine:
-    """Load a file that holds a task or just a machine, whichever it is."""
-    source = read_source(path)
-    if isinstance(source.data, dict) and MACHINE_KEYS & source.data.keys():
-        return build_machine(source, validated(source, MachinePart))
-    return _build_task(source, validated(source, TaskPart), Path(path))
+def load(path: str | Path, format: str | None = None, *, pay: str | None = None) -> Task | RewardMachine:
+    """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``."""
+    found = _machine_or_source(read_text(Path(path)), path, format, pay)
+    return _build_task(found, validated(found, TaskPart), Path(path)) if isinstance(found, Source) else found
 
 
 def load_task(path: str | Path) -> Task:
@@ -51,9 +51,21 @@ def parse_task(text: str, name: str) -> Task:
     return _build_task(source, validated(source, TaskPart), Path(name))
 
 
-def load_machine(path: str | Path) -> RewardMachine:
-    """Load the machine of a file that holds just a machine, or a task."""
-    loaded = load(path)
+def load_machine(path: str | Path, format: str | None = None, *, pay: str | None = None) -> RewardMachine:
+    """Load the machine of a file that holds just a machine, or a task.
+
+    Parameters
+    ----------
+    format : "yaml", "json", "multiagent", "txt", "dot" or "hoa"; without it the file's ending says, and the keys of a
+        JSON or YAML file.
+    pay : when an automaton (HOA) pays: at the "first" acceptance, at "each", or for acceptance at the "end".
+
+    Raises
+    ------
+    PraemiaError
+        With the file, the line and what is wrong there, or what cannot be carried over.
+    """
+    loaded = load(path, format, pay=pay)
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine
 
 
@@ -68,6 +80,20 @@ def looks_like_file(name_or_path: str) -> bool:
     """Tell a file from a built-in name: it exists, it has folders in it, or it ends like a task file."""
     path = Path(name_or_path)
     return path.name != name_or_path or path.suffix.lower() in SUFFIXES or path.is_file()
+
+
+def _machine_or_source(text: str, path: str | Path, format: str | None, pay: str | None) -> RewardMachine | Source:
+    """Return the machine of a text, or its data if that is something else."""
+    chosen = format_of(path, format)
+    if pay is not None and chosen != "hoa":
+        raise ParameterError(f"{path}: pay={pay!r} is for automata (HOA); this file says itself what it pays")
+    if is_text_format(chosen):
+        return read_machine_text(text, str(path), chosen, pay)
+    source = parse_source(text, str(path))
+    keys = source.data.keys() if isinstance(source.data, dict) else set()
+    if chosen == "multiagent" or MULTIAGENT_KEYS & keys:
+        return read_multiagent(source)
+    return build_machine(source, validated(source, MachinePart)) if MACHINE_KEYS & keys else source
 
 
 def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
@@ -101,6 +127,7 @@ def _find_machine(source: Source, part: TaskPart, path: Path) -> RewardMachine |
     if isinstance(part.machine, str):
         machine_path = path.parent / part.machine
         with source.at("machine"):
-            machine_source = read_source(machine_path)
-        return build_machine(machine_source, validated(machine_source, MachinePart))
+            text = read_text(machine_path)
+        found = _machine_or_source(text, machine_path, None, None)
+        return build_machine(found, validated(found, MachinePart)) if isinstance(found, Source) else found
     return None if part.machine is None else build_machine(source, part.machine, ("machine",))

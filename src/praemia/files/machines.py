@@ -20,7 +20,8 @@ def build_machine(source: Source, part: MachinePart, path: DataPath = ()) -> Rew
             rules.append(_rule(rule))
 
     def first_rules(count: int) -> RewardMachine:
-        return RewardMachine(tuple(part.states), part.initial, tuple(part.propositions), tuple(rules[:count]))
+        names = tuple(part.states), part.initial, tuple(part.propositions)
+        return RewardMachine(*names, tuple(rules[:count]), part.first_match)
 
     def fails(count: int) -> bool:
         try:

@@ -135,6 +135,7 @@ class MachinePart(_Part):
     initial: Name
     propositions: list[Name]
     transitions: list[RulePart] = []
+    first_match: bool = False
 
 
 class LabelPart(_Part):

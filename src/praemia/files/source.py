@@ -1,33 +1,32 @@
-"""Read a YAML or JSON file into plain data, and remember where each part of it stands.
+"""Read a YAML or JSON file into plain data, and find where each part of it stands.
 
-The parser's events are turned into dicts, lists and scalars by a loop of our own, so that a file can do
-nothing but be data: no object is ever constructed, no tag is followed, and nesting costs no recursion.
-Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are text, whatever they look like, as in
-JSON. Aliases are refused altogether: a task has no use for them, and a few lines of them can stand for
-billions of nodes.
+The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars by a loop of our
+own, so that a file can do nothing but be data: no object is ever constructed, no tag is followed, and nesting
+costs no recursion. Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are text, whatever they
+look like, as in JSON. Aliases are refused altogether: a task has no use for them, and a few lines of them can
+stand for billions of nodes.
 """
 
 from __future__ import annotations
 
-import io
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import (
+import yaml
+from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
-    Event,
+    MappingEndEvent,
     MappingStartEvent,
     NodeEvent,
     ScalarEvent,
-    SequenceStartEvent,
+    SequenceEndEvent,
 )
 
 from praemia.errors import FileError, PraemiaError
@@ -37,7 +36,9 @@ MAX_DEPTH = 64
 MAX_DIGITS = 300
 
 DataPath: TypeAlias = tuple[str | int, ...]
+Mark: TypeAlias = Any  # PyYAML's: line and column, from 0
 
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the parser in C is missing from a PyYAML built without it
 _WORDS = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -48,28 +49,53 @@ _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Source:
-    """The data of a file, and the line and column of each part by its path, such as ``("mdp", "start")``.
+    """The data of a file, and on demand the place of each part, by its path, such as ``("mdp", "start")``.
 
-    ``places`` says where values stand, ``key_places`` where the keys of mappings do.
+    Only mistakes are shown with their place, so places are found by going through the text once more: the nodes of
+    the data, counted in the order of the text, are those of the parser's events.
     """
 
     name: str
-    data: Any = None
-    places: dict[DataPath, tuple[int, int]] = field(default_factory=dict)
-    key_places: dict[DataPath, tuple[int, int]] = field(default_factory=dict)
+    text: str
+    data: Any
+
+    def has(self, path: DataPath) -> bool:
+        """Tell whether the file has a part of this path."""
+        data = self.data
+        for part in path:
+            if part not in _names(data):
+                return False
+            data = data[part]
+        return True
 
     def line(self, path: DataPath) -> str:
         """Return ``file:line`` of a part, or of the nearest part around it that exists."""
-        while path and path not in self.places:
+        while not self.has(path):
             path = path[:-1]
-        return f"{self.name}:{self.places[path][0]}"
+        return self.spot(path).rpartition(":")[0]
 
     def spot(self, path: DataPath, *, key: bool = False) -> str:
         """Return ``file:line:column`` of a part that exists, or of its key."""
-        line, column = (self.key_places if key else self.places)[path]
-        return f"{self.name}:{line}:{column}"
+        return _spot(self.name, self._marks[self._number(path) - key])
+
+    def _number(self, path: DataPath) -> int:
+        """Return how many nodes of the text come before a part; a key is a node too."""
+        data, number = self.data, 0
+        for part in path:
+            keys = isinstance(data, dict)
+            number += 1 + keys
+            for name in _names(data):
+                if name == part:
+                    break
+                number += keys + _num_nodes(data[name])
+            data = data[part]
+        return number
+
+    @cached_property
+    def _marks(self) -> list[Mark]:
+        return [event.start_mark for event in yaml.parse(self.text, Loader=_LOADER) if isinstance(event, NodeEvent)]
 
     @contextmanager
     def at(self, *path: str | int) -> Iterator[None]:
@@ -82,27 +108,25 @@ class Source:
 
 def read_source(path: str | Path) -> Source:
     """Read a file, or raise a FileError that says what is wrong and where."""
-    return parse_source(_read_text(Path(path)), str(path))
+    return parse_source(read_text(Path(path)), str(path))
 
 
 def parse_source(text: str, name: str) -> Source:
     """Turn text into data; ``name`` stands for it in messages."""
-    source = Source(name)
-    events = YAML(typ="safe", pure=True).parse(io.StringIO(text))
     try:
-        _build(source, events)
-    except MarkedYAMLError as error:
+        documents = _build(name, yaml.parse(text, Loader=_LOADER))
+    except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        where = f"{name}:{mark.line + 1}:{mark.column + 1}" if mark else name
+        where = _spot(name, mark) if mark else name
         raise FileError(f"{where}: not valid YAML: {error.problem or error.context}") from None
-    except (YAMLError, ValueError, OverflowError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise FileError(f"{name}: not valid YAML: {str(error).splitlines()[0]}") from None
-    if not source.places:
+    if not documents:
         raise FileError(f"{name}: the file is empty")
-    return source
+    return Source(name, text, documents[0])
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -121,78 +145,69 @@ def _read_text(path: Path) -> str:
         raise FileError(f"{path}: cannot be read: {reason}") from None
 
 
-@dataclass
+@dataclass(slots=True)
 class _Open:
     """A list or mapping that has begun and not yet ended."""
 
-    path: DataPath
-    items: list[Any] | dict[str, Any]
+    items: Any
+    is_mapping: bool
     key: str | None = None
 
-    def next_path(self) -> DataPath:
-        """Return the path of the value that comes next."""
-        return (*self.path, len(self.items) if self.key is None else self.key)
-
     def add(self, value: Any) -> None:
-        if isinstance(self.items, list):
-            self.items.append(value)
-        elif self.key is not None:
+        if self.is_mapping:
             self.items[self.key] = value
             self.key = None
+        else:
+            self.items.append(value)
 
 
-def _build(source: Source, events: Iterator[Event]) -> None:
-    """Fill a source from a stream of events."""
-    stack: list[_Open] = []
+def _build(name: str, events: Iterator[Any]) -> list[Any]:
+    """Return what a stream of events says: one value, or none."""
+    documents: list[Any] = []
+    stack = [_Open(documents, is_mapping=False)]
     for event in events:
-        if isinstance(event, DocumentStartEvent) and source.places:
-            raise _mistake(source, event, "a second document begins here; expected one in a file")
-        if isinstance(event, NodeEvent):
-            _require_plain(source, event, len(stack))
-            if stack and isinstance(stack[-1].items, dict) and stack[-1].key is None:
-                stack[-1].key = _read_key(source, event, stack[-1])
-                continue
-            path = stack[-1].next_path() if stack else ()
-            source.places[path] = _place(event)
-            value = _begin(source, event)
-            if stack:
-                stack[-1].add(value)
-            else:
-                source.data = value
-            if isinstance(value, list | dict):
-                stack.append(_Open(path, value))
-        elif type(event).__name__ in ("SequenceEndEvent", "MappingEndEvent"):
+        kind = type(event)
+        if kind is MappingEndEvent or kind is SequenceEndEvent:
             stack.pop()
+        elif kind is DocumentStartEvent and documents:
+            raise _mistake(name, event, "a second document begins here; expected one in a file")
+        elif issubclass(kind, NodeEvent):
+            if kind is AliasEvent or event.tag is not None or len(stack) > MAX_DEPTH:
+                raise _mistake(name, event, _not_plain(event))
+            within = stack[-1]
+            if within.is_mapping and within.key is None:
+                within.key = _read_key(name, event, within)
+            elif kind is ScalarEvent:
+                within.add(_scalar(name, event))
+            else:
+                is_mapping = kind is MappingStartEvent
+                opened = _Open({} if is_mapping else [], is_mapping)
+                within.add(opened.items)
+                stack.append(opened)
+    return documents
 
 
-def _require_plain(source: Source, event: Any, depth: int) -> None:
-    if isinstance(event, AliasEvent):
-        raise _mistake(source, event, "an alias (*name); write the value out, aliases are not read")
+def _not_plain(event: Any) -> str:
+    if type(event) is AliasEvent:
+        return "an alias (*name); write the value out, aliases are not read"
     if event.tag is not None:
-        raise _mistake(source, event, f"the tag {event.tag}; tags are not read, write the plain value")
-    if depth >= MAX_DEPTH:
-        raise _mistake(source, event, f"nested more than {MAX_DEPTH} deep")
+        return f"the tag {event.tag}; tags are not read, write the plain value"
+    return f"nested more than {MAX_DEPTH} deep"
 
 
-def _read_key(source: Source, event: Event, within: _Open) -> str:
-    if not isinstance(event, ScalarEvent):
-        raise _mistake(source, event, "a list or mapping as a key; expected a name")
+def _read_key(name: str, event: Any, within: _Open) -> str:
+    if type(event) is not ScalarEvent:
+        raise _mistake(name, event, "a list or mapping as a key; expected a name")
     key = str(event.value)
     if key in within.items:
-        raise _mistake(source, event, f"the key {key!r} is given twice")
-    source.key_places[(*within.path, key)] = _place(event)
+        raise _mistake(name, event, f"the key {key!r} is given twice")
     return key
 
 
-def _begin(source: Source, event: Any) -> Any:
-    """Return the value of a scalar, or a new list or dict to be filled."""
-    if isinstance(event, SequenceStartEvent):
-        return []
-    if isinstance(event, MappingStartEvent):
-        return {}
-    text = str(event.value)
-    if _INTEGER.fullmatch(text) and len(text) > MAX_DIGITS:
-        raise _mistake(source, event, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read")
+def _scalar(name: str, event: Any) -> Any:
+    text: str = event.value
+    if len(text) > MAX_DIGITS and _INTEGER.fullmatch(text):
+        raise _mistake(name, event, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read")
     return text if event.style else parse_scalar(text)
 
 
@@ -207,10 +222,19 @@ def parse_scalar(text: str) -> Any:
     return float(text.replace(".", "")) if _SPECIAL_FLOAT.fullmatch(text) else text
 
 
-def _place(event: Event) -> tuple[int, int]:
-    return event.start_mark.line + 1, event.start_mark.column + 1
+def _names(data: Any) -> Iterable[str | int]:
+    """Return the keys of a mapping or the numbers of a list; a scalar has no parts."""
+    return data if isinstance(data, dict) else range(len(data)) if isinstance(data, list) else ()
 
 
-def _mistake(source: Source, event: Event, message: str) -> FileError:
-    line, column = _place(event)
-    return FileError(f"{source.name}:{line}:{column}: {message}")
+def _num_nodes(data: Any) -> int:
+    keys = isinstance(data, dict)
+    return 1 + sum(keys + _num_nodes(data[name]) for name in _names(data))
+
+
+def _spot(name: str, mark: Mark) -> str:
+    return f"{name}:{mark.line + 1}:{mark.column + 1}"
+
+
+def _mistake(name: str, event: Any, message: str) -> FileError:
+    return FileError(f"{_spot(name, event.start_mark)}: {message}")

@@ -1,67 +1,102 @@
-"""Write tasks and machines as YAML text that loads back to the same machine and the same arrays.
+"""Write tasks and machines to files that load back to the same machine and the same arrays.
 
 Numbers are written with all their digits. A labelling by rules is written as its rules; one by a function is
-written as a rule for each transition that can happen and has a label.
+written as a rule for each transition that can happen and has a label. Other tools' formats are in ``formats``.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from praemia.errors import ModelError
-from praemia.files.source import parse_scalar
+from praemia.errors import ModelError, PraemiaError
+from praemia.files.formats import format_of, is_text_format, write_machine_text
+from praemia.files.layout import json_text, yaml_text
 from praemia.files.whole import write_whole
-from praemia.models.guards import parse_guard
+from praemia.models.guards import Else, parse_guard
 from praemia.models.labels import Label, LabelRule, RuleLabelling
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
 from praemia.models.task import Task
 
-_BARE = re.compile(r"[^\W\d][\w-]*", re.ASCII)
+STORM = ".drn"
 
 
 def save_task(task: Task, path: str | Path) -> None:
-    """Write a task to a file, whole or not at all."""
-    write_whole(Path(path), dump_task(task).encode())
+    """Write a task to a file, whole or not at all: YAML, JSON (.json) or Storm's explicit format (.drn)."""
+    suffix = Path(path).suffix.lower()
+    if suffix == STORM:
+        from praemia.files.formats.drn import write_drn
+
+        text = write_drn(task)
+    elif is_text_format(format_of(path, None)):
+        raise ModelError(f"{path}: a file {suffix} holds a machine; a task is written as .yaml, .json or {STORM}")
+    else:
+        text = json_text(_task_record(task)) if suffix == ".json" else dump_task(task)
+    write_whole(Path(path), text.encode())
 
 
-def save_machine(machine: RewardMachine, path: str | Path) -> None:
-    """Write a machine to a file, whole or not at all."""
-    write_whole(Path(path), dump_machine(machine).encode())
+def save_machine(machine: RewardMachine, path: str | Path, format: str | None = None) -> None:
+    """Write a machine to a file, whole or not at all, in the format that is named or that of the file's ending.
+
+    Raises
+    ------
+    PraemiaError
+        If the format cannot say all that the machine does; nothing is written then.
+    """
+    try:
+        text = _machine_text(machine, format_of(path, format))
+    except PraemiaError as error:
+        raise type(error)(f"{path}: {error}") from None
+    write_whole(Path(path), text.encode())
+
+
+def _machine_text(machine: RewardMachine, format: str) -> str:
+    if is_text_format(format):
+        return write_machine_text(machine, format)
+    if format == "multiagent":
+        from praemia.files.formats.multiagent import write_multiagent
+
+        return write_multiagent(machine)
+    return json_text(_machine_record(machine)) if format == "json" else dump_machine(machine)
 
 
 def dump_task(task: Task) -> str:
     """Return a task as the text of a task file."""
-    lines = ["mdp:", *_mdp_lines(task.mdp, "  "), "machine:", *_machine_lines(task.machine, "  ")]
-    return "\n".join([*lines, f"horizon: {task.horizon}"]) + "\n"
+    return yaml_text(_task_record(task))
 
 
 def dump_machine(machine: RewardMachine) -> str:
     """Return a machine as the text of a file with just a machine."""
-    return "\n".join(_machine_lines(machine, "")) + "\n"
+    return yaml_text(_machine_record(machine))
 
 
-def _mdp_lines(mdp: LabeledMDP, indent: str) -> Iterator[str]:
-    yield f"{indent}observations: {_flow(mdp.observation_names or mdp.num_observations)}"
-    yield f"{indent}actions: {_flow(mdp.action_names or mdp.num_actions)}"
-    starts = {mdp.observation_name(o): mdp.start_probs[o] for o in np.flatnonzero(mdp.start_probs).tolist()}
-    yield f"{indent}start: {_flow(next(iter(starts)) if list(starts.values()) == [1.0] else starts)}"
-    yield f"{indent}transitions:"
-    for row, (begin, end) in enumerate(zip(mdp.indptr[:-1], mdp.indptr[1:], strict=True)):
+def _task_record(task: Task) -> dict[str, Any]:
+    return {"mdp": _mdp_record(task.mdp), "machine": _machine_record(task.machine), "horizon": task.horizon}
+
+
+def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
+    starts = {mdp.observation_name(o): float(mdp.start_probs[o]) for o in np.flatnonzero(mdp.start_probs).tolist()}
+    return {
+        "observations": mdp.observation_names or mdp.num_observations,
+        "actions": mdp.action_names or mdp.num_actions,
+        "start": next(iter(starts)) if list(starts.values()) == [1.0] else starts,
+        "transitions": list(_rows(mdp)),
+        "labels": [_label_part(mdp, rule) for rule in _label_rules(mdp)],
+    }
+
+
+def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:
+    indptr, targets, probs = mdp.indptr.tolist(), mdp.successors.tolist(), mdp.probs.tolist()
+    for row, (begin, end) in enumerate(pairwise(indptr)):
         o, a = divmod(row, mdp.num_actions)
-        successors = zip(mdp.successors[begin:end], mdp.probs[begin:end], strict=True)
-        probs = {mdp.observation_name(z): p for z, p in successors}
-        yield f"{indent}  - {_flow([mdp.observation_name(o), mdp.action_name(a), probs])}"
-    rules = list(_label_rules(mdp))
-    yield f"{indent}labels:{'' if rules else ' []'}"
-    for rule in rules:
-        yield f"{indent}  - {_flow(_label_part(mdp, rule))}"
+        successors = {mdp.observation_name(z): p for z, p in zip(targets[begin:end], probs[begin:end], strict=True)}
+        yield [mdp.observation_name(o), mdp.action_name(a), successors]
 
 
 def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
@@ -84,18 +119,20 @@ def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None} | {"label": sorted(rule.propositions)}
 
 
-def _machine_lines(machine: RewardMachine, indent: str) -> Iterator[str]:
-    yield f"{indent}states: {_flow(machine.states)}"
-    yield f"{indent}initial: {_flow(machine.initial)}"
-    yield f"{indent}propositions: {_flow(machine.propositions)}"
-    yield f"{indent}transitions:{'' if machine.rules else ' []'}"
-    for rule in machine.rules:
-        yield f"{indent}  - {_flow(_rule_part(rule))}"
+def _machine_record(machine: RewardMachine) -> dict[str, Any]:
+    return {
+        "states": machine.states,
+        "initial": machine.initial,
+        "propositions": machine.propositions,
+        "transitions": [_rule_part(rule) for rule in machine.rules],
+    }
 
 
 def _rule_part(rule: Rule) -> dict[str, Any]:
-    if parse_guard(str(rule.guard)) != rule.guard:
-        raise ModelError(f"{rule.where}: this guard does not read back from text; are all its names plain words?")
+    if not isinstance(rule.guard, Else) and parse_guard(str(rule.guard)) != rule.guard:
+        raise ModelError(
+            f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
+        )
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
     if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
         outcome = rule.outcomes[0]
@@ -116,26 +153,3 @@ def _reward_part(reward: Reward) -> Any:
     if reward == Reward.bernoulli(reward.probabilities[-1]):
         return {"bernoulli": reward.probabilities[-1]}
     return {"values": reward.values, "probabilities": reward.probabilities}
-
-
-def _flow(value: Any) -> str:
-    """Write a value on one line, as YAML's flow style does."""
-    match value:
-        case str():
-            return _quoted(value)
-        case Mapping():
-            return "{" + ", ".join(f"{_quoted(key)}: {_flow(item)}" for key, item in value.items()) + "}"
-        case Sequence():
-            return "[" + ", ".join(map(_flow, value)) + "]"
-        case int() | np.integer():
-            return str(value)
-        case _:
-            return repr(float(value))
-
-
-def _quoted(text: str) -> str:
-    """Write text bare where it stays text, else in quotes."""
-    if _BARE.fullmatch(text) and isinstance(parse_scalar(text), str):
-        return text
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'

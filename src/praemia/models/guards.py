@@ -3,18 +3,20 @@
     guard  :=  guard "|" guard  |  guard "&" guard  |  "!" guard  |  "(" guard ")"  |  name  |  "true"  |  "false"
 
 ``!`` binds tightest, then ``&``, then ``|``. A name starts with a letter or ``_`` and goes on with letters,
-digits, ``_`` and ``-``. Text is parsed by a grammar and never evaluated. A guard is decided on a label (a set of
-propositions) in time linear in its length, so a machine over 40 propositions never meets 2^40 labels. Whether
-two guards can hold on the same label is a satisfiability question, answered by case-splitting one proposition
-at a time.
+digits, ``_`` and ``-``; any other name, and one that is a word of this grammar, stands in double quotes:
+``"at(A)"``, ``"else"``. ``else`` alone stands for all labels that no other rule of the state takes. Text is parsed by
+a grammar and never evaluated. A guard is decided on a label (a set of propositions) in time linear in its length,
+so a machine over 40 propositions never meets 2^40 labels. Whether two guards can hold on the same label is a
+satisfiability question, answered by case-splitting one proposition at a time.
 """
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from praemia.errors import ModelError
@@ -23,6 +25,9 @@ MAX_LENGTH = 10_000
 MAX_DEPTH = 100
 MAX_SPLITS = 10_000
 
+_RESERVED = frozenset({"true", "false", "else"})
+_NAME = re.compile(r"[^\W\d][\w-]*")
+_QUOTED = re.compile(r'"(?:[^"\\\n]|\\["\\])+"')
 _GRAMMAR = r"""
     ?start: either
     ?either: both ("|" both)*        -> either
@@ -31,8 +36,11 @@ _GRAMMAR = r"""
            | "(" either ")"
            | "true"                  -> true
            | "false"                 -> false
+           | "else"                  -> rest
            | NAME                    -> name
+           | QUOTED                  -> quoted
     NAME: /[^\W\d][\w-]*/
+    QUOTED: /"(?:[^"\\\n]|\\["\\])+"/
     %ignore /\s+/
 """
 
@@ -51,6 +59,16 @@ class Guard(ABC):
     @abstractmethod
     def given(self, known: Mapping[str, bool]) -> Guard:
         """Return the guard that is left once some propositions are known."""
+
+    @cached_property
+    def literals(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The propositions that must be true, and those that must be false, as far as they stand open to see."""
+        parts = self.parts if isinstance(self, Junction) and self.operator == "&" else (self,)
+        negated = (part.part for part in parts if isinstance(part, Negation))
+        return (
+            frozenset(part.name for part in parts if isinstance(part, Proposition)),
+            frozenset(part.name for part in negated if isinstance(part, Proposition)),
+        )
 
     def __and__(self, other: Guard) -> Guard:
         return _join("&", (self, other))
@@ -97,7 +115,7 @@ class Proposition(Guard):
         return Constant(known[self.name]) if self.name in known else self
 
     def __str__(self) -> str:
-        return self.name
+        return quoted_name(self.name, _RESERVED)
 
 
 @dataclass(frozen=True)
@@ -143,7 +161,45 @@ class Junction(Guard):
         return f" {self.operator} ".join(map(bracketed, self.parts))
 
 
+@dataclass(frozen=True)
+class Else(Guard):
+    """What the other rules of a state leave over; the machine that has the rule says what that is."""
+
+    rest: Guard = Constant(True)
+
+    def holds(self, label: Set[str]) -> bool:
+        return self.rest.holds(label)
+
+    def propositions(self) -> frozenset[str]:
+        return self.rest.propositions()
+
+    def given(self, known: Mapping[str, bool]) -> Guard:
+        return self.rest.given(known)
+
+    def __str__(self) -> str:
+        return "else"
+
+
+def quoted_name(name: str, reserved: Set[str]) -> str:
+    """Write a name bare where it can be read back, else in double quotes."""
+    if _NAME.fullmatch(name) and name not in reserved:
+        return name
+    return in_quotes(name)
+
+
+def in_quotes(text: str) -> str:
+    """Write text in double quotes, with a backslash before quotes and backslashes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def unquoted(text: str) -> str:
+    """Return the text that stands in double quotes."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1])
+
+
 def _negate(part: Guard) -> Guard:
+    if isinstance(part, Else):
+        return _negate(part.rest)
     if isinstance(part, Constant):
         return Constant(not part.value)
     return part.part if isinstance(part, Negation) else Negation(part)
@@ -153,7 +209,8 @@ def _join(operator: str, parts: tuple[Guard, ...]) -> Guard:
     """Join parts, dropping what cannot matter: constants, repetitions, junctions within like junctions."""
     neutral = operator == "&"
     kept: dict[Guard, None] = {}
-    for part in parts:
+    for each in parts:
+        part = each.rest if isinstance(each, Else) else each
         inner = part.parts if isinstance(part, Junction) and part.operator == operator else (part,)
         for item in inner:
             if isinstance(item, Constant):
@@ -173,16 +230,20 @@ def parse_guard(text: str) -> Guard:
 
     if len(text) > MAX_LENGTH:
         raise ModelError(f"a guard of {len(text)} characters; at most {MAX_LENGTH} are read")
-    if _nesting(text) > MAX_DEPTH:
+    if nesting(text) > MAX_DEPTH:
         raise ModelError(f"a guard nested more than {MAX_DEPTH} deep")
 
     def build(node: Tree[Token] | Token) -> Guard:
         if isinstance(node, Token):
-            return Proposition(str(node))
+            return Proposition(unquoted(node) if node.type == "QUOTED" else str(node))
         parts = [build(child) for child in node.children]
         match node.data:
             case "true" | "false":
                 return Constant(node.data == "true")
+            case "rest":
+                raise ModelError(
+                    f"guard {text!r}: 'else' stands alone; a proposition of that name is \"else\", in quotes"
+                )
             case "negation":
                 return _negate(parts[0])
             case "both" | "either":
@@ -190,6 +251,8 @@ def parse_guard(text: str) -> Guard:
             case _:
                 return parts[0]
 
+    if text.strip() == "else":
+        return Else()
     try:
         return build(_parser().parse(text))
     except UnexpectedInput as error:
@@ -205,11 +268,11 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
-def _nesting(text: str) -> int:
+def nesting(text: str) -> int:
     """Bound the depth of the parse tree: the open brackets and the negations that wait for their operand."""
     outer: list[int] = []
     total = run = deepest = 0
-    for character in text:
+    for character in _QUOTED.sub("x", text):
         if character == "!":
             run += 1
         elif character == "(":
@@ -225,6 +288,8 @@ def _nesting(text: str) -> int:
 
 def overlap(first: Guard, second: Guard) -> frozenset[str] | None:
     """Return a label on which both guards hold, or None when there is none."""
+    if not first.literals[0].isdisjoint(second.literals[1]) or not first.literals[1].isdisjoint(second.literals[0]):
+        return None
     pending: list[tuple[Guard, dict[str, bool]]] = [(first & second, {})]
     for _ in range(MAX_SPLITS):
         if not pending:
@@ -241,13 +306,8 @@ def overlap(first: Guard, second: Guard) -> frozenset[str] | None:
 
 def _choices(guard: Guard) -> list[dict[str, bool]]:
     """Return what can be assumed next: all literals that are forced, else one proposition either way."""
-    parts = guard.parts if isinstance(guard, Junction) and guard.operator == "&" else (guard,)
-    forced: dict[str, bool] = {}
-    for part in parts:
-        if isinstance(part, Proposition):
-            forced.setdefault(part.name, True)
-        elif isinstance(part, Negation) and isinstance(part.part, Proposition):
-            forced.setdefault(part.part.name, False)
+    true, false = guard.literals
+    forced = dict.fromkeys(true, True) | dict.fromkeys(false, False)
     if forced:
         return [forced]
     name = min(guard.propositions())

@@ -4,18 +4,22 @@ A machine is a tuple (states, initial state, propositions, rules). In state q, w
 environment carries the label σ, the one rule of q whose guard holds on σ is used: the machine moves to q' with
 probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
 pays 0. A deterministic machine is the case in which every rule has one outcome.
+
+The guards of a state's rules exclude each other, so the order of rules means nothing. What is written in an order
+(``first_match``, ``else``) is turned into such guards when the machine is made.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Set
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
 from praemia.errors import ModelError, did_you_mean, unknown_name
-from praemia.models.guards import Guard, overlap, parse_guard
+from praemia.models.guards import Else, Guard, overlap, parse_guard
+from praemia.models.matching import exclusive
 from praemia.models.rewards import TOLERANCE, Reward
 
 NOTHING = Reward((0.0,))
@@ -76,14 +80,23 @@ def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 @dataclass(frozen=True)
 class RewardMachine:
-    """A probabilistic reward machine: frozen, and valid once it exists."""
+    """A probabilistic reward machine: frozen, and valid once it exists.
+
+    With ``first_match`` the rules of a state are tried in their order and the first whose guard holds is taken. A rule
+    whose guard is ``else`` is taken where no other does, wherever it stands.
+    """
 
     states: tuple[str, ...]
     initial: str
     propositions: tuple[str, ...]
     rules: tuple[Rule, ...]
+    first_match: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, first_match: bool) -> None:
+        guards = exclusive([(rule.source, rule.guard) for rule in self.rules], first_match)
+        matched = zip(self.rules, guards, strict=True)
+        rules = tuple(rule if rule.guard is guard else replace(rule, guard=guard) for rule, guard in matched)
+        object.__setattr__(self, "rules", rules)
         self._validate_names("state", self.states)
         self._validate_names("proposition", self.propositions)
         if not self.states:
@@ -92,7 +105,7 @@ class RewardMachine:
             raise unknown_name("machine state", self.initial, self.states)
         for rule in self.rules:
             self._validate_rule(rule)
-        for state in self.states:
+        for state in () if first_match else self.states:
             self._validate_exclusive(state)
 
     def _validate_names(self, kind: str, names: tuple[str, ...]) -> None:
@@ -110,12 +123,14 @@ class RewardMachine:
             raise ModelError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, self.propositions)}")
 
     def _validate_exclusive(self, state: str) -> None:
-        for first, second in combinations(self.rules_from(state), 2):
+        rules = [rule for rule in self.rules_from(state) if not isinstance(rule.guard, Else)]
+        for first, second in combinations(rules, 2):
             label = overlap(first.guard, second.guard)
             if label is not None:
                 raise ModelError(
                     f"state {state!r}: rules {str(first.guard)!r} and {str(second.guard)!r} both match the label "
-                    f"{format_label(label)}; make their guards exclude each other"
+                    f"{format_label(label)}; make their guards exclude each other, "
+                    "or take the first that holds (first_match: true)"
                 )
 
     @cached_property
@@ -169,7 +184,8 @@ class MachineBuilder:
     """Write a machine down edge by edge, as it stands in a drawing.
 
     Edges with the same source and the same guard are the outcomes of one rule. States are numbered in the order
-    in which they are first named; propositions are those that the guards read, unless they are given.
+    in which they are first named; propositions are those that the guards read, unless they are given. The guard
+    ``else`` takes what the state's other edges leave; with ``first_match`` the rules of a state are tried in order.
 
     >>> machine = (
     ...     MachineBuilder(initial="empty")
@@ -182,8 +198,9 @@ class MachineBuilder:
     ('empty', 'loaded', 'done')
     """
 
-    def __init__(self, initial: str, propositions: Iterable[str] | None = None) -> None:
+    def __init__(self, initial: str, propositions: Iterable[str] | None = None, *, first_match: bool = False) -> None:
         self._initial = initial
+        self._first_match = first_match
         self._propositions = None if propositions is None else tuple(propositions)
         self._states = {initial: None}
         self._rules: dict[tuple[str, Guard], list[Outcome]] = {}
@@ -209,4 +226,4 @@ class MachineBuilder:
         rules = tuple(Rule(source, guard, tuple(outs)) for (source, guard), outs in self._rules.items())
         read = dict.fromkeys(name for rule in rules for name in sorted(rule.guard.propositions()))
         propositions = tuple(read) if self._propositions is None else self._propositions
-        return RewardMachine(tuple(self._states), self._initial, propositions, rules)
+        return RewardMachine(tuple(self._states), self._initial, propositions, rules, self._first_match)

@@ -1,0 +1,62 @@
+"""Machines in other tools' formats: which there are, and how each is read and written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from praemia.errors import ParameterError, did_you_mean
+from praemia.models.machine import RewardMachine
+
+# The formats that are read from text: the module and the functions that read and write.
+_TEXT_FORMATS = {
+    "txt": ("txt", "read_txt", "txt_writing", "write_txt"),
+    "dot": ("dot", "read_dot", "dot", "write_dot"),
+    "hoa": ("hoa", "read_hoa", "hoa", "write_hoa"),
+}
+SUFFIXES = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".json": "json",
+    ".txt": "txt",
+    ".dot": "dot",
+    ".gv": "dot",
+    ".hoa": "hoa",
+}
+FORMATS = ("yaml", "json", "multiagent", *_TEXT_FORMATS)
+
+
+def format_of(path: str | Path, format: str | None) -> str:
+    """Return the format that was named, or that of a file's ending."""
+    if format is not None:
+        if format not in FORMATS:
+            raise ParameterError(f"unknown format {format!r}{did_you_mean(format, FORMATS)}")
+        return format
+    return SUFFIXES.get(Path(path).suffix.lower(), "yaml")
+
+
+def is_text_format(format: str) -> bool:
+    """Tell whether a format is no YAML or JSON."""
+    return format in _TEXT_FORMATS
+
+
+def read_machine_text(text: str, name: str, format: str, pay: str | None) -> RewardMachine:
+    """Read a machine from text; ``pay`` says when an automaton pays."""
+    module, function, _, _ = _TEXT_FORMATS[format]
+    options = {"pay": pay} if format == "hoa" else {}
+    machine: RewardMachine = _function(module, function)(text, name, **options)
+    return machine
+
+
+def write_machine_text(machine: RewardMachine, format: str) -> str:
+    """Write a machine as text, or raise an error that names what the format cannot say."""
+    _, _, module, function = _TEXT_FORMATS[format]
+    text: str = _function(module, function)(machine)
+    return text
+
+
+def _function(module: str, name: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(import_module(f"praemia.files.formats.{module}"), name)
+    return function

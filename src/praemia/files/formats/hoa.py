@@ -1,0 +1,169 @@
+"""Read and write automata in the HOA format as machines that pay.
+
+The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
+set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
+
+    first   1 when what was seen so far is accepted for the first time, and nothing after
+    each    1 at every step at which it is accepted
+    end     1 where acceptance begins and −1 where it ends: an episode has earned 1 if all of it is accepted, else 0
+
+and the empty word never pays. A machine is written with marked edges and the header ``praemia-pay: each``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TypeAlias
+
+from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
+from praemia.files.formats.hoa_text import Edge, Hoa, parse_hoa
+from praemia.files.formats.lines import at_line
+from praemia.files.formats.outcomes import sure_outcome
+from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition, in_quotes, overlap
+from praemia.models.machine import Outcome, RewardMachine, Rule, format_label
+from praemia.models.rewards import Reward
+
+WAYS = ("first", "each", "end")
+
+_State: TypeAlias = tuple[int | None, bool]
+
+
+def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
+    """Return the machine of a text; without ``pay``, as the file says, or at the first acceptance."""
+    hoa = parse_hoa(text, name)
+    chosen = pay or hoa.pay or "first"
+    if chosen not in WAYS:
+        raise ParameterError(f"pay={chosen!r}{did_you_mean(chosen, WAYS)}; expected 'first', 'each' or 'end'")
+    _validate(hoa)
+    return _Paying(hoa, chosen).build()
+
+
+def _validate(hoa: Hoa) -> None:
+    """Refuse edges to states that there are not, two kinds of acceptance, and choice."""
+    marked = any(edge.accepts for edges in hoa.edges.values() for edge in edges)
+    if marked and any(hoa.accepting.values()):
+        raise FileError(f"{hoa.name}: both states and edges are in the acceptance set; expected one kind")
+    for state, edges in hoa.edges.items():
+        for edge in edges:
+            if edge.target not in hoa.edges:
+                raise FileError(f"{hoa.name}:{edge.line}: an edge to state {edge.target}, which is not given")
+        for first, second in combinations(edges, 2):
+            with at_line(hoa.name, second.line):
+                _require_deterministic(state, first, second)
+    if hoa.initial not in hoa.edges:
+        raise FileError(f"{hoa.name}: the initial state {hoa.initial} is not given")
+    if hoa.size is not None and len(hoa.edges) > hoa.size:
+        raise FileError(f"{hoa.name}: {len(hoa.edges)} states are given and {hoa.size} announced")
+
+
+def _require_deterministic(state: int, first: Edge, second: Edge) -> None:
+    label = overlap(first.guard, second.guard)
+    if label is not None and (first.target, first.accepts) != (second.target, second.accepts):
+        raise FileError(
+            f"from state {state} this edge and that of line {first.line} both hold on {format_label(label)}; "
+            "the automaton is not deterministic"
+        )
+
+
+@dataclass(frozen=True)
+class _Paying:
+    """A deterministic automaton and how it pays.
+
+    The machine's states are (state, accepted so far); the state None is where a run ends.
+    """
+
+    hoa: Hoa
+    pay: str
+
+    def build(self) -> RewardMachine:
+        first: _State = (self.hoa.initial, False)
+        waiting: list[_State] = [first] if self.pay == "end" else [(number, False) for number in self.hoa.edges]
+        names = {state: self._name(state) for state in waiting}
+        rules = []
+        for state in waiting:
+            for guard, target, reward in self._moves(*state):
+                if target not in names:
+                    names[target] = self._name(target)
+                    waiting.append(target)
+                rules.append(Rule(names[state], guard, (Outcome(names[target], 1.0, Reward.of(reward)),)))
+        states = tuple(names.values())
+        return RewardMachine(states, names[first], self.hoa.propositions, tuple(rules), first_match=True)
+
+    def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
+        if state is None:
+            return
+        rest: Guard = Constant(True)
+        for edge in self.hoa.edges[state]:
+            rest = rest & ~edge.guard
+        is_complete = overlap(rest, rest) is None
+        for edge in self.hoa.edges[state]:
+            target, reward = self._step(edge.target, accepted, edge.accepts or self.hoa.accepting[edge.target])
+            if not is_complete or (target, reward) != ((state, accepted), 0.0):  # to stay unpaid needs no rule
+                yield edge.guard, target, reward
+        if not is_complete:
+            yield Else(), *self._step(None, accepted, accepts=False)
+
+    def _step(self, target: int | None, accepted: bool, accepts: bool) -> tuple[_State, float]:
+        if self.pay == "first":
+            return ((None, True), 1.0) if accepts else ((target, False), 0.0)
+        if self.pay == "each":
+            return (target, False), float(accepts)
+        return (target, accepts), float(accepts) - float(accepted)
+
+    def _name(self, state: _State) -> str:
+        number, accepted = state
+        given = self.hoa.names
+        own = given if len(given) == len(self.hoa.edges) == len(set(given.values())) else {}
+        if number is None:
+            name = "paid" if accepted else "rejected"
+        else:
+            name = own.get(number, str(number)) + (", accepted" if accepted else "")
+        while number is None and name in own.values():
+            name += "'"
+        return name
+
+
+def write_hoa(machine: RewardMachine) -> str:
+    """Return the text of a machine that pays 1 or nothing, without chance: the edges that pay are the set."""
+    names = machine.propositions
+    quoted = "".join(f" {in_quotes(name)}" for name in names)
+    lines = ["HOA: v1", f"States: {machine.num_states}", f"Start: {machine.index[machine.initial]}"]
+    lines += [f"AP: {len(names)}{quoted}", "acc-name: Buchi", "Acceptance: 1 Inf(0)"]
+    lines += [
+        "properties: trans-labels explicit-labels trans-acc deterministic complete",
+        "praemia-pay: each",
+        "--BODY--",
+    ]
+    for state in machine.states:
+        lines.append(f"State: {machine.index[state]} {in_quotes(state)}")
+        rest: Guard = Constant(True)
+        for rule in machine.rules_from(state):
+            target, reward = sure_outcome(rule)
+            if reward not in (0.0, 1.0):
+                raise ModelError(f"{rule.where}: it pays {reward:g}; an automaton accepts or not: 1 or 0")
+            mark = " {0}" if reward else ""
+            lines.append(f"[{_label(rule.guard, names)}] {machine.index[target]}{mark}")
+            rest = rest & ~rule.guard
+        if overlap(rest, rest) is not None:
+            lines.append(f"[{_label(rest, names)}] {machine.index[state]}")
+    return "\n".join([*lines, "--END--"]) + "\n"
+
+
+def _label(guard: Guard, names: tuple[str, ...]) -> str:
+    match guard:
+        case Constant(value):
+            return "t" if value else "f"
+        case Proposition(name):
+            return str(names.index(name))
+        case Else(rest):
+            return _label(rest, names)
+        case Negation(part):
+            return f"!({_label(part, names)})" if isinstance(part, Junction) else f"!{_label(part, names)}"
+        case Junction(operator, parts):
+            return operator.join(
+                f"({_label(p, names)})" if isinstance(p, Junction) else _label(p, names) for p in parts
+            )
+        case _:
+            raise ModelError(f"guard {str(guard)!r} cannot be written in this format")

@@ -1,0 +1,161 @@
+"""Read the text files of Toro Icarte's reward machines, and of the tools that took over their format.
+
+    0                                               the initial state
+    [2]                                             the terminal states
+    (0, 1, 'f&!n', ConstantRewardFunction(0))       from, to, guard, reward
+
+Lines of a state are tried in their order and the first whose guard holds is taken. Two lines with the same (from, to)
+are one entry: the later guard and reward stand at the earlier one's place. All terminal states are one, and lines that
+leave it are not read. Where no line holds the episode ends, paying 0. Those tools evaluate such files; here they are
+parsed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from praemia.errors import FileError, did_you_mean
+from praemia.files.formats.lines import at_line, parsed
+from praemia.files.formats.txt_guards import parse_dnf
+from praemia.models.guards import Constant, Else, Guard, overlap
+from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.rewards import Reward
+
+ENDED = -1  # what those tools call the one terminal state
+
+_LINE = "a line (from, to, 'guard', ConstantRewardFunction(reward))"
+_GRAMMAR = r"""
+    state: INT
+    states: "[" [INT ("," INT)* [","]] "]"
+    line: "(" INT "," INT "," STRING "," reward ")" [","]
+    reward: NAME "(" [argument ("," argument)*] ")"
+    ?argument: NUMBER | mapping
+    mapping: "{" [entry ("," entry)* [","]] "}"
+    entry: STRING ":" (NUMBER | pair)
+    pair: "(" NUMBER "," NUMBER ")"
+    INT: /[+-]?[0-9]+/
+    NUMBER: /[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?/
+    STRING: /'[^'\n]*'|"[^"\n]*"/
+    NAME: /[A-Za-z_]\w*/
+    %ignore /[ \t\r\f]+/
+    %ignore /#[^\n]*/
+"""
+
+
+def read_txt(text: str, name: str) -> RewardMachine:
+    """Return the machine of a text; ``name`` stands for it in messages."""
+    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"]
+    if len(lines) < 2:
+        raise FileError(f"{name}: expected the initial state, the list of terminal states, then lines of the machine")
+    initial = _parse(lines[0], name, "state", "the initial state, a whole number").children[0]
+    terminals = _parse(lines[1], name, "states", "the list of terminal states, such as [2] or []").children
+    machine = _Machine(int(initial), [int(state) for state in terminals if state is not None])
+    for line in lines[2:]:
+        tree = _parse(line, name, "line", _LINE)
+        with at_line(name, line[0]):
+            source, target, guard, reward = tree.children
+            machine.add(int(source), int(target), parse_dnf(guard[1:-1]), list(_cases(reward)))
+    return machine.build()
+
+
+def _parse(line: tuple[int, str], name: str, start: str, expected: str) -> Any:
+    return parsed(_parser(), line[1], name, expected, first_line=line[0], start=start)
+
+
+@cache
+def _parser() -> Any:
+    from lark import Lark
+
+    return Lark(_GRAMMAR, parser="lalr", start=["state", "states", "line"], maybe_placeholders=True)
+
+
+def _cases(reward: Any) -> Iterator[tuple[Guard, Reward]]:
+    """Yield (guard, law) of a reward function: the first that holds is paid, and 0 where none does."""
+    function, *arguments = (item for item in reward.children if item is not None)
+    match str(function), arguments:
+        case "ConstantRewardFunction", [value] if not hasattr(value, "data"):
+            yield Constant(True), Reward.of(float(value))
+        case "NoisyContRewardFunction", [mean, width] if not hasattr(mean, "data") and not hasattr(width, "data"):
+            yield Constant(True), _uniform(float(mean), float(width))
+        case (("LabelRewardFunction" | "NoisyContLabelRewardFunction"), [mapping]) if hasattr(mapping, "data"):
+            entries = {entry.children[0][1:-1]: entry.children[1] for entry in mapping.children if entry is not None}
+            for guard, value in entries.items():
+                yield parse_dnf(guard), _law(str(function), value)
+        case name, _:
+            raise FileError(_refusal(name))
+
+
+def _law(function: str, value: Any) -> Reward:
+    is_pair = hasattr(value, "data")
+    if is_pair != (function == "NoisyContLabelRewardFunction"):
+        raise FileError(f"{function} has {'(mean, width)' if is_pair else 'a number'} for a guard; it takes the other")
+    return _uniform(*map(float, value.children)) if is_pair else Reward.of(float(value))
+
+
+def _uniform(mean: float, width: float) -> Reward:
+    if width != 0.0:
+        raise FileError(f"a reward uniform on {mean:g} ± {abs(width):g}; uniform rewards cannot be carried over")
+    return Reward.of(mean)
+
+
+def _refusal(function: str) -> str:
+    known = (
+        "ConstantRewardFunction",
+        "LabelRewardFunction",
+        "NoisyContRewardFunction",
+        "NoisyContLabelRewardFunction",
+    )
+    if function in known:
+        return f"{function} with other arguments than it takes"
+    if function.startswith("Reward"):
+        return f"{function} depends on the environment's own step; a machine cannot carry that over"
+    return f"unknown reward function {function!r}{did_you_mean(function, known)}"
+
+
+@dataclass
+class _Machine:
+    """The entries of a file, as the original keeps them."""
+
+    initial: int
+    terminals: list[int]
+    entries: dict[int, dict[int, tuple[Guard, list[tuple[Guard, Reward]]]]] = field(default_factory=dict)
+    letters: dict[str, None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.terminals = [*self.terminals, ENDED]
+
+    def add(self, source: int, target: int, guard: Guard, cases: list[tuple[Guard, Reward]]) -> None:
+        for part in (guard, *(case for case, _ in cases)):
+            self.letters |= dict.fromkeys(sorted(part.propositions()))
+        if source in self.terminals:
+            return
+        end = ENDED if target in self.terminals else target
+        self.entries.setdefault(source, {})[end] = guard, cases
+
+    def build(self) -> RewardMachine:
+        initial = ENDED if self.initial in self.terminals else self.initial
+        met = {initial, *self.entries, *(target for targets in self.entries.values() for target in targets)}
+        going_on = sorted(met - {ENDED})
+        rules = [rule for state in going_on for rule in self._rules(state)]
+        ends = len(self.terminals) > 1 or any(
+            out.target == self._name(ENDED) for rule in rules for out in rule.outcomes
+        )
+        states = [*going_on, *([ENDED] if ends or initial == ENDED else [])]
+        names = tuple(map(self._name, states))
+        return RewardMachine(names, self._name(initial), tuple(self.letters), tuple(rules), first_match=True)
+
+    def _rules(self, state: int) -> Iterator[Rule]:
+        left: Guard = Constant(True)
+        for target, (guard, cases) in self.entries.get(state, {}).items():
+            for case, law in (*cases, (Constant(True), Reward.of(0.0))):
+                if overlap(left & guard, case) is not None:
+                    yield Rule(self._name(state), guard & case, (Outcome(self._name(target), 1.0, law),))
+                    left = left & ~(guard & case)
+        if overlap(left, left) is not None:
+            yield Rule(self._name(state), Else(), (Outcome(self._name(ENDED)),))
+
+    def _name(self, state: int) -> str:
+        return str(self.terminals[0] if state == ENDED else state)

@@ -1,0 +1,92 @@
+"""``praemia convert``, and other tools' files wherever a machine file is taken."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from machine_words import require_same_words
+from txt_machines import PLAIN
+
+from praemia import envs
+from praemia.cli import execute
+from praemia.files import load_machine, load_task, save_machine
+from praemia.models.machine import MachineBuilder
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder, which is the current one, with a machine as a text file and a task that names it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "m.txt").write_text(PLAIN)
+    (tmp_path / "task.yaml").write_text("environment: {name: office}\nmachine: m.txt\nhorizon: 5\n")
+    return tmp_path
+
+
+def test_a_machine_goes_through_every_format(files: Path) -> None:
+    machine = load_machine("m.txt")
+    chain = ["m.txt", "m.yaml", "m.json", "m.dot", "m.hoa", "n.txt"]
+    for before, after in pairwise(chain):
+        assert execute(["convert", before, after]) == 0
+        require_same_words(machine, load_machine(after))
+    assert execute(["convert", "n.txt", "m.spec", "--to", "multiagent"]) == 0
+    require_same_words(machine, load_machine("m.spec"))
+    assert "event_vocabulary" in json.loads((files / "m.spec").read_text())
+    assert json.loads((files / "m.json").read_text())["initial"] == "0"
+
+
+def test_a_task_becomes_a_task_file_an_explicit_model_or_its_machine(files: Path) -> None:
+    assert execute(["convert", "warehouse-3", "w.json"]) == 0
+    assert load_task("w.json").machine == envs.make("warehouse-3").machine
+    assert execute(["convert", "w.json", "w.drn"]) == 0
+    assert (files / "w.drn").read_text().count("\nstate ") == 27
+    assert execute(["convert", "w.json", "w.dot"]) == 0
+    require_same_words(load_machine("w.json"), load_machine("w.dot"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["m.txt", "m.drn"], "m.txt holds just a machine; .drn is for tasks"),
+        (["absent.hoa", "m.yaml"], "absent.hoa: cannot be read: No such file"),
+        (["warehouse-3", "w.hoa"], "w.hoa: state 'empty' on 'item': it leads to several states by chance"),
+        (["bad.txt", "m.yaml"], "bad.txt:6: RewardControl depends on the environment's own step"),
+        (["nowhere-3", "m.yaml"], "unknown environment"),
+        (["m.txt", "m.hoa", "--to", "htm"], "htm"),
+    ],
+)
+def test_what_cannot_be_converted_is_one_message_and_no_file(
+    files: Path, arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "bad.txt").write_text(PLAIN.replace("ConstantRewardFunction(1)", "RewardControl()"))
+    before = sorted(files.iterdir())
+    assert execute(["convert", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith("error: ")
+    assert message in captured.err
+    assert sorted(files.iterdir()) == before
+
+
+def test_an_automaton_pays_as_asked(files: Path) -> None:
+    machine = MachineBuilder("q").edge("q", "a", "r", reward=1).edge("r", "b", "q").build()
+    save_machine(machine, files / "m.hoa")
+    assert execute(["convert", "m.hoa", "each.yaml"]) == 0
+    require_same_words(machine, load_machine("each.yaml"))
+    assert execute(["convert", "m.hoa", "first.yaml", "--pay", "first"]) == 0
+    first = load_machine("first.yaml")
+    assert first.outcomes("q", {"a"})[0].target == "paid"
+    assert first.outcomes("paid", {"a", "b"})[0].reward.mean == 0.0
+
+
+def test_commands_take_any_machine_file(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["check", "m.txt"]) == 0
+    assert "ok: a machine with 3 machine states" in capsys.readouterr().out
+    assert execute(["draw", "m.txt"]) == 0
+    assert "else | 0" in capsys.readouterr().out
+    assert load_task("task.yaml").machine.rules == load_machine("m.txt").rules
+    (files / "task.yaml").write_text("environment: {name: office}\nmachine: task.yaml\n")
+    assert execute(["check", "task.yaml"]) == 2
+    assert "unknown key 'environment'" in capsys.readouterr().err

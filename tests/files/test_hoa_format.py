@@ -1,0 +1,219 @@
+"""Automata in the HOA format pay as the words they accept say."""
+
+from __future__ import annotations
+
+from itertools import pairwise, product
+from pathlib import Path
+
+import pytest
+from hypothesis import assume, given
+from machine_words import require_same_words
+from strategies import machines
+
+from praemia.errors import ModelError, ParameterError, PraemiaError
+from praemia.files import load_machine, save_machine
+from praemia.files.formats.hoa import read_hoa, write_hoa
+from praemia.models.machine import MachineBuilder, RewardMachine
+
+HEAD = """\
+HOA: v1
+tool: "by hand" "1.0"
+States: 3
+Start: 0
+AP: 2 "a" "b"
+acc-name: Buchi
+Acceptance: 1 Inf(0)
+properties: trans-labels explicit-labels deterministic
+"""
+
+# An even number of steps with a, and never b without a; accepted in state 0.
+STATES = (
+    HEAD
+    + """\
+--BODY--
+State: 0 "even" {0}
+[0] 1
+[!0 & !1] 0
+State: 1 "odd"
+[0] 0 /* back */
+[!0&!1] 1
+State: 2 "never met" {0}
+[t] 2
+--END--
+"""
+)
+
+EDGES = (
+    HEAD
+    + """\
+Alias: @both 0 & 1
+--BODY--
+State: 0
+[@both] 0 {0}
+[!@both & !(!0 & !1)] 1
+[!0 & !1] 0
+State: 1
+[t] 0 {0}
+State: 2
+[f] 2
+--END--
+"""
+)
+
+IMPLICIT = (
+    HEAD.replace("States: 3", "States: 2")
+    + """\
+--BODY--
+State: 0
+0 1 0 1
+State: 1 {0}
+0 1 1 1
+--END--
+"""
+)
+
+STATE_LABELS = (
+    HEAD.replace("States: 3", "States: 2")
+    + """\
+--BODY--
+State: [0 | 1] 0
+1
+State: [t] 1 {0}
+0
+--END--
+"""
+)
+
+
+def even(word: tuple[frozenset[str], ...]) -> bool:
+    return sum("a" in label for label in word) % 2 == 0 and not any(label == {"b"} for label in word)
+
+
+def edges(word: tuple[frozenset[str], ...]) -> bool:
+    state, accepted = 0, False
+    for label in word:
+        accepted = state == 1 or label == {"a", "b"}
+        state = 1 if state == 0 and len(label) == 1 else 0
+    return accepted
+
+
+def implicit(word: tuple[frozenset[str], ...]) -> bool:
+    """The last label decides from 0 (a leads on); in 1, anything but the empty label stays."""
+    state = 0
+    for label in word:
+        state = int("a" in label if state == 0 else bool(label))
+    return state == 1
+
+
+def state_labels(word: tuple[frozenset[str], ...]) -> bool:
+    return len(word) % 2 == 1 and all(word[::2])
+
+
+AUTOMATA = {
+    "states": (STATES, even),
+    "edges": (EDGES, edges),
+    "implicit": (IMPLICIT, implicit),
+    "of states": (STATE_LABELS, state_labels),
+}
+LABELS = [frozenset(), frozenset("a"), frozenset("b"), frozenset("ab")]
+
+
+def expected(accepts: object, word: tuple[frozenset[str], ...], pay: str) -> list[float]:
+    """Return what each step pays, from the acceptance of all that was seen before and after it."""
+    seen = [False, *(accepts(word[: end + 1]) for end in range(len(word)))]  # type: ignore[operator]
+    if pay == "each":
+        return [float(now) for now in seen[1:]]
+    if pay == "first":
+        return [float(now and not any(seen[:step])) for step, now in enumerate(seen) if step]
+    return [float(now) - float(before) for before, now in pairwise(seen)]
+
+
+def paid(machine: RewardMachine, word: tuple[frozenset[str], ...]) -> list[float]:
+    state, rewards = machine.initial, []
+    for label in word:
+        (outcome,) = machine.outcomes(state, label)
+        state = outcome.target
+        rewards.append(outcome.reward.mean)
+    return rewards
+
+
+@pytest.mark.parametrize(
+    "pay", ["first", "each", pytest.param("end", marks=pytest.mark.xfail(strict=True, reason="rewards outside [0, 1]"))]
+)
+@pytest.mark.parametrize("name", AUTOMATA)
+def test_every_word_pays_by_what_is_accepted(name: str, pay: str) -> None:
+    text, accepts = AUTOMATA[name]
+    machine = read_hoa(text, "m.hoa", pay)
+    for length in range(6):
+        for word in product(LABELS, repeat=length):
+            assert paid(machine, word) == expected(accepts, word, pay), word
+
+
+def test_states_are_called_by_their_names_and_the_empty_word_does_not_pay() -> None:
+    machine = read_hoa(STATES, "m.hoa", "each")
+    assert machine.states == ("even", "odd", "never met", "rejected")
+    assert machine.initial == "even"
+    assert read_hoa(EDGES, "m.hoa").states == ("0", "1", "2", "paid", "rejected")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("HOA: v1", "HOA: v2", "m.hoa:1: HOA v2; expected v1"),
+        ("1 Inf(0)", "2 Inf(0) & Inf(1)", "m.hoa:7: Acceptance: 2 Inf(0)&Inf(1); expected one acceptance set"),
+        ("1 Inf(0)", "1 Fin(0)", "m.hoa:7: Acceptance: 1 Fin(0); expected one acceptance set"),
+        ("Acceptance: 1 Inf(0)\n", "", "m.hoa: the header Acceptance: is missing"),
+        ("Start: 0\n", "Start: 0\nStart: 1\n", "m.hoa:5: a second initial state; the automaton is not deterministic"),
+        ("Start: 0\n", "Start: 0 & 1\n", "m.hoa:4: several states at once"),
+        ("Start: 0\n", "Start: 7\n", "m.hoa: the initial state 7 is not given"),
+        ("Start: 0\n", "", "m.hoa: the header Start: is missing"),
+        ("[!0 & !1] 0\n", "[!1] 0\n", "m.hoa:12: from state 0 this edge and that of line 11 both hold on {a}"),
+        ("[0] 0 /*", "[0] 1 & 0 /*", "m.hoa:14: several states at once"),
+        ("[0] 0 /*", "[0] 9 /*", "m.hoa:14: an edge to state 9, which is not given"),
+        ("[0] 0 /*", "[2] 0 /*", "m.hoa:14: proposition 2; there are 2"),
+        ("[0] 0 /*", "[@x] 0 /*", "m.hoa:14: unknown alias @x"),
+        ("[0] 0 /*", "0 /*", "m.hoa:13: 1 edges without a label"),
+        ("[0] 0 /*", "[0] 0 {0} /*", "m.hoa: both states and edges are in the acceptance set"),
+        ('AP: 2 "a" "b"', 'AP: 3 "a" "b"', "m.hoa:5: 3 propositions are announced and 2 named"),
+        ("State: 1", "State: 0", "m.hoa:13: state 0 is given twice"),
+        ("States: 3", "States: 2", "m.hoa: 3 states are given and 2 announced"),
+        ("acc-name: Buchi", "Strange: 3", "m.hoa:6: the header Strange: may change what the automaton means"),
+        ("--END--", "", "m.hoa:19:1: it ends too early"),
+        ("[!0&!1] 1", "[!0&&1] 1", "m.hoa:15:5: stopped at '&1] 1'"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_line(old: str, new: str, message: str) -> None:
+    assert old in STATES
+    with pytest.raises(PraemiaError) as caught:
+        read_hoa(STATES.replace(old, new, 1), "m.hoa", "each")
+    assert message in str(caught.value)
+
+
+def test_an_unknown_way_to_pay_is_refused() -> None:
+    with pytest.raises(ParameterError, match=r"pay='frist' \(did you mean 'first'\?\)"):
+        read_hoa(STATES, "m.hoa", "frist")
+
+
+@given(machines())
+def test_what_can_be_written_is_read_back(machine: RewardMachine) -> None:
+    try:
+        text = write_hoa(machine)
+    except ModelError:
+        assume(False)
+    require_same_words(machine, read_hoa(text, "m.hoa"))
+
+
+def test_a_machine_that_pays_is_written_with_marked_edges(tmp_path: Path) -> None:
+    machine = (
+        MachineBuilder("q", ['say "a"', "b"])
+        .edge("q", '"say \\"a\\"" & !b', "r", reward=1)
+        .edge("r", "else", "q")
+        .build()
+    )
+    save_machine(machine, tmp_path / "m.hoa")
+    text = (tmp_path / "m.hoa").read_text(encoding="utf-8")
+    assert "[0&!1] 1 {0}" in text
+    require_same_words(machine, load_machine(tmp_path / "m.hoa"))
+    with pytest.raises(ModelError, match=r"state 'q' on 'b': it pays 0\.5; an automaton accepts or not"):
+        save_machine(MachineBuilder("q").edge("q", "b", "q", reward=0.5).build(), tmp_path / "n.hoa")
+    assert not (tmp_path / "n.hoa").exists()
