@@ -12,8 +12,8 @@ from helpers_exploration import tiny_task
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.estimate import SINK, estimated_mdp, estimated_task
-from praemia.models.labels import LabelRule
+from praemia.exploration.estimate import estimated_mdp, estimated_task
+from praemia.models.labels import AFTER_THE_END, LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -133,7 +133,7 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_p
     o, a = never[0]
     policy = np.full((3, 1, 4), a)
     assert evaluate(estimate, policy).values[0, 0, o] == 0.0
-    assert {SINK} in model.label_sets
+    assert AFTER_THE_END in model.label_sets
 
 
 def test_a_machine_that_waits_for_what_never_happens_is_refused(dataset: Dataset) -> None:

@@ -4,7 +4,7 @@ The environment has Discrete observations 0 … O−1 and Discrete actions; its 
 function ``labels(o, a, o', info)`` says which propositions a step makes true.
 
 An episode may end before the horizon. Ending in o' is taken as moving to the observation O + o', which is absorbing
-and label-free, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
+and in which machines halt, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
 observations are kept apart by o' because the label of the last step may depend on it.)
 """
 
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from praemia.errors import ModelError, did_you_mean
-from praemia.models.labels import FunctionLabelling, Label, as_label
+from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
 from praemia.models.machine import RewardMachine
 from praemia.models.task import MAX_HORIZON
 
@@ -72,7 +72,7 @@ class BlackBox:
 
         def label(o: int, a: int, z: int) -> Label:
             if o >= size:
-                return frozenset()
+                return AFTER_THE_END
             try:
                 return self.label(o, a, z % size, {})
             except KeyError as missing:

@@ -48,6 +48,7 @@ def world_arrays(task: Task) -> WorldArrays:
         mach_sums=table.sums,
         reward_indptr=table.reward_indptr,
         reward_values=table.reward_values,
+        reward_widths=table.reward_widths,
         reward_sums=running_sums(table.reward_probs, table.reward_indptr),
         start_observations=starts,
         start_sums=np.cumsum(mdp.start_probs[starts]),
