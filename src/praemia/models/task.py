@@ -238,7 +238,7 @@ class Task:
 
     @cached_property
     def in_unit_range(self) -> Task:
-        """The same task with its rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
+        """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
         return self if machine is self.machine else Task(self.mdp, machine, self.horizon, self.name)
 
