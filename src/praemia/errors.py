@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from numbers import Integral
 
 
 class PraemiaError(Exception):
@@ -56,3 +57,14 @@ def did_you_mean(name: object, known: Iterable[object]) -> str:
 def unknown_name(kind: str, name: object, known: Iterable[object]) -> UnknownNameError:
     """Build the error for an unknown name of some kind, with the nearest match."""
     return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, known)}")
+
+
+def require_whole(
+    name: str, value: object, low: int = 1, high: int | None = None, error: type[PraemiaError] = ParameterError
+) -> int:
+    """Return a whole number as an int, or raise an error that names it and the range that is expected."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
+        wanted = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
+        raise error(f"{name}={value!r}; expected a whole number {wanted}")
+    return int(value)  # type: ignore[call-overload,no-any-return]

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from praemia.errors import ModelError, did_you_mean
+from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
 from praemia.models.machine import RewardMachine
 from praemia.models.task import MAX_HORIZON
@@ -42,8 +42,7 @@ class BlackBox:
                 raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n) that starts at 0")
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
-        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int) or not 1 <= self.horizon <= MAX_HORIZON:
-            raise ModelError(f"horizon {self.horizon!r}; expected a whole number from 1 to {MAX_HORIZON:,}")
+        require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
 
     def __repr__(self) -> str:
         return f"BlackBox({self.name!r}, {self.machine.num_states} machine states, horizon {self.horizon})"

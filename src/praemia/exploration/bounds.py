@@ -172,7 +172,7 @@ def machine_bounds(
 
 def _raised(dataset: Dataset, task: Task, confidence: Confidence) -> Values:
     """Return the upper end of p less p̂ for every edge of the estimate; 0 where nothing is in doubt."""
-    owners = np.repeat(np.arange(task.mdp.num_pairs), np.diff(task.mdp.indptr))
+    owners = task.mdp.edge_pairs
     keys = owners * task.num_observations + task.mdp.successors
     raised = np.zeros(len(keys))
     places = np.searchsorted(keys, dataset.pairs * task.num_observations + dataset.successors)

@@ -80,7 +80,7 @@ def reachable_observations(mdp: LabeledMDP) -> NDArray[np.bool_]:
 
 
 def _occurring_labels(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> list[Label]:
-    rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr))
+    rows = mdp.edge_pairs
     found = (mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]]))
     return [label for label in found if label != AFTER_THE_END]
 

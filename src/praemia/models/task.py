@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, did_you_mean
+from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.arrays import EveryRow, LayerArrays, MachineArrays, ModelArrays, Outlook
 from praemia.models.labels import AFTER_THE_END, Label, Labelling, RuleLabelling
 from praemia.models.limits import require_memory
@@ -229,10 +229,7 @@ class Task:
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int | np.integer):
-            raise ModelError(f"horizon {self.horizon!r}; expected a whole number")
-        if not 1 <= self.horizon <= MAX_HORIZON:
-            raise ModelError(f"horizon {self.horizon}; expected 1 … {MAX_HORIZON:,}")
+        object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
 

@@ -13,10 +13,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_whole
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
 from praemia.models.limits import require_memory
@@ -86,9 +84,6 @@ def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
 
 def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:
     """Check what a run is asked for, before any work; return the seed as a tuple."""
-    if isinstance(num_episodes, bool) or not isinstance(num_episodes, int | np.integer):
-        raise ParameterError(f"num_episodes={num_episodes!r}; expected a whole number")
-    if not 1 <= num_episodes <= MAX_EPISODES:
-        raise ParameterError(f"num_episodes={num_episodes}; expected 1 … {MAX_EPISODES:,}")
+    require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_memory(16 * int(num_episodes), f"a record of {num_episodes:,} episodes")
     return seed_key(seed)
