@@ -16,10 +16,12 @@ from praemia.errors import ParameterError
 class RegretBound:
     """Theorem 1: with probability 1 − ρ, UCBVI-PRM's regret is at most the sum of three terms.
 
+    The constants are the paper's; docs/theory.md says what in its proof fails, and what takes its place.
+
     Attributes
     ----------
-    leading : 72·ι·√(H·O·A·T), the term that matters for large T; it does not depend on the machine but through ι.
-    model_error : 2500·H²·O²·A^{3/2}·ι², the price of learning p, paid once.
+    leading : 72·ι·√(H·O·A·T), the term that matters for large T; the machine enters through ι alone.
+    model_error : 2500·H²·O²·A^{3/2}·ι², the price of learning p, which does not grow with T but through ι.
     martingale : 4·H·√(T·ι), the noise of the episodes.
     trivial : H·K, what the regret cannot exceed whatever is played.
     """
@@ -87,6 +89,9 @@ def _require_sizes(*sizes: int) -> None:
 @dataclass(frozen=True)
 class ExplorationBudget:
     """Theorem 2: episodes after which reward-free exploration gives (ε + α)-optimal plans for every reward ≤ G.
+
+    For a probabilistic machine G is the most that it pays over trajectories *and* its own moves; the largest mean over
+    its moves would be too small (``praemia.exploration.lemma`` says why).
 
     Attributes
     ----------

@@ -12,9 +12,18 @@ from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError
 from praemia.exploration import coverage, explore, significance, simulation_bound
 from praemia.exploration.lemma import history_visits
+from praemia.models.labels import LabelRule
+from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
+
+
+def nearby(kernel: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Return a kernel a twentieth of which is another one: so near that Lemma 2 says something."""
+    size, num_actions, _ = kernel.shape
+    mixed: np.ndarray = 0.95 * kernel + 0.05 * random_kernel(rng, size, num_actions, 3)
+    return mixed
 
 
 @settings(max_examples=60)
@@ -22,7 +31,7 @@ from praemia.planning.exact import evaluate, solve
 def test_lemma_two_holds_for_history_dependent_policies_and_any_reward(seed: int, horizon: int) -> None:
     rng = np.random.default_rng(seed)
     task = tiny_task(seed, horizon=horizon)
-    other = random_kernel(rng, 3, 2, 3)
+    other = nearby(task.mdp.to_dense(), rng)
     policy = RandomHistoryPolicy(seed, 2)
     largest = float(rng.uniform(0.5, 3.0))
     rewards: dict[tuple[int, ...], float] = {}
@@ -34,17 +43,44 @@ def test_lemma_two_holds_for_history_dependent_policies_and_any_reward(seed: int
         values.append(value)
     bound = simulation_bound(task, LabeledMDP.from_dense(other), policy, largest)
     assert abs(values[0] - values[1]) <= bound + 1e-9
+    assert bound < largest  # else it would say nothing
 
 
 @settings(max_examples=40)
 @given(seed=st.integers(0, 10**6))
 def test_lemma_two_holds_for_tables_and_machines(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    task = tiny_task(seed, num_observations=4, horizon=5)
-    second = LabeledMDP.from_dense(random_kernel(rng, 4, 2, 3), task.mdp.labelling)
-    policy = rng.integers(2, size=(5, 2, 4))
-    gap = evaluate(task, policy).value - evaluate(Task(second, task.machine, 5), policy).value
-    assert abs(gap) <= simulation_bound(task, second, policy, bound=5.0) + 1e-9
+    task = tiny_task(seed, num_observations=4, horizon=4)
+    second = LabeledMDP.from_dense(nearby(task.mdp.to_dense(), rng), task.mdp.labelling)
+    policy = rng.integers(2, size=(4, 2, 4))
+    gap = evaluate(task, policy).value - evaluate(Task(second, task.machine, 4), policy).value
+    most = 3.0  # the machine pays 1, 0.5, 1, 0.5 at most
+    assert abs(gap) <= simulation_bound(task, second, policy, most) + 1e-9 < most
+
+
+def test_lemma_two_needs_the_largest_reward_over_the_moves_of_a_machine() -> None:
+    """A machine that is rich with probability .01, and a policy that acts only then: by hand.
+
+    Action 1 leads to the goal with probability .5 in one kernel and .9 in the other, and the rich state pays 1 for it.
+    So the values are .01·.5 and .01·.9; the pair is visited .01 times, and the kernels differ by .8 there.
+    """
+    kernels = [np.array([[[1.0, 0.0], [1.0 - p, p]], [[0.0, 1.0], [0.0, 1.0]]]) for p in (0.5, 0.9)]
+    rules = [LabelRule(frozenset({"goal"}), source=0, target=1)]
+    machine = (
+        MachineBuilder("new")
+        .edge("new", "!goal", "rich", probability=0.01)
+        .edge("new", "!goal", "poor", probability=0.99)
+        .edge("rich", "goal", "poor", reward=1)
+        .build()
+    )
+    tasks = [Task(LabeledMDP.from_dense(kernel, rules), machine, 2) for kernel in kernels]
+    policy = np.zeros((2, 3, 2), dtype=int)
+    policy[1, machine.index["rich"], 0] = 1
+    values = [evaluate(task, policy).value for task in tasks]
+    assert values == pytest.approx([0.005, 0.009])
+    assert simulation_bound(tasks[0], tasks[1].mdp, policy, bound=1.0) == pytest.approx(0.008)
+    largest_mean = 0.01
+    assert simulation_bound(tasks[0], tasks[1].mdp, policy, largest_mean) == pytest.approx(0.00008)
 
 
 def test_lemma_two_is_zero_for_equal_kernels_and_needs_equal_sizes_and_starts() -> None:
@@ -70,9 +106,6 @@ def test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration(seed:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_significance_is_the_optimum_of_the_indicator_reward(seed: int) -> None:
-    from praemia.models.labels import LabelRule
-    from praemia.models.machine import MachineBuilder
-
     task = tiny_task(seed, num_observations=4, horizon=4)
     machine = MachineBuilder("x").edge("x", "here", "x", reward=1).build()
     for o, found in enumerate(significance(task)):

