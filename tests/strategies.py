@@ -6,6 +6,7 @@ propositions of ``PROPOSITIONS``. It knows nothing of the package's guards.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
 from typing import Any
@@ -118,6 +119,27 @@ def random_machine(num_states: int, most_targets: int, seed: int) -> RewardMachi
 def exactly(label: frozenset[str]) -> Guard:
     """Return the guard that holds on one label alone."""
     return parse_guard(" & ".join(name if name in label else f"!{name}" for name in PROPOSITIONS))
+
+
+def with_rewards(machine: RewardMachine, low: float, high: float) -> RewardMachine:
+    """Return a machine whose rewards, in [0, 1], are stretched to [low, high]; what no rule matches still pays 0."""
+
+    def stretched(law: Reward) -> Reward:
+        return Reward(tuple(low + (high - low) * value for value in law.values), law.probabilities)
+
+    found = tuple(
+        replace(rule, outcomes=tuple(replace(out, reward=stretched(out.reward)) for out in rule.outcomes))
+        for rule in machine.rules
+    )
+    return replace(machine, rules=found)
+
+
+@st.composite
+def tasks_with_any_rewards(draw: st.DrawFn) -> Task:
+    """Draw a task of any width whose rewards lie in a range of any sign and size."""
+    task = draw(tasks_of_any_width())
+    low = draw(st.sampled_from([-1000.0, -3.0, -0.25, 0.0, 2.0]))
+    return Task(task.mdp, with_rewards(task.machine, low, low + draw(st.sampled_from([0.5, 1.0, 7.0]))), task.horizon)
 
 
 @st.composite

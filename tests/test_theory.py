@@ -73,3 +73,10 @@ def test_sizes_below_1_are_refused(sizes: Any) -> None:
 def test_a_failure_probability_outside_0_and_1_is_refused(rho: float) -> None:
     with pytest.raises(ParameterError, match=r"^failure_prob="):
         regret_bound(2, 2, 2, 5, 10, rho)
+
+
+def test_bounds_grow_with_the_range_of_rewards() -> None:
+    unit, wide = (regret_bound(5, 2, 3, 10, 1000, reward_span=span) for span in (1.0, 3.0))
+    for term in ("leading", "model_error", "martingale", "trivial"):
+        assert getattr(wide, term) == pytest.approx(3.0 * getattr(unit, term))
+    assert regret_lower_bound(5, 2, 10, 1000, 3.0) == pytest.approx(3.0 * regret_lower_bound(5, 2, 10, 1000))

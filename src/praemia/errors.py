@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, requires
+from numbers import Integral
 
 
 class PraemiaError(Exception):
@@ -83,3 +84,14 @@ def missing_extra(purpose: str, extra: str) -> MissingExtraError:
     wanted = [item.partition(";")[0].strip() for item in declared if item.endswith(f"extra == '{extra}'")]
     command = f": pip install {' '.join(map(repr, wanted))}" if wanted else ""
     return MissingExtraError(f"{purpose}{command} (the extra {extra!r} of praemia)")
+
+
+def require_whole(
+    name: str, value: object, low: int = 1, high: int | None = None, error: type[PraemiaError] = ParameterError
+) -> int:
+    """Return a whole number as an int, or raise an error that names it and the range that is expected."""
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
+        wanted = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
+        raise error(f"{name}={value!r}; expected a whole number {wanted}")
+    return int(value)  # type: ignore[call-overload,no-any-return]

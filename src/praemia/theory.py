@@ -1,6 +1,7 @@
 """The paper's bounds as functions, each term under its name.
 
-T = K·H, ι = ln(6·Q·O·A·T/ρ). All are functions of sizes alone.
+T = K·H, ι = ln(6·Q·O·A·T/ρ). All are functions of sizes alone, for rewards in [0, 1]. Learners map other rewards onto
+[0, 1] (``praemia.models.rewards``); regret and its bounds are then larger by the factor ``reward_span``.
 """
 
 from __future__ import annotations
@@ -54,25 +55,29 @@ def regret_bound(
     horizon: int,
     num_episodes: int,
     failure_prob: float = 0.05,
+    reward_span: float = 1.0,
 ) -> RegretBound:
     """Return Theorem 1's bound on the regret of UCBVI-PRM."""
+    _require_positive(reward_span=reward_span)
     _require_sizes(num_observations, num_actions, num_machine_states, horizon, num_episodes)
     if not 1e-12 <= failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number from 1e-12 to 1")
     num_steps = num_episodes * horizon
     iota = log_term(num_observations, num_actions, num_machine_states, num_steps, failure_prob)
     return RegretBound(
-        leading=72.0 * iota * math.sqrt(horizon * num_observations * num_actions * num_steps),
-        model_error=2500.0 * horizon**2 * num_observations**2 * num_actions**1.5 * iota**2,
-        martingale=4.0 * horizon * math.sqrt(num_steps * iota),
-        trivial=float(horizon * num_episodes),
+        leading=reward_span * 72.0 * iota * math.sqrt(horizon * num_observations * num_actions * num_steps),
+        model_error=reward_span * 2500.0 * horizon**2 * num_observations**2 * num_actions**1.5 * iota**2,
+        martingale=reward_span * 4.0 * horizon * math.sqrt(num_steps * iota),
+        trivial=reward_span * horizon * num_episodes,
     )
 
 
-def regret_lower_bound(num_observations: int, num_actions: int, horizon: int, num_episodes: int) -> float:
+def regret_lower_bound(
+    num_observations: int, num_actions: int, horizon: int, num_episodes: int, reward_span: float = 1.0
+) -> float:
     """Return √(H·O·A·T): no learner's worst case is better than a constant times this (the constant is not known)."""
     _require_sizes(num_observations, num_actions, 1, horizon, num_episodes)
-    return math.sqrt(horizon * num_observations * num_actions * num_episodes * horizon)
+    return reward_span * math.sqrt(horizon * num_observations * num_actions * num_episodes * horizon)
 
 
 def _require_sizes(*sizes: int) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from praemia.envs import from_gymnasium
 from praemia.errors import ModelError, ParameterError, UnknownNameError
-from praemia.models.labels import LabelRule
+from praemia.models.labels import AFTER_THE_END, LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -132,7 +132,7 @@ def test_an_observation_entered_both_ways_gets_an_absorbing_twin() -> None:
     assert dense[2, :, 2].tolist() == [1.0, 1.0], "only entered with the flag: absorbing, whatever its row says"
     assert mdp.start_probs.tolist() == [1.0, 0.0, 0.0, 0.0]
     assert labels_of(mdp, 0, 0, 3) == labels_of(mdp, 0, 0, 1) == {"to1"}
-    assert labels_of(mdp, 3, 0, 3) == labels_of(mdp, 2, 1, 2) == frozenset()
+    assert labels_of(mdp, 3, 0, 3) == labels_of(mdp, 2, 1, 2) == AFTER_THE_END
 
 
 def test_rules_that_match_everything_are_silent_once_an_episode_has_ended() -> None:

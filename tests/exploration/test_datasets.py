@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,9 @@ from helpers_exploration import tiny_task
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.estimate import SINK, estimated_mdp, estimated_task
-from praemia.files.whole import pack_arrays, unpack_arrays
-from praemia.models.labels import LabelRule
+from praemia.exploration.estimate import estimated_mdp, estimated_task
+from praemia.files.arrays import PackedArrays, pack_arrays
+from praemia.models.labels import AFTER_THE_END, LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -135,7 +134,7 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_p
     o, a = never[0]
     policy = np.full((3, 1, 4), a)
     assert evaluate(estimate, policy).values[0, 0, o] == 0.0
-    assert {SINK} in model.label_sets
+    assert AFTER_THE_END in model.label_sets
 
 
 def test_a_machine_that_waits_for_what_never_happens_is_refused(dataset: Dataset) -> None:
@@ -175,10 +174,8 @@ def test_coverage_says_what_was_never_reached() -> None:
     ],
 )
 def test_data_of_another_format_says_which_version_reads_it(tmp_path: Path, number: int, remedy: str) -> None:
-    arrays = unpack_arrays(explore(tiny_task(0), episodes=2, method="uncertainty").to_bytes())
-    header = json.loads(arrays["header"].tobytes()) | {"format": number}
-    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    data = explore(tiny_task(0), episodes=2, method="uncertainty").to_bytes()
     path = tmp_path / "data.npz"
-    path.write_bytes(pack_arrays(arrays))
+    path.write_bytes(pack_arrays(PackedArrays(data, "data").header() | {"format": number}, {}))
     with pytest.raises(FileError, match=f"of format {number}; this version of praemia reads format 3: {remedy}"):
         Dataset.load(path)

@@ -17,6 +17,7 @@ from task_texts import SPOILED, TASK, spoil
 from praemia import envs
 from praemia.errors import FileError, PraemiaError, UnknownNameError
 from praemia.files import load, load_machine, load_task, resolve_task
+from praemia.models.labels import AFTER_THE_END
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.rewards import Reward
 
@@ -220,7 +221,7 @@ def test_a_gymnasium_environment_is_read_with_its_options_and_labels(tmp_path: P
     task = load_task(_file(tmp_path, GYMNASIUM))
     assert (task.num_observations, task.num_actions) == (16, 4)
     assert set(task.mdp.probs) == {1.0}  # without slipping every move is sure
-    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal"})}
+    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal"}), AFTER_THE_END}
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Rewards are laws on [0, 1], in one normal form."""
+"""Rewards are laws over finite numbers and intervals, in one normal form; ranges map them onto [0, 1]."""
 
 import math
 
@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError
-from praemia.models.rewards import Reward
+from praemia.models.rewards import Reward, RewardRange
 
 
 @given(strategies.rewards())
@@ -45,6 +45,9 @@ def test_equal_values_are_added_and_impossible_ones_dropped():
         (Reward.of(0.25), "0.25"),
         (Reward.bernoulli(0.3), "Bernoulli(0.3)"),
         (Reward((0.2, 0.4), (0.5, 0.5)), "0.2 w.p. 0.5, 0.4 w.p. 0.5"),
+        (Reward.of(-3), "-3"),
+        (Reward.uniform(-1, 2), "uniform(-1, 2)"),
+        (Reward((0.0, 1.0), (0.5, 0.5), (0.0, 1.0)), "0 w.p. 0.5, uniform(1, 2) w.p. 0.5"),
     ],
 )
 def test_a_reward_is_written_for_people(reward, text):
@@ -56,8 +59,8 @@ def test_a_reward_is_written_for_people(reward, text):
     [
         ((), (), "0 values"),
         ((0.5, 0.6), (1.0,), "2 values and 1 probabilities"),
-        ((1.5,), (1.0,), "a reward of 1.5; rewards must lie in"),
-        ((-0.1,), (1.0,), "a reward of -0.1"),
+        ((1e200,), (1.0,), r"a reward of 1e\+200; expected a number between"),
+        ((-math.inf,), (1.0,), "a reward of -inf"),
         ((math.nan,), (1.0,), "a reward of nan"),
         ((math.inf,), (1.0,), "a reward of inf"),
         ((0.0, 1.0), (1.5, -0.5), "probability 1.5"),
@@ -65,7 +68,7 @@ def test_a_reward_is_written_for_people(reward, text):
         ((0.0, 1.0), (0.5, 0.4), "sum to 0.9"),
     ],
 )
-def test_what_is_not_a_law_on_the_unit_interval_is_refused(values, probabilities, message):
+def test_what_is_not_a_law_is_refused(values, probabilities, message):
     with pytest.raises(ModelError, match=message):
         Reward(values, probabilities)
 
@@ -73,3 +76,26 @@ def test_what_is_not_a_law_on_the_unit_interval_is_refused(values, probabilities
 def test_a_bernoulli_reward_needs_a_probability():
     with pytest.raises(ModelError, match="must lie in"):
         Reward.bernoulli(1.5)
+
+
+def test_a_uniform_reward_from_high_to_low_is_refused():
+    with pytest.raises(ModelError, match="the first must be the lower"):
+        Reward.uniform(2, 1)
+
+
+def test_a_uniform_reward_has_the_moments_of_its_interval():
+    law = Reward.uniform(-1, 3)
+    assert (law.mean, law.lowest, law.highest, law.is_constant) == (1.0, -1.0, 3.0, False)
+    assert Reward.uniform(2, 2) == Reward.of(2)
+
+
+def test_a_range_holds_0_and_1_and_maps_its_ends_onto_them():
+    wide = RewardRange.of([Reward.of(-3), Reward.uniform(2, 5)])
+    assert (wide.low, wide.high, wide.span) == (-3.0, 5.0, 8.0)
+    assert wide.to_unit(Reward.of(-3)) == Reward.of(0)
+    assert wide.to_unit(Reward.uniform(1, 5)) == Reward.uniform(0.5, 1)
+    assert wide.values_from_unit(0.5, num_steps=10) == 0.5 * 8 - 30
+    inside = RewardRange.of([Reward.of(0.2)])
+    assert inside.is_unit
+    law = Reward.of(0.2)
+    assert inside.to_unit(law) is law

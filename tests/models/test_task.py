@@ -37,13 +37,13 @@ def test_another_machine_may_ignore_what_the_labels_say():
 @pytest.mark.parametrize(
     ("horizon", "message"),
     [
-        (0, "horizon 0; expected 1 …"),
-        (-1, "horizon -1"),
-        (MAX_HORIZON + 1, "expected 1 … 1,000,000"),
-        (2.0, "horizon 2.0; expected a whole number"),
-        (True, "horizon True"),
-        ("3", "horizon '3'"),
-        (None, "horizon None"),
+        (0, "horizon=0; expected a whole number from 1"),
+        (-1, "horizon=-1"),
+        (MAX_HORIZON + 1, "from 1 to 1,000,000"),
+        (2.0, "horizon=2.0; expected a whole number"),
+        (True, "horizon=True"),
+        ("3", "horizon=.3."),
+        (None, "horizon=None"),
     ],
 )
 def test_a_bad_horizon_is_refused(horizon, message):

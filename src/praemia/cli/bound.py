@@ -21,8 +21,9 @@ def command(task: str, episodes: int, failure_prob: float, as_json: bool) -> Non
 
     problem = resolve_task(task)
     sizes = (problem.num_observations, problem.num_actions)
-    bound = regret_bound(*sizes, problem.num_machine_states, problem.horizon, episodes, failure_prob)
-    lower = regret_lower_bound(*sizes, problem.horizon, episodes)
+    span = problem.machine.reward_range.span
+    bound = regret_bound(*sizes, problem.num_machine_states, problem.horizon, episodes, failure_prob, span)
+    lower = regret_lower_bound(*sizes, problem.horizon, episodes, span)
     if as_json:
         terms = {"leading": bound.leading, "model_error": bound.model_error, "martingale": bound.martingale}
         more = {"total": bound.total, "trivial": bound.trivial, "lower": lower, "vacuous": bound.is_vacuous}
@@ -40,5 +41,7 @@ def command(task: str, episodes: int, failure_prob: float, as_json: bool) -> Non
             ("lower bound", "√(HOAT), up to a constant", f"{lower:,.0f}"),
         ],
     )
+    if span != 1.0:
+        click.echo(f"\nRewards span {span:g}; each term is that for rewards in [0, 1], times {span:g}.")
     if bound.is_vacuous:
         click.echo("\nAt this length the theorem promises no more than the trivial bound.")

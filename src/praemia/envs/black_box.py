@@ -4,7 +4,7 @@ The environment has Discrete observations 0 … O−1 and Discrete actions; its 
 function ``labels(o, a, o', info)`` says which propositions a step makes true.
 
 An episode may end before the horizon. Ending in o' is taken as moving to the observation O + o', which is absorbing
-and label-free, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
+and in which machines halt, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
 observations are kept apart by o' because the label of the last step may depend on it.)
 """
 
@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from praemia.errors import ModelError, did_you_mean
-from praemia.models.labels import FunctionLabelling, Label, as_label
+from praemia.errors import ModelError, did_you_mean, require_whole
+from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
 from praemia.models.machine import RewardMachine
 from praemia.models.task import MAX_HORIZON
 
@@ -42,8 +42,7 @@ class BlackBox:
                 raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n) that starts at 0")
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
-        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int) or not 1 <= self.horizon <= MAX_HORIZON:
-            raise ModelError(f"horizon {self.horizon!r}; expected a whole number from 1 to {MAX_HORIZON:,}")
+        require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
 
     def __repr__(self) -> str:
         return f"BlackBox({self.name!r}, {self.machine.num_states} machine states, horizon {self.horizon})"
@@ -72,7 +71,7 @@ class BlackBox:
 
         def label(o: int, a: int, z: int) -> Label:
             if o >= size:
-                return frozenset()
+                return AFTER_THE_END
             try:
                 return self.label(o, a, z % size, {})
             except KeyError as missing:

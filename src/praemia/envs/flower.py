@@ -16,8 +16,9 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from praemia.envs.checks import only, size_between
 from praemia.envs.pictures import Mark, Picture, Spot
+from praemia.errors import require_whole
+from praemia.models.guards import only
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
@@ -45,7 +46,7 @@ def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
 
 def flower_machine(loop: int = 20) -> RewardMachine:
     """Return the machine: four loops of three states, and one of ``loop``, that meet in the centre."""
-    size_between("loop", loop, 1, 100_000)
+    require_whole("loop", loop, 1, 100_000)
     propositions = [f"petal-{i}" for i in PETALS]
     builder = MachineBuilder(initial="centre", propositions=propositions)
     for i in PETALS:

@@ -80,6 +80,8 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         self._step += 1
         truncated = self._step >= self.task.horizon
         reward = float(table.reward_values[paid])
+        if table.reward_widths[paid] > 0.0:
+            reward += float(table.reward_widths[paid]) * self.np_random.random()
         return self._state(), reward, False, truncated, {"label": self._labels[label]}
 
     def render(self) -> str | None:

@@ -11,10 +11,10 @@ works w.p. 0.8.
 
 from __future__ import annotations
 
-from praemia.envs.checks import only
 from praemia.envs.grid import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
 from praemia.errors import unknown_name
+from praemia.models.guards import only
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP

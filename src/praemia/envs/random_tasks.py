@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.envs.checks import size_between
+from praemia.errors import require_whole
 from praemia.models.guards import Constant, Guard, Proposition
 from praemia.models.labels import LabelRule
 from praemia.models.limits import require_memory
@@ -47,12 +47,12 @@ def random_task(
     branching : how many successors are drawn for a pair (o, a); some may coincide.
     propositions : how many propositions there are, ``p0``, ``p1``, …
     """
-    size_between("observations", observations, 1, 10_000_000)
-    size_between("actions", actions, 1, 10_000)
-    size_between("machine_states", machine_states, 1, 100_000)
-    size_between("seed", seed, 0, 2**63 - 1)
-    size_between("branching", branching, 1, 10_000)
-    size_between("propositions", propositions, 1, 40)
+    require_whole("observations", observations, 1, 10_000_000)
+    require_whole("actions", actions, 1, 10_000)
+    require_whole("machine_states", machine_states, 1, 100_000)
+    require_whole("seed", seed, 0, 2**63 - 1)
+    require_whole("branching", branching, 1, 10_000)
+    require_whole("propositions", propositions, 1, 40)
     require_memory(100 * observations * actions * branching, "a random kernel")
     names = tuple(f"p{i}" for i in range(propositions))
     rng = np.random.default_rng([seed, observations, actions, machine_states, branching, propositions])

@@ -160,7 +160,7 @@ def _own_picture(name: str) -> Picture | None:
 
 def _ring(task: Task) -> Picture:
     mdp = task.mdp
-    rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr)) // mdp.num_actions
+    rows = mdp.edge_pairs // mdp.num_actions
     pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
     starts = mdp.start_probs > 0.0
     marks = [Mark(str(o), "start" if starts[o] else "plain") for o in range(task.num_observations)]

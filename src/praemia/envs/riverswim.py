@@ -14,9 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.checks import size_between
 from praemia.envs.pictures import Mark, Picture, Spot, require_drawable
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_whole
 from praemia.models.labels import LabelRule
 from praemia.models.limits import require_memory
 from praemia.models.machine import MachineBuilder, RewardMachine
@@ -30,7 +29,7 @@ _BYTES_PER_OBSERVATION = 400  # four entries of four arrays, and the copies made
 
 def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool = False) -> Task:
     """Make the RiverSwim patrol task; the horizon is 2 · size unless it is given."""
-    size_between("size", size, 2, 10_000_000)
+    require_whole("size", size, 2, 10_000_000)
     if not isinstance(probabilistic, bool):
         raise ParameterError(f"probabilistic={probabilistic!r}; expected true or false")
     require_memory(_BYTES_PER_OBSERVATION * size, f"a river of {size:,} observations")
@@ -98,7 +97,7 @@ def riverswim_prm_picture(size: int = 5) -> Picture:
 
 
 def _picture(size: int, title: str, paid: str) -> Picture:
-    size_between("size", size, 2, 10_000_000)
+    require_whole("size", size, 2, 10_000_000)
     require_drawable(size)
     marks = [Mark(str(o)) for o in range(size)]
     marks[0] = Mark("0", "start", "left end; episodes start here")

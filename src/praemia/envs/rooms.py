@@ -9,10 +9,9 @@ again.
 
 from __future__ import annotations
 
-from praemia.envs.checks import size_between
 from praemia.envs.grid import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_whole
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
@@ -47,7 +46,7 @@ def corner_patrol() -> RewardMachine:
 
 
 def _maze(size: int) -> Grid:
-    size_between("size", size, 5, 2_999)
+    require_whole("size", size, 5, 2_999)
     if size % 2 == 0:
         raise ParameterError(f"size={size}; expected an odd number, so that the door is in the middle")
     edge, middle = range(size), size // 2

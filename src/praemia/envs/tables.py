@@ -6,7 +6,7 @@ successor are added up.
 
 Ended episodes. In the table an episode ends by the flag, whatever the row of the observation that was
 reached says (CliffWalking's goal has an ordinary row). Here episodes always last for the horizon, so an
-ended one waits in an absorbing observation whose label is empty:
+ended one waits in an absorbing observation, where machines halt (``AFTER_THE_END``):
 
 * an observation that is only ever entered with the flag becomes absorbing itself;
 * one that is entered both ways, or that episodes may start in, keeps its row, and a *twin* of it that is
@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.models.labels import Indices, Label, Labelling
+from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling
 from praemia.models.mdp import LabeledMDP, Labels, as_labelling
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class EndingLabelling(Labelling):
-    """The labels of a table with twins: a twin is labelled as its original, and what has ended is silent.
+    """The labels of a table with twins: a twin is labelled as its original, and machines halt in what has ended.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class EndingLabelling(Labelling):
         numbers, labels = self.inner.of(self.originals[sources[live]], actions[live], self.originals[targets[live]])
         all_numbers = np.zeros(len(sources), dtype=np.int32)
         all_numbers[live] = numbers + 1
-        return all_numbers, [frozenset(), *labels]
+        return all_numbers, [AFTER_THE_END, *labels]
 
     def propositions(self) -> Label | None:
         return self.inner.propositions()
@@ -67,9 +67,10 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     labels : label rules in the environment's observation numbers, or a function (o, a, o') → propositions.
     make_kwargs : arguments of ``gymnasium.make`` for an id.
 
-    Returns ------- The MDP. Episodes start as in ``unwrapped.initial_state_distrib`` where the environment
-    has one, else always in the observation that ``reset(seed=0)`` returns. Time limits of wrappers are left
-    to the task's horizon.
+    Returns
+    -------
+    The MDP. Episodes start as in ``unwrapped.initial_state_distrib`` where the environment has one, else always in the
+    observation that ``reset(seed=0)`` returns. Time limits of wrappers are left to the task's horizon.
     """
     if isinstance(env_or_id, str):
         env = _make(env_or_id, make_kwargs)

@@ -7,9 +7,9 @@ The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering p
 
 from __future__ import annotations
 
-from praemia.envs.checks import size_between
 from praemia.envs.grid import MOVES, STAY, Grid
 from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
+from praemia.errors import require_whole
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
@@ -18,7 +18,7 @@ from praemia.models.task import Task
 
 def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     """Make the warehouse task; the horizon is 3 · size unless it is given."""
-    size_between("size", size, 2, 3_000)
+    require_whole("size", size, 2, 3_000)
     grid = Grid.open(size, size)
     labels = [
         LabelRule("item", target=grid.observation((0, size - 1))),

@@ -108,7 +108,7 @@ def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
     """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M]."""
     table = np.zeros((horizon + 1, machine.num_states))
     for h in range(horizon - 1, -1, -1):
-        table[h] = table[h + 1]
+        table[h] = machine.idle_reward.mean + table[h + 1]
         for rule in machine.rules:
             m = machine.index[rule.source]
             gain = sum(
@@ -171,7 +171,8 @@ def _outlook(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Lab
     labelling = RuleLabelling(()) if is_open else dataset.labelling if labels is None else as_labelling(labels)
     known = (dataset.num_observations, dataset.num_actions, horizon, machine, labelling, ())
     table = MachineTable.of(machine, [frozenset()])
-    spec = TaskSpec(*known, table, more_labels=True, labels_need_info=bool(is_open))
+    num_ended = int(dataset.absorbing.sum())  # in a black box, the last ones
+    spec = TaskSpec(*known, table, more_labels=True, labels_need_info=bool(is_open), num_ended=num_ended)
     table, outlook_for = spec.outlook
     outlook = outlook_for(machine.num_states)
     groups = np.append(outlook.groups, np.zeros(dataset.num_actions, dtype=np.int32))

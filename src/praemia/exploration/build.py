@@ -11,7 +11,7 @@ from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import Environment
 from praemia.exploration.reach import most_visits
-from praemia.models.labels import RuleLabelling
+from praemia.models.labels import ENDED, RuleLabelling
 
 MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observations: some seconds
 
@@ -25,7 +25,7 @@ def build_dataset(
 ) -> Dataset:
     """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not asked for."""
     rules, known = environment.label_rules(kept)
-    names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
+    names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)} - {ENDED}
     return Dataset(
         environment.num_observations,
         environment.num_actions,

@@ -135,22 +135,24 @@ def certify_machine(
     holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
     sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
-    most = most_to_earn(machine, int(task.horizon))
+    # The bounds are for rewards in [0, 1]; what they say is told in the user's units at the end.
+    scale, task, unit = machine.reward_range, task.in_unit_range, machine.in_unit_range
+    most = most_to_earn(unit, task.horizon)
     largest, start = float(most[0, task.table.initial]), dataset.start_probs
-    found = machine_bounds(dataset, task, machine, labels, sure, inner, most)
+    found = machine_bounds(dataset, task, unit, labels, sure, inner, most)
     distances = (min(largest, sure.start_tv * largest + float(start @ b)) for b in (found.farthest, found.distance))
     simulation, loss = sum(distances), _shifted(found.loss, start, sure.start_tv)
     visits = occupancy(task, policy).pairs[:-1]
     if simulation < loss:
         visits = visits + occupancy(task, found.farthest_policy).pairs[:-1]
     return Certificate(
-        bound=min(largest, simulation, loss),
-        largest=largest,
+        bound=scale.span * min(largest, simulation, loss),
+        largest=scale.span * largest,
         failure_prob=failure_prob,
         alpha=0.0,
-        simulation=simulation,
-        optimistic=_shifted(found.upper, start, sure.start_tv),
-        pessimistic=0.0 - _shifted(-found.lower, start, sure.start_tv),
+        simulation=scale.span * simulation,
+        optimistic=scale.values_from_unit(_shifted(found.upper, start, sure.start_tv), task.horizon),
+        pessimistic=scale.values_from_unit(0.0 - _shifted(-found.lower, start, sure.start_tv), task.horizon),
         start_tv=sure.start_tv,
         holds_for=holds_for,
         to_visit=_suggestions(dataset, sure, visits),

@@ -18,7 +18,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
 from praemia.exploration.counted import Counted
 from praemia.learners.base import Learner
-from praemia.models.labels import Indices, Label, LabelRule, RuleLabelling
+from praemia.models.labels import ENDED, Indices, Label, LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine, format_label
 from praemia.models.task import Task
 from praemia.simulation.box_world import BoxWorld
@@ -133,7 +133,7 @@ class BoxEnvironment(Environment):
         """Read out what was counted, and learn the labels; they must be a function of (o, a, o')."""
         seen, sets = world.experience().transitions, world.spec.label_sets
         for o, a, z, number in zip(*(column.tolist() for column in seen[:4]), strict=True):
-            label = sets[number] - {HERE}
+            label = sets[number] - {HERE, ENDED}
             known = self._labels.setdefault((o * self.num_actions + a, z), label)
             if known != label:
                 raise ModelError(

@@ -1,8 +1,7 @@
 """The estimate p̂ as a model to plan in.
 
 A pair never visited has no p̂. It leads to a *sink*, one observation more than there are (the last), which is absorbing.
-Transitions into it and in it carry the label {SINK} alone, and a machine is made deaf to it: each guard g becomes
-g & !SINK. So the machine stays where it is and pays nothing, even if its rules hold on the empty label.
+Transitions into it and in it are labelled as after the end of an episode: the machine stays and pays nothing.
 """
 
 from __future__ import annotations
@@ -14,9 +13,8 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean
 from praemia.exploration.dataset import Dataset
-from praemia.models.guards import Proposition
-from praemia.models.labels import Indices, Label, Labelling, RuleLabelling
-from praemia.models.machine import RewardMachine, Rule
+from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling, RuleLabelling
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP, Labels, as_labelling
 from praemia.models.task import Task
 
@@ -25,24 +23,21 @@ SINK = "praemia-sink"
 
 @dataclass(frozen=True)
 class SinkLabelling(Labelling):
-    """The labels of a dataset, with {SINK} on every transition that ends in the sink and none from absorbing ones."""
+    """The labels of a dataset; on transitions into the sink and from absorbing observations machines halt."""
 
     inner: Labelling
     sink: int
     absorbing: tuple[int, ...] = ()
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        lost = targets == self.sink
-        inside = ~lost & ~np.isin(sources, np.array(self.absorbing, dtype=np.int64))
+        inside = (targets != self.sink) & ~np.isin(sources, np.array(self.absorbing, dtype=np.int64))
         part, labels = self.inner.of(sources[inside], actions[inside], targets[inside])
         numbers = np.full(len(sources), len(labels), dtype=np.int32)
         numbers[inside] = part
-        numbers[lost] = len(labels) + 1
-        return numbers, [*labels, frozenset(), frozenset({SINK})]
+        return numbers, [*labels, AFTER_THE_END]
 
     def propositions(self) -> Label | None:
-        inner = self.inner.propositions()
-        return None if inner is None else inner | {SINK}
+        return self.inner.propositions()
 
 
 def estimated_mdp(dataset: Dataset, labels: Labels | None = None) -> LabeledMDP:
@@ -76,21 +71,15 @@ def _all_pairs(observations: NDArray[np.int64], num_actions: int) -> NDArray[np.
     return (observations[:, None] * num_actions + np.arange(num_actions)).ravel().astype(np.int64)
 
 
-def deaf(machine: RewardMachine) -> RewardMachine:
-    """Return the machine that stays and pays nothing on {SINK}, and is the same otherwise."""
-    rules = tuple(Rule(rule.source, rule.guard & ~Proposition(SINK), rule.outcomes) for rule in machine.rules)
-    return RewardMachine(machine.states, machine.initial, (*machine.propositions, SINK), rules)
-
-
 def estimated_task(
     dataset: Dataset, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None
 ) -> Task:
     """Return the task of a machine in p̂, sink included."""
     _require_labels(dataset, machine, labels)
     mdp = estimated_mdp(dataset, labels)
-    produced = sorted(frozenset().union(*mdp.label_sets) - {SINK})
+    produced = sorted(frozenset().union(*mdp.label_sets) - AFTER_THE_END)
     chosen = dataset.horizon if horizon is None else horizon
-    return Task(mdp, deaf(machine.over(produced)), chosen, "estimate")
+    return Task(mdp, machine.over(produced), chosen, "estimate")
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError, unknown_name
+from praemia.errors import ParameterError, require_whole, unknown_name
 from praemia.exploration.build import build_dataset
 from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
@@ -180,8 +180,7 @@ def _checked(
     if method not in METHODS:
         raise unknown_name("exploration method", method, METHODS)
     for name, number in (("episodes", episodes), ("policy_episodes", policy_episodes)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not 1 <= number <= MAX_EPISODES:
-            raise ParameterError(f"{name}={number!r}; expected a whole number from 1 to {MAX_EPISODES:,}")
+        require_whole(name, number, 1, MAX_EPISODES)
     chosen = DEFAULT_SCALES[method] if scale is None else scale
     if not stop_below >= 0.0:
         raise ParameterError(f"stop_below={stop_below!r}; expected a number ≥ 0")

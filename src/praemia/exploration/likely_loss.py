@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_whole
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.planners import ExpectimaxPlanner
 from praemia.exploration.posterior import PRIOR, Posterior
@@ -156,18 +156,14 @@ def drawn_view(dataset: Dataset, rng: np.random.Generator) -> KernelView:
 
 def random_numbers(seed: int) -> np.random.Generator:
     """Return the generator of a likely loss."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed={seed!r}; expected a whole number ≥ 0")
-    return np.random.default_rng([int(seed), 29])
+    return np.random.default_rng([require_whole("seed", seed, 0), 29])
 
 
 def require_draws(draws: int, level: float = LEVEL) -> None:
     """Refuse a level outside (0, 1), and fewer draws than it needs."""
     if not 0.0 < level < 1.0:
         raise ParameterError(f"level={level!r}; expected a number between 0 and 1")
-    if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or not 1 <= draws <= MAX_DRAWS:
-        raise ParameterError(f"draws={draws!r}; expected a whole number from 1 to {MAX_DRAWS:,}")
-    if _rank(level, int(draws)) > draws:
+    if _rank(level, require_whole("draws", draws, 1, MAX_DRAWS)) > draws:
         fewest = math.ceil(level / (1.0 - level) - 1e-9)
         raise ParameterError(f"draws={draws}; a level of {level:g} needs {fewest:,} at least")
 

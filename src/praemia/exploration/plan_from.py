@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, ParameterError
+from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_task
@@ -123,16 +123,14 @@ def plan_from(
     fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
         the certificate is tighter and says so. Machines that the data records need no voucher.
     """
-    steps = dataset.horizon if horizon is None else horizon
-    if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MAX_HORIZON:
-        raise ParameterError(f"horizon={horizon!r}; expected a whole number from 1 to {MAX_HORIZON:,}")
+    steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     if isinstance(reward, RewardMachine):
-        return _for_machine(dataset, reward, int(steps), planner, failure_prob, labels, fixed_in_advance)
+        return _for_machine(dataset, reward, steps, planner, failure_prob, labels, fixed_in_advance)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
     if isinstance(planner, ProductPlanner):
         raise ModelError(f"the product planner takes machines; {reward.name!r} is a reward on trajectories")
-    return _for_trajectories(dataset, reward, int(steps), planner, failure_prob, seed)
+    return _for_trajectories(dataset, reward, steps, planner, failure_prob, seed)
 
 
 def _for_machine(

@@ -31,6 +31,7 @@ from praemia.kernels.planners import Recipe, call_plan, compiled_plan
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
 from praemia.learners.compiled import NO_INTS, NO_SMALL_INTS
 from praemia.learners.psrl import PSRL, draw_kernel, mean_value
+from praemia.models.labels import AFTER_THE_END
 from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels, as_labelling
@@ -168,8 +169,9 @@ class _LabelsOfDraws:
             is_known[:] = dataset.absorbing[o]
             is_known[dataset.pairs * size + dataset.successors] = True
         numbers, sets = self.labelling.of(o, a, z)
-        numbers[dataset.absorbing[o]] = sets.index(frozenset())
-        self.sets, self.machine = tuple(sets), machine.over(sorted(frozenset().union(*sets)))
+        numbers[dataset.absorbing[o]] = len(sets)
+        sets.append(AFTER_THE_END)
+        self.sets, self.machine = tuple(sets), machine.over(sorted(frozenset().union(*sets) - AFTER_THE_END))
         self.table = MachineTable.of(self.machine, sets)
         self.unknown = np.flatnonzero(~is_known)
         seen = np.unique(numbers[dataset.pairs * size + dataset.successors])

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.models.guards import Constant, overlap
-from praemia.models.labels import Label
+from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine, Rule
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -80,8 +80,9 @@ def reachable_observations(mdp: LabeledMDP) -> NDArray[np.bool_]:
 
 
 def _occurring_labels(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> list[Label]:
-    rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr))
-    return [mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]])]
+    rows = mdp.edge_pairs
+    found = (mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]]))
+    return [label for label in found if label != AFTER_THE_END]
 
 
 def _unreached_observations(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> Iterator[Finding]:
@@ -105,7 +106,7 @@ def _odd_rules(machine: RewardMachine, can_fire: CanFire, reason: str) -> Iterat
     for rule in machine.rules:
         if rule not in firing:
             yield Finding("warning", f"{rule.where}: this rule never fires; {reason}")
-    paying = {rule.source for rule in firing if any(out.reward.mean > 0.0 for out in rule.outcomes)}
+    paying = {rule.source for rule in firing if any(out.reward.mean != 0.0 for out in rule.outcomes)}
     hopeful = _closure(paying, {(target, source) for source, target in steps})
     for state in machine.states:
         if state in reached and state not in hopeful:

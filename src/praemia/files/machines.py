@@ -21,7 +21,7 @@ def build_machine(source: Source, part: MachinePart, path: DataPath = ()) -> Rew
 
     def first_rules(count: int) -> RewardMachine:
         names = tuple(part.states), part.initial, tuple(part.propositions)
-        return RewardMachine(*names, tuple(rules[:count]), part.first_match)
+        return RewardMachine(*names, tuple(rules[:count]), first_match=part.first_match)
 
     def fails(count: int) -> bool:
         try:

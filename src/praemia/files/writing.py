@@ -103,11 +103,12 @@ def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
     if isinstance(mdp.labelling, RuleLabelling):
         yield from mdp.labelling.rules
         return
-    rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr))
+    rows = mdp.edge_pairs
     for row, target, number in zip(rows.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
         label: Label = mdp.label_sets[number]
         if label:
-            yield LabelRule(label, *divmod(row, mdp.num_actions), target)
+            o, a = divmod(row, mdp.num_actions)
+            yield LabelRule(label, o, a, target)
 
 
 def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:

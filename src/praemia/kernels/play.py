@@ -26,6 +26,7 @@ class WorldArrays(NamedTuple):
     mach_sums: Floats
     reward_indptr: Ints
     reward_values: Floats
+    reward_widths: Floats
     reward_sums: Floats
     start_observations: SmallInts
     start_sums: Floats
@@ -125,7 +126,10 @@ def play(
             r = world.reward_indptr[j]
             if world.reward_indptr[j + 1] - r > 1:
                 r = draw(world.reward_sums, r, world.reward_indptr[j + 1], rng.random())
-            gain += world.reward_values[r]
+            reward = world.reward_values[r]
+            if world.reward_widths[r] > 0.0:
+                reward += world.reward_widths[r] * rng.random()
+            gain += reward
             state, pair, outcome = o, row, e
             if width > 0:
                 state = o * num_states + m
@@ -141,7 +145,7 @@ def play(
             if keeps_recent:
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
                 recent[h, 3], recent[h, 4], recent[h, 5] = label, m, world.mach_targets[j]
-                recent_rewards[h] = world.reward_values[r]
+                recent_rewards[h] = reward
             o, m = z, np.int64(world.mach_targets[j])
         if uses_steps:
             counts.steps[horizon, o if width == 0 else o * num_states + m] += 1

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -312,3 +312,15 @@ def _choices(guard: Guard) -> list[dict[str, bool]]:
         return [forced]
     name = min(guard.propositions())
     return [{name: True}, {name: False}]
+
+
+def only(name: str, among: Iterable[str]) -> Guard:
+    """Return the guard that holds when a proposition is true and the others are not.
+
+    Rules of one machine state must exclude each other also on labels that never occur.
+    """
+    guard: Guard = Proposition(name)
+    for other in among:
+        if other != name:
+            guard = guard & ~Proposition(other)
+    return guard

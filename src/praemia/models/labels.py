@@ -21,6 +21,10 @@ Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
+# The label of a step after the end of an episode holds this name. Machines cannot read it: they stay and pay nothing.
+ENDED = "praemia-ended"
+AFTER_THE_END: Label = frozenset({ENDED})
+
 
 @dataclass(frozen=True, init=False)
 class LabelRule:

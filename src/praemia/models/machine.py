@@ -3,7 +3,8 @@
 A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
 environment carries the label σ, the one rule of q whose guard holds on σ is used: the machine moves to q' with
 probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
-pays 0. A deterministic machine is the case in which every rule has one outcome.
+pays 0. Once an episode has ended (its label is then ``AFTER_THE_END``) the machine halts: no rule holds. A
+deterministic machine is the case in which every rule has one outcome.
 
 The guards of a state's rules exclude each other, so the order of rules means nothing. What is written in an order
 (``first_match``, ``else``) is turned into such guards when the machine is made.
@@ -19,8 +20,9 @@ from itertools import combinations
 
 from praemia.errors import ModelError, did_you_mean, unknown_name
 from praemia.models.guards import Else, Guard, overlap, parse_guard
+from praemia.models.labels import ENDED
 from praemia.models.matching import exclusive
-from praemia.models.rewards import TOLERANCE, Reward
+from praemia.models.rewards import TOLERANCE, Reward, RewardRange
 
 NOTHING = Reward((0.0,))
 
@@ -84,12 +86,14 @@ class RewardMachine:
 
     With ``first_match`` the rules of a state are tried in their order and the first whose guard holds is taken. A rule
     whose guard is ``else`` is taken where no other does, wherever it stands.
+    ``idle_reward`` is what a step pays on which no rule holds: 0, but for a machine whose rewards were mapped.
     """
 
     states: tuple[str, ...]
     initial: str
     propositions: tuple[str, ...]
     rules: tuple[Rule, ...]
+    idle_reward: Reward = NOTHING
     first_match: InitVar[bool] = False
 
     def __post_init__(self, first_match: bool) -> None:
@@ -99,6 +103,8 @@ class RewardMachine:
         object.__setattr__(self, "rules", rules)
         self._validate_names("state", self.states)
         self._validate_names("proposition", self.propositions)
+        if ENDED in self.propositions:
+            raise ModelError(f"the proposition {ENDED!r} marks the end of an episode; machines cannot read it")
         if not self.states:
             raise ModelError("a machine without states; give at least one")
         if self.initial not in self.states:
@@ -159,24 +165,47 @@ class RewardMachine:
 
     @cached_property
     def mean_rewards(self) -> tuple[float, ...]:
-        """The mean rewards that a step can have, increasing; 0 is among them."""
-        return tuple(sorted({0.0, *(out.reward.mean for rule in self.rules for out in rule.outcomes)}))
+        """The mean rewards that a step can have, increasing; that of a step on which nothing happens is among them."""
+        return tuple(sorted({self.idle_reward.mean, *(reward.mean for reward in self._rewards)}))
+
+    @property
+    def _rewards(self) -> list[Reward]:
+        return [outcome.reward for rule in self.rules for outcome in rule.outcomes]
+
+    @cached_property
+    def reward_range(self) -> RewardRange:
+        """The range of its rewards, 0 and 1 included."""
+        return RewardRange.of([self.idle_reward, *self._rewards])
+
+    @cached_property
+    def in_unit_range(self) -> RewardMachine:
+        """The same machine with its rewards mapped into [0, 1]; itself, if they lie there."""
+        known = self.reward_range
+        if known.is_unit:
+            return self
+        rules = tuple(
+            replace(rule, outcomes=tuple(replace(out, reward=known.to_unit(out.reward)) for out in rule.outcomes))
+            for rule in self.rules
+        )
+        return replace(self, rules=rules, idle_reward=known.to_unit(self.idle_reward))
 
     def outcomes(self, state: str, label: Set[str]) -> tuple[Outcome, ...]:
         """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
-        for rule in self.rules_from(state):
+        for rule in () if ENDED in label else self.rules_from(state):
             if rule.guard.holds(label):
                 return rule.outcomes
-        return (Outcome(state),)
+        return (Outcome(state, reward=self.idle_reward),)
 
     def over(self, propositions: Iterable[str]) -> RewardMachine:
         """Return the same machine over a larger set of propositions, which its rules do not read."""
         union = dict.fromkeys((*self.propositions, *propositions))
-        return RewardMachine(self.states, self.initial, tuple(union), self.rules)
+        return replace(self, propositions=tuple(union))
 
 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
+    if ENDED in label:
+        return "(after the end)"
     return "{" + ", ".join(sorted(label)) + "}"
 
 
@@ -226,4 +255,4 @@ class MachineBuilder:
         rules = tuple(Rule(source, guard, tuple(outs)) for (source, guard), outs in self._rules.items())
         read = dict.fromkeys(name for rule in rules for name in sorted(rule.guard.propositions()))
         propositions = tuple(read) if self._propositions is None else self._propositions
-        return RewardMachine(tuple(self._states), self._initial, propositions, rules, self._first_match)
+        return RewardMachine(tuple(self._states), self._initial, propositions, rules, first_match=self._first_match)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -113,8 +114,13 @@ class LabeledMDP:
                 if number is not None and not 0 <= number < size:
                     raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")
 
+    @cached_property
+    def edge_pairs(self) -> NDArray[np.int64]:
+        """int64[N], the pair o·A + a of each edge."""
+        return np.repeat(np.arange(self.num_pairs), np.diff(self.indptr))
+
     def _number_labels(self) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
-        rows = np.repeat(np.arange(self.num_pairs), np.diff(self.indptr))
+        rows = self.edge_pairs
         targets = self.successors.astype(np.int64)
         numbers, sets = self.labelling.of(rows // self.num_actions, rows % self.num_actions, targets)
         used, compact = np.unique(numbers, return_inverse=True)
@@ -265,7 +271,7 @@ class LabeledMDP:
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(8 * shape[0] * shape[1] * shape[2], "the dense kernel")
         dense = np.zeros((self.num_pairs, self.num_observations))
-        dense[np.repeat(np.arange(self.num_pairs), np.diff(self.indptr)), self.successors] = self.probs
+        dense[self.edge_pairs, self.successors] = self.probs
         return dense.reshape(shape)
 
     def to_sparse(self) -> list[Any]:

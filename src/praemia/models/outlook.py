@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from praemia.kernels.arrays import Outlook
 from praemia.models.guards import Constant, Guard, overlap
-from praemia.models.labels import Label
+from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine
 from praemia.models.task import MachineTable, TaskSpec
 
@@ -27,10 +27,7 @@ def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]
     """Return the machine on the labels that can occur, and the outlook for tables of a width."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
     if num_pairs * num_obs > MAX_TRIPLES or spec.labels_need_info:
-        table = MachineTable.of(spec.machine, exhaustive_labels(spec.machine)) if spec.more_labels else spec.table
-        num_labels = len(table.inert)
-        groups, reaches = np.ones((1, num_labels), dtype=bool), np.ones((num_labels, num_obs), dtype=bool)
-        return table, _outlook(np.zeros(num_pairs, dtype=np.int32), groups, reaches, table)
+        return _all_labels(spec)
     labels, table = spec.dense_labels
     num_labels = int(labels.max()) + 1
     by_pair = labels.reshape(num_pairs, num_obs)
@@ -40,6 +37,20 @@ def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]
     reaches = np.zeros((num_labels, num_obs), dtype=bool)
     reaches[by_pair, np.arange(num_obs)] = True
     return table, _outlook(group_of.ravel(), groups, reaches, table)
+
+
+def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]:
+    """Allow every label after every pair; after the end of an episode that of the end alone."""
+    table = spec.table
+    if spec.more_labels:
+        table = MachineTable.of(spec.machine, [*exhaustive_labels(spec.machine), AFTER_THE_END])
+    num_labels, num_obs = len(table.inert), spec.num_observations
+    groups = np.ones((2 if spec.num_ended else 1, num_labels), dtype=bool)
+    if spec.num_ended:
+        groups[0, -1], groups[1, :-1] = False, False
+    ended = np.arange(num_obs) >= num_obs - spec.num_ended
+    reaches = np.ones((num_labels, num_obs), dtype=bool)
+    return table, _outlook(np.repeat(ended, spec.num_actions), groups, reaches, table)
 
 
 def exhaustive_labels(machine: RewardMachine) -> list[Label]:

@@ -57,7 +57,7 @@ def product(task: Task) -> Product:
     mdp, table = task.mdp, task.table
     num_obs, num_actions, num_machine = task.num_observations, task.num_actions, task.num_machine_states
     num_states = num_machine * num_obs
-    edge_rows = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr))
+    edge_rows = mdp.edge_pairs
     branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
     require_memory(64 * int(branches.sum()), "the explicit product")
 

@@ -1,55 +1,83 @@
-"""Rewards: a number, or a distribution over finitely many numbers, in [0, 1]."""
+"""Rewards: a number, or a law over finitely many numbers and intervals. Any finite numbers will do.
+
+Users see their own units everywhere. Learners and bounds work in the unit range: ``RewardRange`` maps
+[min(0, lowest), max(1, highest)] onto [0, 1]. Rewards that lie in [0, 1] are left as they are, bit for bit.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 
 TOLERANCE = 1e-9
+LARGEST = 1e100  # far above any reward that is meant, far below where sums over an episode overflow
 
 
 @dataclass(frozen=True)
 class Reward:
-    """A reward law on [0, 1].
+    """A reward law: value i, or a number drawn uniformly from [value i, value i + width i], with probability i.
 
     Parameters
     ----------
-    values : the numbers that can be paid, increasing and distinct.
+    values : the numbers that can be paid, or the low ends of intervals; increasing and distinct once it exists.
     probabilities : their probabilities, positive, summing to 1.
+    widths : the widths of the intervals, 0 for a single number; none given: all are single numbers.
     """
 
     values: tuple[float, ...]
     probabilities: tuple[float, ...] = (1.0,)
+    widths: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.values) != len(self.probabilities) or not self.values:
+        widths = self.widths or (0.0,) * len(self.values)
+        if not len(self.values) == len(self.probabilities) == len(widths) or not self.values:
             raise ModelError(
                 f"a reward with {len(self.values)} values and {len(self.probabilities)} probabilities; "
                 "there must be as many of one as of the other, and at least one"
             )
-        for value in self.values:
-            if not 0.0 <= value <= 1.0:
-                raise ModelError(f"a reward of {value:g}; rewards must lie in [0, 1]")
-        for probability in self.probabilities:
-            if not 0.0 <= probability <= 1.0:
-                raise ModelError(f"a reward with probability {probability:g}; it must lie in [0, 1]")
+        self._validate_numbers(widths)
         total = math.fsum(self.probabilities)
         if not abs(total - 1.0) <= TOLERANCE:
             raise ModelError(f"a reward whose probabilities sum to {total:g}; they must sum to 1")
-        merged: dict[float, float] = {}
-        for value, probability in zip(self.values, self.probabilities, strict=True):
-            merged[float(value)] = merged.get(float(value), 0.0) + float(probability)
-        pairs = sorted((value, probability) for value, probability in merged.items() if probability > 0.0)
-        object.__setattr__(self, "values", tuple(value for value, _ in pairs))
-        object.__setattr__(self, "probabilities", tuple(probability for _, probability in pairs))
+        merged: dict[tuple[float, float], float] = {}
+        for value, width, probability in zip(self.values, widths, self.probabilities, strict=True):
+            key = (float(value), float(width))
+            merged[key] = merged.get(key, 0.0) + float(probability)
+        parts = sorted((*key, probability) for key, probability in merged.items() if probability > 0.0)
+        object.__setattr__(self, "values", tuple(value for value, _, _ in parts))
+        object.__setattr__(self, "widths", tuple(width for _, width, _ in parts))
+        object.__setattr__(self, "probabilities", tuple(probability for _, _, probability in parts))
+
+    def _validate_numbers(self, widths: tuple[float, ...]) -> None:
+        for value, width in zip(self.values, widths, strict=True):
+            if not (abs(value) <= LARGEST and abs(value + width) <= LARGEST):
+                raise ModelError(f"a reward of {value:g}; expected a number between -{LARGEST:g} and {LARGEST:g}")
+            if not width >= 0.0:
+                raise ModelError(f"a uniform reward from {value:g} to {value + width:g}; the first must be the lower")
+        for probability in self.probabilities:
+            if not 0.0 <= probability <= 1.0:
+                raise ModelError(f"a reward with probability {probability:g}; it must lie in [0, 1]")
 
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
         """Pay 1 with the given probability, else 0."""
         return cls((0.0, 1.0), (1.0 - probability, probability))
+
+    @classmethod
+    def uniform(cls, low: float, high: float) -> Reward:
+        """Pay a number drawn uniformly from [low, high].
+
+        >>> Reward.uniform(-1, 3).mean
+        1.0
+        """
+        return cls((float(low),), (1.0,), (float(high) - float(low),))
 
     @classmethod
     def of(cls, reward: float | Reward) -> Reward:
@@ -63,19 +91,78 @@ class Reward:
         total = math.fsum(weight for weight, _ in parts)
         values = [value for _, reward in parts for value in reward.values]
         weights = [weight * p / total for weight, reward in parts for p in reward.probabilities]
-        return cls(tuple(values), tuple(weights))
+        widths = [width for _, reward in parts for width in reward.widths]
+        return cls(tuple(values), tuple(weights), tuple(widths))
 
     @property
     def is_constant(self) -> bool:
-        return len(self.values) == 1
+        return len(self.values) == 1 and self.widths[0] == 0.0
 
     @property
     def mean(self) -> float:
-        return math.fsum(v * p for v, p in zip(self.values, self.probabilities, strict=True))
+        parts = zip(self.values, self.widths, self.probabilities, strict=True)
+        return math.fsum((value + 0.5 * width) * probability for value, width, probability in parts)
+
+    @property
+    def lowest(self) -> float:
+        """The least that can be paid."""
+        return self.values[0]
+
+    @property
+    def highest(self) -> float:
+        """The most that can be paid."""
+        return max(value + width for value, width in zip(self.values, self.widths, strict=True))
 
     def __str__(self) -> str:
         if self.is_constant:
             return f"{self.values[0]:g}"
-        if self.values == (0.0, 1.0):
+        if self.values == (0.0, 1.0) and not any(self.widths):
             return f"Bernoulli({self.probabilities[1]:g})"
-        return ", ".join(f"{v:g} w.p. {p:g}" for v, p in zip(self.values, self.probabilities, strict=True))
+        parts = [
+            f"uniform({value:g}, {value + width:g})" if width else f"{value:g}"
+            for value, width in zip(self.values, self.widths, strict=True)
+        ]
+        if len(parts) == 1:
+            return parts[0]
+        return ", ".join(f"{part} w.p. {p:g}" for part, p in zip(parts, self.probabilities, strict=True))
+
+
+@dataclass(frozen=True)
+class RewardRange:
+    """The rewards that a machine can pay, 0 and 1 always among them, and the map of this range onto [0, 1].
+
+    The map is affine, r ↦ (r − low)/span. Over H steps a value v becomes (v − H·low)/span, and a loss shrinks by span.
+    """
+
+    low: float = 0.0
+    high: float = 1.0
+
+    @classmethod
+    def of(cls, rewards: Iterable[Reward]) -> RewardRange:
+        """Return the smallest range that holds some rewards, 0 and 1."""
+        laws = list(rewards)
+        return cls(min([0.0, *(law.lowest for law in laws)]), max([1.0, *(law.highest for law in laws)]))
+
+    @property
+    def span(self) -> float:
+        return self.high - self.low
+
+    @property
+    def is_unit(self) -> bool:
+        """Whether nothing needs to be mapped."""
+        return self.low == 0.0 and self.high == 1.0
+
+    def numbers_to_unit(self, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Map single rewards into [0, 1]."""
+        return rewards if self.is_unit else (rewards - self.low) / self.span
+
+    def values_from_unit(self, values: Any, num_steps: int) -> Any:
+        """Tell values over a number of steps, found in the unit range, in the user's units."""
+        return values if self.is_unit else values * self.span + num_steps * self.low
+
+    def to_unit(self, reward: Reward) -> Reward:
+        """Map a reward into [0, 1]."""
+        if self.is_unit:
+            return reward
+        values = tuple(min(1.0, max(0.0, (value - self.low) / self.span)) for value in reward.values)
+        return Reward(values, reward.probabilities, tuple(width / self.span for width in reward.widths))

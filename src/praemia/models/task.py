@@ -14,9 +14,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, did_you_mean
+from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.arrays import EveryRow, LayerArrays, MachineArrays, ModelArrays, Outlook
-from praemia.models.labels import Label, Labelling, RuleLabelling
+from praemia.models.labels import AFTER_THE_END, Label, Labelling, RuleLabelling
 from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine, format_label
 from praemia.models.mdp import LabeledMDP
@@ -32,7 +32,7 @@ class MachineTable:
     Attributes
     ----------
     indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
-    reward_indptr : int64[E + 1]; reward_values, reward_probs : float64[·] — the reward law of each edge.
+    reward_indptr : int64[E + 1]; reward_values, reward_widths, reward_probs : float64[·] — the law of each edge.
     inert : bool[L] — labels that move no state and pay nothing; still : bool[L] — that move no state.
     """
 
@@ -44,6 +44,7 @@ class MachineTable:
     rewards: NDArray[np.float64]
     reward_indptr: NDArray[np.int64]
     reward_values: NDArray[np.float64]
+    reward_widths: NDArray[np.float64]
     reward_probs: NDArray[np.float64]
     inert: NDArray[np.bool_]
     still: NDArray[np.bool_]
@@ -61,7 +62,7 @@ class MachineTable:
         stays: NDArray[np.bool_] = np.array(
             [len(row) == 1 and row[0][0] == i % machine.num_states for i, row in enumerate(rows)]
         )
-        pays = np.array([any(reward.mean > 0.0 for _, _, reward in row) for row in rows])
+        pays = np.array([any(reward.mean != 0.0 for _, _, reward in row) for row in rows])
         shape = (len(label_sets), machine.num_states)
         return cls(
             num_states=machine.num_states,
@@ -72,6 +73,7 @@ class MachineTable:
             rewards=np.array([reward.mean for _, _, reward in edges]),
             reward_indptr=_offsets([len(reward.values) for _, _, reward in edges]),
             reward_values=np.array([value for _, _, reward in edges for value in reward.values]),
+            reward_widths=np.array([width for _, _, reward in edges for width in reward.widths]),
             reward_probs=np.array([prob for _, _, reward in edges for prob in reward.probabilities]),
             inert=np.all((stays & ~pays).reshape(shape), axis=1),
             still=np.all(stays.reshape(shape), axis=1),
@@ -140,6 +142,7 @@ class TaskSpec:
     table: MachineTable
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
     labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
+    num_ended: int = 0  # in a black box: how many observations, the last ones, stand for an episode that has ended
 
     @property
     def num_machine_states(self) -> int:
@@ -165,7 +168,8 @@ class TaskSpec:
         require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
         o, a, z = (axis.ravel() for axis in np.indices(shape))
         numbers, sets = self.labelling.of(o, a, z)
-        return numbers.reshape(shape), MachineTable.of(self.machine.over(frozenset().union(*sets)), sets)
+        produced = frozenset().union(*sets) - AFTER_THE_END
+        return numbers.reshape(shape), MachineTable.of(self.machine.over(produced), sets)
 
     @cached_property
     def every_row(self) -> EveryRow:
@@ -198,6 +202,7 @@ class TaskSpec:
             rewards=paid,
             reward_indptr=offsets,
             reward_values=paid,
+            reward_widths=np.zeros(len(paid)),
             reward_probs=ones,
             inert=paid == 0.0,
             still=np.ones(len(paid), dtype=bool),
@@ -224,17 +229,20 @@ class Task:
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
-        if isinstance(self.horizon, bool) or not isinstance(self.horizon, int | np.integer):
-            raise ModelError(f"horizon {self.horizon!r}; expected a whole number")
-        if not 1 <= self.horizon <= MAX_HORIZON:
-            raise ModelError(f"horizon {self.horizon}; expected 1 … {MAX_HORIZON:,}")
+        object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
+
+    @cached_property
+    def in_unit_range(self) -> Task:
+        """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
+        machine = self.machine.in_unit_range
+        return self if machine is self.machine else Task(self.mdp, machine, self.horizon, self.name)
 
     def _validate_labels(self) -> None:
         known = self.machine.propositions
         for label in self.mdp.label_sets:
-            for name in sorted(label.difference(known)):
+            for name in sorted(label.difference(known, AFTER_THE_END)):
                 raise ModelError(
                     f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
                     f"machine's{did_you_mean(name, known)}"
@@ -268,20 +276,21 @@ class Task:
 
     @cached_property
     def spec(self) -> TaskSpec:
-        """What a learner may know."""
+        """What a learner may know. Its rewards are those of ``in_unit_range``."""
+        unit = self.in_unit_range
         return TaskSpec(
             num_observations=self.num_observations,
             num_actions=self.num_actions,
             horizon=self.horizon,
-            machine=self.machine,
+            machine=unit.machine,
             labelling=self.mdp.labelling,
             label_sets=self.mdp.label_sets,
-            table=self.table,
+            table=unit.table,
         )
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine; ``lint`` tells what it reads in vain."""
-        produced = frozenset().union(*self.mdp.label_sets)
+        produced = frozenset().union(*self.mdp.label_sets) - AFTER_THE_END
         return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
 
     def with_horizon(self, horizon: int) -> Task:

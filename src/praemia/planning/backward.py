@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ParameterError
+from praemia.errors import require_whole
 from praemia.kernels import planning as kernels
 from praemia.kernels.arrays import LayerArrays, ModelArrays, padded_width
 
@@ -37,9 +37,7 @@ def choose_threads(threads: int | None, sums_per_step: int) -> int:
     if threads is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return cores if sums_per_step >= WORTH_SHARING else 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ParameterError(f"threads={threads!r}; expected a whole number of at least 1")
-    return threads
+    return require_whole("threads", threads)
 
 
 def backward(

@@ -16,7 +16,7 @@ from praemia.kernels.counts import EPISODE, NUM_ROWS, CountArrays
 from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
-from praemia.models.labels import Label
+from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.task import MachineTable, TaskSpec
 from praemia.simulation.loop import SLICE_SECONDS, World
 from praemia.simulation.seeds import generators
@@ -54,15 +54,17 @@ class BoxWorld(World):
         """Tabulate the machine on the labels met so far."""
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
+        unit = box.machine.in_unit_range
         sizes = (box.num_observations, box.num_actions, box.horizon)
         return TaskSpec(
             *sizes,
-            box.machine,
+            unit,
             box.labelling,
             tuple(self.labels),
-            self.table,
+            self.table if unit is box.machine else MachineTable.of(unit, list(self.labels)),
             more_labels=True,
             labels_need_info=self.labels_need_info,
+            num_ended=box.num_observations - box.num_env_observations,
         )
 
     def _probe(self, seed: int) -> None:
@@ -105,8 +107,9 @@ class BoxWorld(World):
     def play(self, most: int) -> None:
         began, last = time.perf_counter(), self.played + most
         while self.played < last and not self.is_due:
-            self._last = self._play_episode()
-            self.log.returns[self.played] = self._last.rewards.sum()
+            steps, rewards = self._play_episode()
+            self._last = Recent(steps, self.box.machine.reward_range.numbers_to_unit(rewards))
+            self.log.returns[self.played] = rewards.sum()
             self.log.state[NUM_PLAYED] += 1
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
@@ -120,8 +123,8 @@ class BoxWorld(World):
     def start_value(self, values: NDArray[np.float64]) -> float:
         return float("nan")
 
-    def _play_episode(self) -> Recent:
-        """Play one episode and count it.
+    def _play_episode(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Play one episode and count it; return its steps, as in ``Recent``, and what they paid, in the user's units.
 
         After an early end the steps go on in the absorbing observation, so that learners see it for what it is. When
         the environment cuts an episode off (truncation), the rest of it is not played.
@@ -133,7 +136,7 @@ class BoxWorld(World):
         for h in range(box.horizon):
             a = _act(self.policy[h, o, m], self.world_rng)
             if o >= box.num_env_observations:
-                z, label = o, 0
+                z, label = o, self.number(AFTER_THE_END)
             else:
                 observed, _, ended, truncated, info = box.env.step(a)
                 z = box.observation(observed)
@@ -149,7 +152,7 @@ class BoxWorld(World):
         if self.learner.uses_steps:
             self.counts.steps[len(steps), self._state(o, m)] += 1
         self.log.state[IS_DUE] = due
-        return Recent(np.array(steps, dtype=np.int64), np.array(rewards))
+        return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _state(self, o: int, m: int) -> int:
         return o * self.box.machine.num_states + m if self.learner.on_product else o
@@ -214,10 +217,10 @@ class BoxWorld(World):
     labels_need_info = False  # whether the label of a step depends on what the step tells
 
     def _reward_number(self, label: int, m: int, m_next: int) -> int:
-        row = label * self.table.num_states + m
-        edges = range(self.table.indptr[row], self.table.indptr[row + 1])
-        edge = next(j for j in edges if self.table.targets[j] == m_next)
-        return self.box.machine.mean_rewards.index(self.table.rewards[edge])
+        table = self.known.table
+        row = label * table.num_states + m
+        edge = next(j for j in range(table.indptr[row], table.indptr[row + 1]) if table.targets[j] == m_next)
+        return self.known.machine.mean_rewards.index(table.rewards[edge])
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
@@ -235,8 +238,9 @@ def _move(table: MachineTable, label: int, m: int, rng: np.random.Generator) -> 
     row = label * table.num_states + m
     j = draw(table.sums, table.indptr[row], table.indptr[row + 1], rng.random())
     first, last = table.reward_indptr[j], table.reward_indptr[j + 1]
-    reward = rng.choice(table.reward_values[first:last], p=table.reward_probs[first:last]) if last - first > 1 else None
-    return int(table.targets[j]), float(table.reward_values[first] if reward is None else reward)
+    r = first + (rng.choice(last - first, p=table.reward_probs[first:last]) if last - first > 1 else 0)
+    extra = table.reward_widths[r] * rng.random() if table.reward_widths[r] > 0.0 else 0.0
+    return int(table.targets[j]), float(table.reward_values[r] + extra)
 
 
 def _empty_counts(spec: TaskSpec, learner: Learner) -> CountArrays:

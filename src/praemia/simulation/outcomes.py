@@ -48,6 +48,7 @@ def world_arrays(task: Task) -> WorldArrays:
         mach_sums=table.sums,
         reward_indptr=table.reward_indptr,
         reward_values=table.reward_values,
+        reward_widths=table.reward_widths,
         reward_sums=running_sums(table.reward_probs, table.reward_indptr),
         start_observations=starts,
         start_sums=np.cumsum(mdp.start_probs[starts]),
@@ -62,7 +63,7 @@ def outcome_arrays(task: Task, learner: Learner) -> OutcomeArrays:
         return _product_outcomes(task)
     if learner.asks_unseen:
         every = task.spec.every_row
-        pairs = np.repeat(np.arange(mdp.num_pairs), np.diff(mdp.indptr))
+        pairs = mdp.edge_pairs
         rows, row_labels, row_targets = every.own[pairs, mdp.successors], every.row_labels, every.row_targets
         places = np.arange(len(row_targets), dtype=np.int32)[task.num_observations :].copy()
         row_targets = row_targets[task.num_observations :].copy()

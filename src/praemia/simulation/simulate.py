@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-
-import numpy as np
+from functools import partial
+from typing import Any
 
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_whole
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
 from praemia.learners.outside import origin_of
@@ -49,14 +49,16 @@ def simulate(
     began = time.perf_counter()
     world: World
     if isinstance(task, Task):
-        optimal, num_shown = solve(task, keep_values=False).value, task.num_observations
-        world = TaskWorld(task, learner, num_episodes, key)
+        unit, num_shown = task.in_unit_range, task.num_observations
+        optimal: float | None = _in_user_units(task)(solve(unit, keep_values=False).value)
+        world = TaskWorld(unit, learner, num_episodes, key)
     else:
         # The others are those after an end: nothing depends on what is done there.
         optimal, num_shown = None, task.num_env_observations
         world = BoxWorld(task, learner, num_episodes, key)
     run_loop(world, num_episodes, on_progress=on_progress)
     made = int(world.log.state[NUM_PLANS])
+    log, in_user_units = world.log, _in_user_units(task)
     return Run(
         task=task.name,
         learner=learner.name,
@@ -64,10 +66,10 @@ def simulate(
         seed=key,
         num_episodes=num_episodes,
         optimal_value=optimal,
-        plan_episodes=world.log.plan_episodes[:made].copy(),
-        plan_values=world.log.plan_values[:made].copy(),
-        optimistic_values=world.log.optimistic_values[:made].copy(),
-        returns=world.log.returns,
+        plan_episodes=log.plan_episodes[:made].copy(),
+        plan_values=in_user_units(log.plan_values[:made].copy()),
+        optimistic_values=in_user_units(log.optimistic_values[:made].copy()),
+        returns=in_user_units(log.returns) if isinstance(task, Task) else log.returns,
         final_policy=world.shown_policy[:, :, :num_shown],
         seconds=time.perf_counter() - began,
         versions=versions(),
@@ -75,11 +77,13 @@ def simulate(
     )
 
 
+def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
+    """Return the map of values of whole episodes from the unit range, in which learners work, to the user's units."""
+    return partial(task.machine.reward_range.values_from_unit, num_steps=task.horizon)
+
+
 def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:
     """Check what a run is asked for, before any work; return the seed as a tuple."""
-    if isinstance(num_episodes, bool) or not isinstance(num_episodes, int | np.integer):
-        raise ParameterError(f"num_episodes={num_episodes!r}; expected a whole number")
-    if not 1 <= num_episodes <= MAX_EPISODES:
-        raise ParameterError(f"num_episodes={num_episodes}; expected 1 … {MAX_EPISODES:,}")
+    require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_memory(16 * int(num_episodes), f"a record of {num_episodes:,} episodes")
     return seed_key(seed)
