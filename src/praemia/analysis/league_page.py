@@ -87,6 +87,7 @@ def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
     )
     tidy(right, "mean rank", "1 is best", "")
     right.set_xlim(0.5, len(names) + 0.5)
+    right.locator_params(axis="x", integer=True)
     return figure
 
 
