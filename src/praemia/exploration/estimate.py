@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean
 from praemia.exploration.dataset import Dataset
-from praemia.models.guards import Proposition
 from praemia.models.labels import Indices, Label, Labelling, RuleLabelling
-from praemia.models.machine import RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP, Labels, as_labelling
 from praemia.models.task import Task
 
@@ -76,12 +75,6 @@ def _all_pairs(observations: NDArray[np.int64], num_actions: int) -> NDArray[np.
     return (observations[:, None] * num_actions + np.arange(num_actions)).ravel().astype(np.int64)
 
 
-def deaf(machine: RewardMachine) -> RewardMachine:
-    """Return the machine that stays and pays nothing on {SINK}, and is the same otherwise."""
-    rules = tuple(Rule(rule.source, rule.guard & ~Proposition(SINK), rule.outcomes) for rule in machine.rules)
-    return RewardMachine(machine.states, machine.initial, (*machine.propositions, SINK), rules)
-
-
 def estimated_task(
     dataset: Dataset, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None
 ) -> Task:
@@ -90,7 +83,7 @@ def estimated_task(
     mdp = estimated_mdp(dataset, labels)
     produced = sorted(frozenset().union(*mdp.label_sets) - {SINK})
     chosen = dataset.horizon if horizon is None else horizon
-    return Task(mdp, deaf(machine.over(produced)), chosen, "estimate")
+    return Task(mdp, machine.over(produced).deaf_to(SINK), chosen, "estimate")
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
@@ -106,13 +99,12 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | N
 
 def require_readable(machine: RewardMachine, produced: Label, known: Label) -> None:
     """Refuse a machine that reads names not known, or none of those that the labels produce."""
-    for rule in machine.rules:
-        for name in sorted(rule.guard.propositions() - known):
-            raise ModelError(
-                f"{rule.where}: the machine reads {name!r}, which the labels of this data never produce"
-                f"{did_you_mean(name, sorted(known))}"
-            )
-    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
+    read = machine.reads
+    for name in sorted(read - known):
+        raise ModelError(
+            f"the machine reads {name!r}, which the labels of this data never produce"
+            f"{did_you_mean(name, sorted(known))}"
+        )
     if read and not read & produced:
         raise ModelError(
             f"the machine reads {', '.join(sorted(read))}; the labels of this data never produce any of it"

@@ -127,7 +127,7 @@ def _closure(begin: Iterable[str], steps: Iterable[tuple[str, str]]) -> set[str]
 
 
 def _odd_propositions(machine: RewardMachine, occurring: Label) -> Iterator[Finding]:
-    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
+    read = machine.reads
     unread = [name for name in machine.propositions if name not in read]
     absent = [name for name in machine.propositions if name in read and name not in occurring]
     if unread:

@@ -22,7 +22,7 @@ class Booleans(Diagrams):
 
     def literal(self, variable: int, value: bool = True) -> int:
         """Return the function that is true where a variable has a value."""
-        return self.node(variable, int(self.false if value else self.true), int(self.true if value else self.false))
+        return self.node(variable, *((self.false, self.true) if value else (self.true, self.false)))
 
     def both(self, f: int, g: int) -> int:
         f, g = (f, g) if f < g else (g, f)
@@ -62,9 +62,23 @@ class Booleans(Diagrams):
 
     def terms(self, f: int) -> list[Term]:
         """Return an irredundant sum of products: f is true where all of some term holds (Minato and Morreale)."""
-        return self._terms(f, f, {})[0]
+        single = self._single_term(f)
+        return self._terms(f, f, {})[0] if single is None else [single]
 
-    def _terms(self, lower: int, upper: int, memo: dict[tuple[int, int], tuple[list[Term], int]]) -> tuple[list[Term], int]:
+    def _single_term(self, f: int) -> Term | None:
+        """Return the one term that a function is, if it is one: most guards are, and this is fast."""
+        term: Term = {}
+        while not self.is_leaf(f):
+            low, high = self.low[f], self.high[f]
+            if self.false not in (low, high):
+                return None
+            term[self.variable[f]] = low == self.false
+            f = high if low == self.false else low
+        return term if f == self.true else None
+
+    def _terms(
+        self, lower: int, upper: int, memo: dict[tuple[int, int], tuple[list[Term], int]]
+    ) -> tuple[list[Term], int]:
         """Return terms of some function between two, and that function."""
         if lower == self.false:
             return [], self.false

@@ -1,9 +1,9 @@
 """Decision diagrams: functions of a label, shared and reduced.
 
-A diagram is a number. It is a leaf, which holds any hashable value, or a node (variable, low, high): take ``high`` where
-the variable is true, else ``low``. Variables are numbered and are met in increasing order on every path; no node has
-two equal children and no two nodes are the same. So two diagrams of one store are the same function exactly when they are
-the same number (Bryant, 1986), and a child's number is smaller than its parents'.
+A diagram is a number. It is a leaf, which holds any hashable value, or a node (variable, low, high): take ``high``
+where the variable is true, else ``low``. Variables are numbered and are met in increasing order on every path; no node
+has two equal children and no two nodes are the same. So two diagrams of one store are the same function exactly when
+they are the same number (Bryant, 1986), and a child's number is smaller than its parents'.
 """
 
 from __future__ import annotations
@@ -142,9 +142,7 @@ class Diagrams:
         return self.high[diagram] if value else self.low[diagram]
 
 
-def copy(
-    source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]
-) -> int:
+def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
     """Copy a diagram to a store with the same variables, changing every value."""
     found = memo.get(f)
     if found is not None:

@@ -13,7 +13,7 @@ Known = dict[tuple[Formula, Formula], bool]
 
 def entails(f: Formula, g: Formula, known: Known) -> bool:
     """Tell whether g is seen to follow from f; both have ``!`` before names only. ``known`` is filled on the way."""
-    if f == g or f == FALSE or g == TRUE:
+    if f in (g, FALSE) or g == TRUE:
         return True
     if (f, g) not in known:
         known[f, g] = _entails(f, g, known)

@@ -24,7 +24,7 @@ DUALS = {"&": "|", "|": "&", "X": "WX", "WX": "X", "F": "G", "G": "F", "U": "R",
 
 @dataclass(frozen=True)
 class Formula:
-    """An operator with its parts; ``name`` is that of a proposition (operator "name"). Equal formulas hash alike, fast."""
+    """An operator with its parts; ``name`` is that of a proposition (operator "name"). The hash is kept."""
 
     operator: str
     parts: tuple[Formula, ...] = ()
@@ -105,7 +105,9 @@ def negation(formula: Formula) -> Formula:
         case "!":
             return parts[0]
         case "&" | "|":
-            return _junction(DUALS[operator], map(negation, parts), *((FALSE, TRUE) if operator == "&" else (TRUE, FALSE)))
+            return _junction(
+                DUALS[operator], map(negation, parts), *((FALSE, TRUE) if operator == "&" else (TRUE, FALSE))
+            )
         case "X" | "WX" | "F" | "G":
             return unary(DUALS[operator], negation(parts[0]))
         case "U" | "R":

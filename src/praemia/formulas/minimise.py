@@ -1,8 +1,8 @@
 """Merge the states that cannot be told apart by what they pay, whatever labels come.
 
-Partition refinement on diagrams: with every target replaced by its class, two states are alike if their diagrams are the
-same number. A class that falls apart keeps its number for the largest part; then only what stands above a leaf that names a
-moved state is looked at again. So a round costs as much as it changes.
+Partition refinement on diagrams: with every target replaced by its class, two states are alike if their diagrams are
+the same number. A class that falls apart keeps its number for the largest part; then only what stands above a leaf that
+names a moved state is looked at again. So a round costs as much as it changes.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ def minimise(diagrams: Diagrams, roots: Sequence[int], targets: Targets, image: 
     reached = reachable(diagrams, roots, targets)
     rough = _Refinement(diagrams, roots, reached, targets, image).run()
     numbers: dict[int, int] = {}
-    class_of, chosen = [-1] * len(roots), []
+    class_of = [-1] * len(roots)
+    chosen: list[int] = []
     for state in reached:
         if rough[state] not in numbers:
             numbers[rough[state]] = len(chosen)

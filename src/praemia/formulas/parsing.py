@@ -1,8 +1,9 @@
 """Read formulas; a mistake is shown with a caret under its place.
 
-From tightest to loosest: the unary operators (``! X WX N F G Y O H``), the binary ones in time (``U R W S``, which group to
-the right), ``&``, ``|``, ``->`` (to the right), ``<->``. ``N`` is another word for ``WX``. A name that is an operator or holds
-other characters is written in double quotes: ``"F"``, ``"at(A)"``. Text is parsed by a grammar and never evaluated.
+From tightest to loosest: the unary operators (``! X WX N F G Y O H``), the binary ones in time (``U R W S``, which group
+to the right), ``&``, ``|``, ``->`` (to the right), ``<->``. ``N`` is another word for ``WX``. A name that is an operator
+or holds other characters is written in double quotes: ``"F"``, ``"at(A)"``. Text is parsed by a grammar and never
+evaluated.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ _GRAMMAR = (
     + NAMES
 )
 _OPERAND = "a name, true, false, last, a unary operator (! X WX F G Y O H) or '('"
-_OPERATOR = "an operator (& | -> <-> U R W S), ')' or the end"
+_OPERATOR = "an operator (& | -> <-> U R W S) or ')' or the end"
 
 
 def parse_formula(text: str) -> Formula:
@@ -73,7 +74,7 @@ def make_parser(grammar: str) -> Any:
 
 
 def parse(parser: Any, text: str, kind: str, operand: str, operator: str) -> Any:
-    """Return the tree of a text, or raise a ModelError that points at the place; the last two say what may stand there."""
+    """Return the tree of a text, or raise a ModelError that points at the place and says what may stand there."""
     from lark.exceptions import UnexpectedInput
 
     if len(text) > MAX_LENGTH:
@@ -85,6 +86,7 @@ def parse(parser: Any, text: str, kind: str, operand: str, operator: str) -> Any
         at_end = token is not None and token.type == "$END"
         place = len(text) if at_end else error.pos_in_stream or 0
         wanted = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", ())
+        operator = operator.removesuffix(" or the end") if at_end else operator
         found = "it ends too early" if at_end else f"found {text[place : place + 20].split(maxsplit=1)[0]!r}"
         expected = operand if "NAME" in (wanted or ()) else operator
         raise mistake(kind, text, place, f"{found}; expected {expected}") from None

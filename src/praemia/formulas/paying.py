@@ -1,9 +1,9 @@
 """When an automaton pays: at the first step that satisfies, at each, or at the end of the trace.
 
-    each    1 at every step at which what was seen so far satisfies
-    first   1 at the first such step, and nothing ever after
-    end     the difference of satisfaction (1 or 0; 0 before the first step) step by step: 1 where it begins, −1 where it
-            ends; so what a trace has earned when it ends is 1 if all of it satisfies, and 0 if not
+each    1 at every step at which what was seen so far satisfies
+first   1 at the first such step, and nothing ever after
+end     the difference of satisfaction (1 or 0; 0 before the first step) step by step: 1 where it begins, −1 where it
+        ends; so what a trace has earned when it ends is 1 if all of it satisfies, and 0 if not
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _better(first: str, second: str) -> str:
 
 
 def state_names(automaton: Automaton) -> tuple[str, ...]:
-    """Return short names: start, what is left to do where that is short, else a number; done, failed, over, satisfied."""
+    """Return short names: start, done, failed, over, satisfied, or what is left to do; a number where that is long."""
     chosen: dict[str, None] = {}
     for number, meaning in enumerate(automaton.meanings):
         name = _name(automaton, number, meaning)

@@ -1,14 +1,14 @@
 """From a formula about the future to an automaton, by progression.
 
-After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may end
-here. With d(f) the diagram from σ to (residual, bit), and & and | of such pairs taken part by part,
+After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
+end here. With d(f) the diagram from σ to (residual, bit), and & and | of such pairs taken part by part,
 
     d(name) = (true, 1) or (false, 0)        d(X f) = (f, 0)        d(F f) = d(f) | (F f, 0)
     d(f U g) = d(g) | (d(f) & (f U g, 0))    d(!f) = !d(f)
 
-G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with X, F or
-U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one state. What an
-element implies of another (``entailment``) takes away further elements. Minimising does the rest.
+G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with X,
+F or U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one state.
+What an element implies of another (``entailment``) takes away further elements. Minimising does the rest.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class _Progression:
         return simple
 
     def _without(self, function: int, i: int, p: bool, j: int, q: bool) -> int | None:
-        """Return a function that is equal unless i = p and j = q, and does not depend on one of the two, if there is one."""
+        """Return a function without i or without j that is equal unless i = p and j = q, if there is one."""
         restrict = self._functions.restrict
         without_i, without_j = restrict(function, i, not p), restrict(function, j, not q)
         if restrict(restrict(function, i, p), j, not q) == restrict(without_i, j, not q):
@@ -146,7 +146,9 @@ class _Progression:
             case "F":
                 return self._join("|", self._after(parts[0]), self._stay(formula))
             case _:
-                return self._join("|", self._after(parts[1]), self._join("&", self._after(parts[0]), self._stay(formula)))
+                return self._join(
+                    "|", self._after(parts[1]), self._join("&", self._after(parts[0]), self._stay(formula))
+                )
 
     def _stay(self, formula: Formula) -> int:
         return self.moves.leaf((self.residual(formula), False))

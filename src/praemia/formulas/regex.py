@@ -1,8 +1,8 @@
 """From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
 
-A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label. Then
-come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is one.
-A state is a set of expressions, one of which the rest of the trace must match; the trace may end where one of them
+A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
+Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
+one. A state is a set of expressions, one of which the rest of the trace must match; the trace may end where one of them
 matches nothing at all.
 """
 
@@ -38,7 +38,7 @@ _GRAMMAR = (
     + NAMES
 )
 _OPERAND = "a name, '.', '!' or '('"
-_OPERATOR = "'*', '+', '?', '&', '|', another letter, ')' or the end"
+_OPERATOR = "'*', '+', '?', '&', '|', another letter or ')' or the end"
 
 
 class Expression(NamedTuple):
@@ -109,9 +109,9 @@ class _Derivation:
             case "constant":
                 return self._letter(self._letters.false if children[0] == "false" else self._letters.true)
             case "negation":
-                return self._letter(self._letters.negate(self._guard(children[0], "'!' stands")))
+                return self._letter(self._letters.negate(self._guard(children[0], "!")))
             case "both":
-                return self._letter(self._letters.all(self._guard(child, "'&' stands") for child in children))
+                return self._letter(self._letters.all(self._guard(child, "&") for child in children))
             case "either":
                 return self._either([self._build(child) for child in children])
             case "repeated":
@@ -125,12 +125,11 @@ class _Derivation:
     def _letter(self, letter: int) -> Expression:
         return Expression("letter", (), letter)
 
-    def _guard(self, node: Any, what: str) -> int:
+    def _guard(self, node: Any, operator: str) -> int:
         """Return the letter that a part is, or point at it: it is something longer."""
         expression = self._build(node)
         if expression.kind != "letter":
-            message = f"{what} before or after something that is not a guard; it can only join or negate guards"
-            raise mistake("regex", self._text, node.meta.start_pos, message)
+            raise mistake("regex", self._text, node.meta.start_pos, f"{operator!r} takes guards, and this is not one")
         return expression.letter
 
     def _either(self, parts: list[Expression]) -> Expression:
@@ -182,9 +181,7 @@ class _Derivation:
                 return self._union(result, self._derive(parts[1])) if _matches_nothing(parts[0]) else result
 
     def _followed(self, first: Expression, second: Expression) -> int:
-        return self.moves.map(
-            self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left), {}
-        )
+        return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left), {})
 
     def text(self, state: Derived) -> str:
         """Write what is left to match."""
@@ -203,7 +200,8 @@ class _Derivation:
                 inner = self._write(parts[0], tight=True)
                 return f"{inner}*" if inner.startswith("(") or inner.isidentifier() or inner == "." else f"({inner})*"
             case "either":
-                return f"({' | '.join(map(self._write, parts))})"
+                text = f"({' | '.join(self._write(part) for part in parts if part != EMPTY)})"
+                return f"{text}?" if EMPTY in parts else text
             case _:
                 text = " ".join(self._write(part) for part in parts)
                 return f"({text})" if tight else text

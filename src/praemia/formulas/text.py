@@ -8,9 +8,7 @@ from collections.abc import Iterable, Sequence
 from praemia.formulas.booleans import Term
 from praemia.formulas.formula import Formula, disjunction
 
-RESERVED = frozenset(
-    {"true", "false", "last", "else", "X", "WX", "N", "F", "G", "U", "R", "W", "Y", "O", "H", "S"}
-)
+RESERVED = frozenset({"true", "false", "last", "else", "X", "WX", "N", "F", "G", "U", "R", "W", "Y", "O", "H", "S"})
 PLAIN = re.compile(r"[^\W\d](?:\w|-(?!>))*")
 
 _TIGHTNESS = {"|": 1, "&": 2, "U": 3, "R": 3, "W": 3, "S": 3}

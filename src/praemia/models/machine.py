@@ -9,13 +9,17 @@ pays 0. A deterministic machine is the case in which every rule has one outcome.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from praemia.errors import ModelError, did_you_mean, unknown_name
-from praemia.models.guards import Guard, overlap, parse_guard
+from praemia.formulas.growth import MAX_STATES
+from praemia.models.guards import Guard, Proposition, overlap, parse_guard
 from praemia.models.rewards import TOLERANCE, Reward
 
 NOTHING = Reward((0.0,))
@@ -82,6 +86,47 @@ class RewardMachine:
     initial: str
     propositions: tuple[str, ...]
     rules: tuple[Rule, ...]
+
+    @classmethod
+    def from_ltlf(
+        cls,
+        formula: str | Mapping[str, float],
+        reward: float = 1.0,
+        pay: str = "first",
+        *,
+        propositions: Iterable[str] | None = None,
+        max_states: int = MAX_STATES,
+    ) -> RewardMachine:
+        """Return the smallest machine that pays for traces that satisfy a formula of LTL on finite traces.
+
+        Parameters
+        ----------
+        formula : such as ``F(item & X F delivery)``, or several with the reward of each: what they pay is added up.
+        pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
+            at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
+        propositions : those that labels may have; by default, those of the formula.
+        """
+        from praemia.models.from_formulas import machine_from
+
+        return machine_from("formula", formula, reward, pay, propositions, max_states)
+
+    @classmethod
+    def from_regex(
+        cls,
+        expression: str | Mapping[str, float],
+        reward: float = 1.0,
+        pay: str = "first",
+        *,
+        propositions: Iterable[str] | None = None,
+        max_states: int = MAX_STATES,
+    ) -> RewardMachine:
+        """Return the smallest machine that pays when all that was seen so far matches a regular expression.
+
+        Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
+        """
+        from praemia.models.from_formulas import machine_from
+
+        return machine_from("regex", expression, reward, pay, propositions, max_states)
 
     def __post_init__(self) -> None:
         self._validate_names("state", self.states)
@@ -154,10 +199,43 @@ class RewardMachine:
                 return rule.outcomes
         return (Outcome(state),)
 
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The propositions that some rule reads."""
+        return frozenset().union(*(rule.guard.propositions() for rule in self.rules))
+
     def over(self, propositions: Iterable[str]) -> RewardMachine:
         """Return the same machine over a larger set of propositions, which its rules do not read."""
         union = dict.fromkeys((*self.propositions, *propositions))
         return RewardMachine(self.states, self.initial, tuple(union), self.rules)
+
+    def deaf_to(self, proposition: str) -> RewardMachine:
+        """Return the machine that stays and pays nothing while a new proposition holds, and is the same otherwise."""
+        absent = ~Proposition(proposition)
+        rules = tuple(Rule(rule.source, rule.guard & absent, rule.outcomes) for rule in self.rules)
+        return RewardMachine(self.states, self.initial, (*self.propositions, proposition), rules)
+
+    def __add__(self, other: RewardMachine) -> RewardMachine:
+        """Return the machine that pays what both pay; they move independently, given the label."""
+        from praemia.models.algebra import add
+
+        return add(self, other) if isinstance(other, RewardMachine) else NotImplemented
+
+    def with_chance(self, chances: Mapping[str, float]) -> RewardMachine:
+        """Return the machine that notices each of some events only with a probability, at each step independently.
+
+        >>> RewardMachine.from_ltlf("F item").with_chance({"item": 0.8}).expected_rewards([{"item"}, {"item"}])
+        array([0.8 , 0.16])
+        """
+        from praemia.models.algebra import with_chance
+
+        return with_chance(self, chances)
+
+    def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
+        from praemia.models.words import expected_rewards
+
+        return expected_rewards(self, word)
 
 
 def format_label(label: Set[str]) -> str:

@@ -65,6 +65,13 @@ class Reward:
         weights = [weight * p / total for weight, reward in parts for p in reward.probabilities]
         return cls(tuple(values), tuple(weights))
 
+    @classmethod
+    def sum(cls, first: Reward, second: Reward) -> Reward:
+        """Return the law of the sum of two independent rewards."""
+        pairs = [(i, j) for i in range(len(first.values)) for j in range(len(second.values))]
+        values = tuple(first.values[i] + second.values[j] for i, j in pairs)
+        return cls(values, tuple(first.probabilities[i] * second.probabilities[j] for i, j in pairs))
+
     @property
     def is_constant(self) -> bool:
         return len(self.values) == 1
