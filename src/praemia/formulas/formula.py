@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-FUTURE = frozenset({"X", "WX", "F", "G", "U", "R", "W", "last"})
+FUTURE = frozenset({"X", "WX", "N", "F", "G", "U", "R", "W", "last"})
 PAST = frozenset({"Y", "O", "H", "S"})
 DUALS = {"&": "|", "|": "&", "X": "WX", "WX": "X", "F": "G", "G": "F", "U": "R", "R": "U"}
 
@@ -117,11 +117,6 @@ def negation(formula: Formula) -> Formula:
             return binary("U", right, conjunction((left, right)))
         case _:
             return Formula("!", (formula,))
-
-
-def operators(formula: Formula) -> set[str]:
-    """Return the operators that occur."""
-    return {formula.operator}.union(*map(operators, formula.parts))
 
 
 def names(formula: Formula) -> dict[str, None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from praemia.errors import ModelError, SizeError
 from praemia.formulas.automaton import Automaton
-from praemia.formulas.formula import FUTURE, PAST, operators
+from praemia.formulas.formula import FUTURE, PAST
 from praemia.formulas.growth import Growth
 from praemia.formulas.parsing import parse_formula
 from praemia.formulas.past import remember
@@ -18,8 +18,7 @@ def accept_formula(text: str, growth: Growth) -> Automaton:
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
     its last step. An empty trace satisfies nothing.
     """
-    formula = parse_formula(text)
-    used = operators(formula)
+    formula, used = parse_formula(text)
     if used & FUTURE and used & PAST:
         raise ModelError(
             f"the formula {text!r} mixes operators about the future ({', '.join(sorted(used & FUTURE))}) and about the "

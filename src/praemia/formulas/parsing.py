@@ -1,9 +1,9 @@
 """Read formulas; a mistake is shown with a caret under its place.
 
-From tightest to loosest: the unary operators (``! X WX N F G Y O H``), the binary ones in time (``U R W S``, which group
-to the right), ``&``, ``|``, ``->`` (to the right), ``<->``. ``N`` is another word for ``WX``. A name that is an operator
-or holds other characters is written in double quotes: ``"F"``, ``"at(A)"``. Text is parsed by a grammar and never
-evaluated.
+From tightest to loosest: the unary operators (``! X WX N F G Y O H``), the binary ones in time (``U R W S``, which
+group to the right), ``&``, ``|``, ``->`` (to the right), ``<->``. ``N`` is another word for ``WX``. A name that is an
+operator or holds other characters is written in double quotes: ``"F"``, ``"at(A)"``. Text is parsed by a grammar and
+never evaluated.
 """
 
 from __future__ import annotations
@@ -53,13 +53,18 @@ _GRAMMAR = (
 """
     + NAMES
 )
+_TIMED = ("UNARY", "BINARY", "CONSTANT")
 _OPERAND = "a name, true, false, last, a unary operator (! X WX F G Y O H) or '('"
 _OPERATOR = "an operator (& | -> <-> U R W S) or ')' or the end"
 
 
-def parse_formula(text: str) -> Formula:
-    """Parse a formula such as ``F(item & X F delivery)``."""
-    return _build(parse(_parser(), text, "formula", _OPERAND, _OPERATOR))
+def parse_formula(text: str) -> tuple[Formula, set[str]]:
+    """Parse a formula such as ``F(item & X F delivery)``; return it with the words for time that were written.
+
+    The formula is simplified, so that not all of them need be left in it.
+    """
+    tree = parse(_parser(), text, "formula", _OPERAND, _OPERATOR)
+    return _build(tree), {str(token) for token in tree.scan_values(lambda token: token.type in _TIMED)}
 
 
 @cache

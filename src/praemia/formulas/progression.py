@@ -6,9 +6,9 @@ end here. With d(f) the diagram from σ to (residual, bit), and & and | of such 
     d(name) = (true, 1) or (false, 0)        d(X f) = (f, 0)        d(F f) = d(f) | (F f, 0)
     d(f U g) = d(g) | (d(f) & (f U g, 0))    d(!f) = !d(f)
 
-G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with X,
-F or U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one state.
-What an element implies of another (``entailment``) takes away further elements. Minimising does the rest.
+G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with
+X, F or U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one
+state. What an element implies of another (``entailment``) takes away further elements. Minimising does the rest.
 """
 
 from __future__ import annotations

@@ -38,9 +38,13 @@ def write(formula: Formula, tightness: int = 0) -> str:
     if weak is not None:
         operator, parts = "W", weak
     own = _TIGHTNESS[operator]
-    inside = own + 1 if own == _TIGHTNESS["U"] else own
-    text = f" {operator} ".join(write(part, inside) for part in parts)
+    text = f" {operator} ".join(write(part, _UNARY if _is_timed(part, own) else own) for part in parts)
     return f"({text})" if own < tightness else text
+
+
+def _is_timed(part: Formula, tightness: int) -> bool:
+    """Tell whether a part is put in brackets though it binds tighter, to be easier to read: (a U b) & (c U d)."""
+    return part.operator in ("U", "R", "W", "S") or tightness == _TIGHTNESS["U"]
 
 
 def _weak_until(formula: Formula) -> tuple[Formula, Formula] | None:

@@ -14,10 +14,10 @@ from praemia.models.machine import RewardMachine
 
 
 def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-    """Return the mean reward of each step of a word, float64[n]."""
+    """Return the mean reward of each step of a word, float64[n]; messages count steps from 1."""
     chances = {machine.initial: 1.0}
     means = []
-    for number, propositions in enumerate(word):
+    for number, propositions in enumerate(word, start=1):
         label = _known_label(machine, propositions, number)
         after: dict[str, float] = {}
         mean = []
