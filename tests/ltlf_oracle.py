@@ -28,7 +28,10 @@ def random_formula(rng: random.Random, size: int, names: str, past: bool = False
     if size == 1:
         return rng.choice([*names] * 4 + ["true", "false"] + ([] if past else ["last"]))
     if size == 2 or rng.random() < 0.45:
-        return (rng.choice(("!", "Y", "O", "H") if past else ("!", "X", "WX", "F", "G")), random_formula(rng, size - 1, names, past))
+        return (
+            rng.choice(("!", "Y", "O", "H") if past else ("!", "X", "WX", "F", "G")),
+            random_formula(rng, size - 1, names, past),
+        )
     left = rng.randint(1, size - 2)
     operator = rng.choice(("&", "|", "->", "<->", "S", "S") if past else ("&", "|", "->", "<->", "U", "R", "W"))
     return (operator, random_formula(rng, left, names, past), random_formula(rng, size - 1 - left, names, past))

@@ -63,7 +63,9 @@ def test_a_machine_from_a_formula_is_drawn_with_it_and_with_what_is_left_and_lon
     assert "first & then" in drawn
     assert {"an-event & a-second-event | 0", "a-third-event & a-fourth-event |", "1"} <= set(drawn)
     assert "start F(an-event & a-second-event & X F(a-third-event & a-fourth-event))" in shown
-    assert draw_machine(machine, tmp_path / "x.mmd", title='say "x"').read_text().startswith('---\ntitle: "say \\"x\\""')
+    assert (
+        draw_machine(machine, tmp_path / "x.mmd", title='say "x"').read_text().startswith('---\ntitle: "say \\"x\\""')
+    )
 
 
 def test_an_edge_says_guard_probability_and_reward():

@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from praemia.errors import SizeError
 from praemia.formulas.diagrams import Diagrams, copy
 from praemia.formulas.growth import Growth
 
@@ -82,15 +81,13 @@ def explore(
     seen: set[int] = set()
     states = [start]
     for state in states:
-        try:
-            roots.append(moves(state))
-        except SizeError:
-            raise SizeError(f"the automaton outgrew its limit: {len(states):,} states so far") from None
+        roots.append(moves(state))
         for target, _ in _new_values(diagrams, roots[-1], seen):
             if target not in numbers:
                 numbers[target] = len(states)
                 states.append(target)
-        growth.check(len(states), len(diagrams))
+        growth.num_states = len(states)
+        growth.check(len(diagrams), 0)
     numbered = Diagrams()
     memo: dict[int, int] = {}
     copied = tuple(copy(diagrams, root, numbered, lambda v: Step(numbers[v[0]], int(v[1])), memo) for root in roots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from praemia.formulas.diagrams import Diagrams, Memo
-from praemia.formulas.growth import MAX_NODES
+from praemia.formulas.growth import Growth
 
 Term = dict[int, bool]  # variable -> whether it must be true
 
@@ -13,8 +13,8 @@ Term = dict[int, bool]  # variable -> whether it must be true
 class Booleans(Diagrams):
     """A store of boolean functions."""
 
-    def __init__(self, max_nodes: int = MAX_NODES) -> None:
-        super().__init__(max_nodes)
+    def __init__(self, growth: Growth | None = None) -> None:
+        super().__init__(growth)
         self.false, self.true = self.leaf(False), self.leaf(True)
         self._both: Memo = {}
         self._either: Memo = {}

@@ -11,22 +11,22 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import Any
 
-from praemia.errors import SizeError
-from praemia.formulas.growth import MAX_NODES
+from praemia.formulas.growth import Growth
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
+CHECK_EVERY = 256
 
 Memo = dict[tuple[int, int], int]
 
 
 class Diagrams:
-    """A store of diagrams that share their nodes."""
+    """A store of diagrams that share their nodes, which refuses to outgrow limits."""
 
-    def __init__(self, max_nodes: int = MAX_NODES) -> None:
+    def __init__(self, growth: Growth | None = None) -> None:
         self.variable: list[int] = []
         self.low: list[int] = []
         self.high: list[int] = []
-        self._max_nodes = max_nodes
+        self._growth = growth
         self._values: dict[int, Any] = {}
         self._leaves: dict[Hashable, int] = {}
         self._nodes: dict[tuple[int, int, int], int] = {}
@@ -53,8 +53,8 @@ class Diagrams:
         return found
 
     def _add(self, variable: int, low: int, high: int) -> int:
-        if len(self.variable) >= self._max_nodes:
-            raise SizeError(f"more than {self._max_nodes:,} diagram nodes")
+        if self._growth is not None and len(self.variable) % CHECK_EVERY == 0:
+            self._growth.check(len(self.variable), len(self._leaves))
         self.variable.append(variable)
         self.low.append(low)
         self.high.append(high)

@@ -11,6 +11,7 @@ from praemia.errors import SizeError
 MAX_STATES = 100_000
 MAX_NODES = 10_000_000
 TELL_SECONDS = 2.0
+CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 4, 10_000
 
 
 @dataclass
@@ -20,15 +21,21 @@ class Growth:
     max_states: int = MAX_STATES
     max_nodes: int = MAX_NODES
     tell: Callable[[str], None] | None = None
+    num_states: int = 0
     _last: float = field(default_factory=time.monotonic)
 
-    def check(self, num_states: int, num_nodes: int) -> None:
+    @property
+    def max_values(self) -> int:
+        """How many values diagrams may have: most will be states, and some only come up on the way."""
+        return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
+
+    def check(self, num_nodes: int, num_values: int) -> None:
         """Raise a SizeError when a limit is exceeded."""
-        size = f"{num_states:,} states and {num_nodes:,} diagram nodes so far"
-        if num_states > self.max_states:
-            raise SizeError(f"the automaton has more than {self.max_states:,} states ({size}); raise max_states")
+        size = f"{num_nodes:,} diagram nodes with {num_values:,} values, {self.num_states:,} states so far"
+        if self.num_states > self.max_states or num_values > self.max_values:
+            raise SizeError(f"the automaton outgrew its limit of {self.max_states:,} states ({size}); raise max_states")
         if num_nodes > self.max_nodes:
-            raise SizeError(f"the automaton's guards need more than {self.max_nodes:,} diagram nodes ({size})")
+            raise SizeError(f"the automaton's guards outgrew the memory ({size})")
         if self.tell is not None and time.monotonic() - self._last > TELL_SECONDS:
             self._last = time.monotonic()
             self.tell(size)

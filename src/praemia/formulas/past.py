@@ -28,10 +28,10 @@ def remember(formula: Formula, growth: Growth) -> Automaton:
 class _Remembering:
     def __init__(self, formula: Formula, growth: Growth) -> None:
         self.names = {name: number for number, name in enumerate(names(formula))}
-        self.moves = Diagrams(growth.max_nodes)
+        self.moves = Diagrams(growth)
         self.kept: dict[Formula, int] = {}
         self._formula = formula
-        self._functions = Booleans(growth.max_nodes)
+        self._functions = Booleans(growth)
         self._collect(formula)
 
     def _collect(self, formula: Formula) -> None:

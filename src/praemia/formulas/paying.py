@@ -37,7 +37,7 @@ def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
 
 def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
     done = automaton.num_states
-    store = Diagrams(growth.max_nodes)
+    store = Diagrams(growth)
     memo: dict[int, int] = {}
 
     def once(step: Step) -> Step:
@@ -49,7 +49,7 @@ def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
 
 
 def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
-    store = Diagrams(growth.max_nodes)
+    store = Diagrams(growth)
     memos: tuple[dict[int, int], dict[int, int]] = ({}, {})
 
     def moves(state: tuple[int, int]) -> int:

@@ -33,8 +33,8 @@ def progress(formula: Formula, growth: Growth) -> Automaton:
 class _Progression:
     def __init__(self, formula: Formula, growth: Growth) -> None:
         self.names = {name: number for number, name in enumerate(names(formula))}
-        self.moves = Diagrams(growth.max_nodes)
-        self._functions = Booleans(growth.max_nodes)
+        self.moves = Diagrams(growth)
+        self._functions = Booleans(growth)
         self._elements: list[Formula] = []
         self._opposites: list[Formula] = []  # the negation of each element
         self._numbers: dict[Formula, int] = {}

@@ -93,8 +93,8 @@ def _sequence(first: Expression, second: Expression) -> Expression:
 class _Derivation:
     def __init__(self, text: str, growth: Growth) -> None:
         self.names: dict[str, int] = {}
-        self.moves = Diagrams(growth.max_nodes)
-        self._letters = Booleans(growth.max_nodes)
+        self.moves = Diagrams(growth)
+        self._letters = Booleans(growth)
         self._text = text
         self._memo: Memo = {}
         self._derivatives: dict[Expression, int] = {}
