@@ -8,7 +8,7 @@ from praemia.formulas.formula import FUTURE, PAST
 from praemia.formulas.growth import Growth
 from praemia.formulas.parsing import parse_formula
 from praemia.formulas.past import remember
-from praemia.formulas.paying import minimal
+from praemia.formulas.paying import smallest_accepting
 from praemia.formulas.progression import progress
 
 
@@ -25,6 +25,6 @@ def accept_formula(text: str, growth: Growth) -> Automaton:
             f"past ({', '.join(sorted(used & PAST))}); write it with one kind"
         )
     try:
-        return minimal((remember if used & PAST else progress)(formula, growth))
+        return smallest_accepting((remember if used & PAST else progress)(formula, growth))
     except RecursionError:
         raise SizeError(f"the formula {text[:40]!r}… is too deeply nested, or reads too many propositions") from None

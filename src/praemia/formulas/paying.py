@@ -20,6 +20,9 @@ from praemia.formulas.minimise import minimise
 WAYS = ("first", "each", "end")
 MAX_NAME = 24
 PAID = "nothing: it has paid"
+SATISFIED = " (satisfied)"
+FINISHED = (PAID, "true" + SATISFIED)
+OVER = "nothing more is paid"
 
 
 def require_way(pay: str) -> None:
@@ -63,7 +66,7 @@ def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
         )
 
     def meaning(state: tuple[int, int]) -> str:
-        return automaton.meanings[state[0]] + (" (satisfied)" if state[1] else "")
+        return automaton.meanings[state[0]] + (SATISFIED if state[1] else "")
 
     return explore(automaton.names, store, (0, 0), moves, meaning, growth)
 
@@ -83,9 +86,20 @@ def minimal(automaton: Automaton) -> Automaton:
 
 
 def _better(first: str, second: str) -> str:
-    if PAID in (first, second) and first and first != second:
-        return "nothing more is paid"
+    if first and (first in FINISHED) != (second in FINISHED):
+        return OVER
     return second if not first or len(second) < len(first) else first
+
+
+def smallest_accepting(automaton: Automaton) -> Automaton:
+    """Return the smallest automaton that accepts the same; where all is decided it means true or false."""
+    small = minimal(automaton)
+    meanings = list(small.meanings)
+    for state in range(small.num_states):
+        payment = small.constant_payment(state)
+        if payment is not None:
+            meanings[state] = "true" if payment else "false"
+    return replace(small, meanings=tuple(meanings))
 
 
 def state_names(automaton: Automaton) -> tuple[str, ...]:
@@ -102,7 +116,7 @@ def _name(automaton: Automaton, number: int, meaning: str) -> str:
     if number == 0:
         return "start"
     if payment == 0:
-        return {PAID: "done", "false": "failed", "true": "done"}.get(meaning, "over")
+        return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"
     if payment is not None:
         return "satisfied"
     return meaning if len(meaning) <= MAX_NAME else f"s{number}"

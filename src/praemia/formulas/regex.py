@@ -17,7 +17,7 @@ from praemia.formulas.booleans import Booleans
 from praemia.formulas.diagrams import Diagrams, Memo, copy
 from praemia.formulas.growth import Growth
 from praemia.formulas.parsing import NAMES, make_parser, mistake, parse, read_name
-from praemia.formulas.paying import minimal
+from praemia.formulas.paying import smallest_accepting
 from praemia.formulas.text import write_terms
 
 _GRAMMAR = (
@@ -58,7 +58,7 @@ def accept_regex(text: str, growth: Growth) -> Automaton:
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return minimal(explore(tuple(work.names), work.moves, start, work.moves_of, work.text, growth))
+        return smallest_accepting(explore(tuple(work.names), work.moves, start, work.moves_of, work.text, growth))
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
