@@ -1,6 +1,7 @@
 """Machines made from formulas are machines like others: they step, plan, add up, are written and drawn."""
 
 import itertools
+import pickle
 import random
 
 import ltlf_oracle as oracle
@@ -16,6 +17,7 @@ from praemia.files import load_machine, save_machine
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
+from praemia.models.outlook import exhaustive_labels
 from praemia.models.symbolic import symbolic
 from praemia.models.task import Task
 
@@ -240,3 +242,15 @@ def test_payments_at_the_end_need_rewards_below_zero_only_where_satisfaction_can
 )
 def test_states_that_are_decided_have_names_that_say_so(text, pay, names):
     assert RewardMachine.from_ltlf(text, pay=pay).states == names
+
+
+def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
+    machine = RewardMachine.from_ltlf("F a & (!b U c) & F(b & X a)")
+    labels = exhaustive_labels(machine)
+    for state in machine.states:
+        on_any_label = {machine.outcomes(state, label) for label in strategies.ALL_LABELS}
+        assert {machine.outcomes(state, label) for label in labels} == on_any_label
+
+
+def test_a_machine_travels_to_other_processes():
+    assert pickle.loads(pickle.dumps(fetch())) == fetch()

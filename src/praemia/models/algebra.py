@@ -107,7 +107,7 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> Symboli
     An event that is not noticed is taken out of the label for the whole machine: a rule that reads ``!event`` holds.
     """
     known = symbolic(machine)
-    roots, store = list(known.roots), known.diagrams
+    store, roots = known.copied()
     for name, chance in chances.items():
         if name not in machine.propositions:
             raise unknown_name("proposition", name, machine.propositions)
@@ -115,7 +115,7 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> Symboli
             raise ParameterError(f"the chance of noticing {name!r} is {chance}; it must lie in [0, 1]")
         if name in known.variables:
             roots = _noticed(store, roots, known.variables[name], float(chance))
-    return known.changed(known.propositions, known.variables, roots)
+    return known.changed(known.propositions, known.variables, store, roots)
 
 
 def _noticed(store: Diagrams, roots: Sequence[int], variable: int, chance: float) -> list[int]:

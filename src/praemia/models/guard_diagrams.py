@@ -28,6 +28,20 @@ def where_each(diagrams: Diagrams, root: int, functions: Booleans, memo: dict[in
     return memo[root]
 
 
+def example_labels(
+    diagrams: Diagrams, root: int, memo: dict[int, dict[int, frozenset[int]]]
+) -> dict[int, frozenset[int]]:
+    """Return for each leaf below a root the variables that are true on one label where it is met."""
+    if root not in memo:
+        if diagrams.is_leaf(root):
+            memo[root] = {root: frozenset()}
+        else:
+            low = example_labels(diagrams, diagrams.low[root], memo)
+            high = example_labels(diagrams, diagrams.high[root], memo)
+            memo[root] = {leaf: label | {diagrams.variable[root]} for leaf, label in high.items()} | low
+    return memo[root]
+
+
 def literals(names: Mapping[int, str]) -> Literals:
     """Return, for each variable, the guards that it is false and that it is true."""
     return {variable: (Negation(Proposition(name)), Proposition(name)) for variable, name in names.items()}

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,9 @@ from praemia.errors import ModelError, did_you_mean, unknown_name
 from praemia.formulas.growth import MAX_STATES
 from praemia.models.guards import Guard, Proposition, overlap, parse_guard
 from praemia.models.rewards import TOLERANCE, Reward
+
+if TYPE_CHECKING:
+    from praemia.models.symbolic import SymbolicMachine
 
 NOTHING = Reward((0.0,))
 
@@ -96,7 +100,7 @@ class RewardMachine:
         *,
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
-    ) -> RewardMachine:
+    ) -> SymbolicMachine:
         """Return the smallest machine that pays for traces that satisfy a formula of LTL on finite traces.
 
         Parameters
@@ -119,7 +123,7 @@ class RewardMachine:
         *,
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
-    ) -> RewardMachine:
+    ) -> SymbolicMachine:
         """Return the smallest machine that pays when all that was seen so far matches a regular expression.
 
         Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
@@ -215,13 +219,13 @@ class RewardMachine:
         rules = tuple(Rule(rule.source, rule.guard & absent, rule.outcomes) for rule in self.rules)
         return RewardMachine(self.states, self.initial, (*self.propositions, proposition), rules)
 
-    def __add__(self, other: RewardMachine) -> RewardMachine:
+    def __add__(self, other: RewardMachine) -> SymbolicMachine:
         """Return the machine that pays what both pay; they move independently, given the label."""
         from praemia.models.algebra import add
 
         return add(self, other) if isinstance(other, RewardMachine) else NotImplemented
 
-    def with_chance(self, chances: Mapping[str, float]) -> RewardMachine:
+    def with_chance(self, chances: Mapping[str, float]) -> SymbolicMachine:
         """Return the machine that notices each of some events only with a probability, at each step independently.
 
         >>> RewardMachine.from_ltlf("F item").with_chance({"item": 0.8}).expected_rewards([{"item"}, {"item"}])

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from praemia.errors import SizeError
 from praemia.formulas.booleans import Booleans
 from praemia.formulas.diagrams import Diagrams, Memo, copy
-from praemia.models.guard_diagrams import as_function, as_guard, literals, where_each
+from praemia.models.guard_diagrams import as_function, as_guard, example_labels, literals, where_each
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
 
@@ -117,21 +117,34 @@ class SymbolicMachine(RewardMachine):
     def over(self, propositions: Iterable[str]) -> SymbolicMachine:
         """Return the same machine over a larger set of propositions, which it does not read."""
         union = tuple(dict.fromkeys((*self.propositions, *propositions)))
-        return self.changed(union, self.variables, self.roots)
+        return self.changed(union, self.variables, self.diagrams, self.roots)
 
     def deaf_to(self, proposition: str) -> SymbolicMachine:
         """Return the machine that stays and pays nothing while a new proposition holds, and is the same otherwise."""
         variable = min(self.variables.values(), default=0) - 1  # it comes first, so all else stays shared
-        stay = [self.diagrams.leaf((Branch(number, 1.0, NOTHING),)) for number in range(self.num_states)]
-        roots = [self.diagrams.node(variable, root, leaf) for root, leaf in zip(self.roots, stay, strict=True)]
-        return self.changed((*self.propositions, proposition), {**self.variables, proposition: variable}, roots)
+        store, roots = self.copied()
+        stay = [store.leaf((Branch(number, 1.0, NOTHING),)) for number in range(self.num_states)]
+        roots = [store.node(variable, root, leaf) for root, leaf in zip(roots, stay, strict=True)]
+        return self.changed((*self.propositions, proposition), {**self.variables, proposition: variable}, store, roots)
+
+    def copied(self) -> tuple[Diagrams, list[int]]:
+        """Return a new store with the diagrams of this machine, to add to."""
+        store = Diagrams()
+        memo: dict[int, int] = {}
+        return store, [copy(self.diagrams, root, store, lambda branches: branches, memo) for root in self.roots]
 
     def changed(
-        self, propositions: Sequence[str], variables: Mapping[str, int], roots: Sequence[int]
+        self, propositions: Sequence[str], variables: Mapping[str, int], diagrams: Diagrams, roots: Sequence[int]
     ) -> SymbolicMachine:
         """Return a machine with the same states and other diagrams."""
         meanings = tuple(self.meanings.values())
-        return SymbolicMachine(self.states, self.initial, propositions, variables, self.diagrams, roots, meanings)
+        return SymbolicMachine(self.states, self.initial, propositions, variables, diagrams, roots, meanings)
+
+    def exhaustive_labels(self) -> list[frozenset[str]]:
+        """Return labels on which every state does all that it can do on any label."""
+        memo: dict[int, dict[int, frozenset[int]]] = {}
+        found = (label for root in self.roots for label in example_labels(self.diagrams, root, memo).values())
+        return [frozenset(self._names[variable] for variable in label) for label in dict.fromkeys(found)]
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
