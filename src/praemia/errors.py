@@ -12,6 +12,10 @@ class PraemiaError(Exception):
     """Report a mistake in what the user gave; the message says where, what was found and what is expected."""
 
 
+class PraemiaWarning(UserWarning):
+    """Tell of something that is allowed and yet seldom meant."""
+
+
 class ModelError(PraemiaError, ValueError):
     """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
 

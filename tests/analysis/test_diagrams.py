@@ -13,7 +13,7 @@ from praemia.analysis.diagrams import draw_machine, edge_text, machine_svg, merm
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError
-from praemia.models.machine import MachineBuilder
+from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.rewards import Reward
 
 AWKWARD = ('say "hi"', "<b>&amp;</b>", r"back\slash\N", "Größe → ∞", "a;b:c#d%e{}[*]", "--> x")
@@ -34,6 +34,11 @@ def texts(svg):
     return ["".join(node.itertext()) for node in root.iter("{http://www.w3.org/2000/svg}text")]
 
 
+def words(lines):
+    """Return the words of some lines; where a long one was wrapped does not matter."""
+    return sorted(word for line in lines for word in line.split())
+
+
 def edge_texts(machine):
     return [edge_text(rule, outcome) for rule in machine.rules for outcome in rule.outcomes]
 
@@ -41,14 +46,26 @@ def edge_texts(machine):
 @pytest.mark.parametrize("make", [patrol, probabilistic_patrol, fetch_and_deliver, awkward])
 def test_every_state_and_every_edge_stands_in_the_svg(make):
     machine = make()
-    assert sorted(texts(machine_svg(machine))) == sorted([*machine.states, *edge_texts(machine)])
+    assert words(texts(machine_svg(machine))) == words([*machine.states, *edge_texts(machine)])
 
 
 @settings(max_examples=25)
 @given(strategies.machines())
 def test_any_machine_can_be_drawn(machine):
-    assert sorted(texts(machine_svg(machine))) == sorted([*machine.states, *edge_texts(machine)])
+    assert words(texts(machine_svg(machine))) == words([*machine.states, *edge_texts(machine)])
     assert mermaid(machine).count(" : ") == len(edge_texts(machine))
+
+
+def test_a_machine_from_a_formula_is_drawn_with_it_and_with_what_is_left_and_long_guards_wrapped(tmp_path):
+    machine = RewardMachine.from_ltlf("F(an-event & a-second-event & X F(a-third-event & a-fourth-event))")
+    drawn = texts(draw_machine(machine, tmp_path / "x.svg", title="first & then").read_text(encoding="utf-8"))
+    shown = " ".join(drawn)
+    assert "first & then" in drawn
+    assert {"an-event & a-second-event | 0", "a-third-event & a-fourth-event |", "1"} <= set(drawn)
+    assert "start F(an-event & a-second-event & X F(a-third-event & a-fourth-event))" in shown
+    assert (
+        draw_machine(machine, tmp_path / "x.mmd", title='say "x"').read_text().startswith('---\ntitle: "say \\"x\\""')
+    )
 
 
 def test_an_edge_says_guard_probability_and_reward():

@@ -9,12 +9,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TextIO
 
 import click
 
-from praemia.errors import LearnerFailure, PraemiaError, did_you_mean
+from praemia.errors import LearnerFailure, PraemiaError, PraemiaWarning, did_you_mean
 
 COMMANDS = {
     "bench": ("praemia.cli.bench", "Measure how fast the package is on this machine."),
@@ -27,6 +29,7 @@ COMMANDS = {
     "explore": ("praemia.cli.explore", "Explore a task without any reward; keep what was seen."),
     "league": ("praemia.cli.league", "Run every learner on every task; print who is best."),
     "learners": ("praemia.cli.learners", "List the learners with their parameters."),
+    "machine": ("praemia.cli.machine", "Make a machine from a formula or an expression; try it on a trace."),
     "plan": ("praemia.cli.plan", "Plan for machines from explored data, with certificates."),
     "report": ("praemia.cli.report", "Write the report and the figures of a folder of runs."),
     "reproduce": ("praemia.cli.reproduce", "Run the paper's experiments and report what held."),
@@ -105,7 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def execute(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status; every expected failure is one message."""
     try:
-        status = praemia.main(arguments, prog_name="praemia", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("always", PraemiaWarning)
+            warnings.showwarning = _show_warning
+            status = praemia.main(arguments, prog_name="praemia", standalone_mode=False)
         if sys.stdout is not None:  # it is None when the caller closed it
             sys.stdout.flush()
         return status if isinstance(status, int) else 0
@@ -126,6 +132,18 @@ def execute(arguments: Sequence[str] | None = None) -> int:
         return _fail("there is not enough memory for this")
     except OSError as error:
         return _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+
+
+def _show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
+    ours = issubclass(category, PraemiaWarning)
+    click.echo(f"warning: {message}" if ours else warnings.formatwarning(message, category, filename, lineno), err=True)
 
 
 def _fail(message: str, status: int = FAILURE) -> int:

@@ -95,13 +95,12 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | N
 
 def require_readable(machine: RewardMachine, produced: Label, known: Label) -> None:
     """Refuse a machine that reads names not known, or none of those that the labels produce."""
-    for rule in machine.rules:
-        for name in sorted(rule.guard.propositions() - known):
-            raise ModelError(
-                f"{rule.where}: the machine reads {name!r}, which the labels of this data never produce"
-                f"{did_you_mean(name, sorted(known))}"
-            )
-    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
+    read = machine.reads
+    for name in sorted(read - known):
+        raise ModelError(
+            f"the machine reads {name!r}, which the labels of this data never produce"
+            f"{did_you_mean(name, sorted(known))}"
+        )
     if read and not read & produced:
         raise ModelError(
             f"the machine reads {', '.join(sorted(read))}; the labels of this data never produce any of it"

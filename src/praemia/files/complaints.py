@@ -63,7 +63,7 @@ def _complaint(source: Source, root: type[BaseModel], parts: Parts, mistake: Any
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
     path, absent = _data_path(source, mistake["loc"])
     if mistake["type"] == "extra_forbidden":
-        return f"{source.spot(path, key=True)}: {_unknown_key(path, root, parts)}"
+        return f"{source.spot(path, key=True)}: {_unknown_key(source, path, root, parts)}"
     if mistake["type"] == "missing":
         message = _ROW if isinstance(absent, int) else f"the key {absent!r} is missing"
     elif mistake["type"] == "value_error":
@@ -83,8 +83,10 @@ def _data_path(source: Source, location: tuple[str | int, ...]) -> tuple[DataPat
     return path, location[-1] if location else ""
 
 
-def _unknown_key(path: DataPath, root: type[BaseModel], parts: Parts) -> str:
+def _unknown_key(source: Source, path: DataPath, root: type[BaseModel], parts: Parts) -> str:
     model = next((parts[part] for part in reversed(path[:-1]) if part in parts), root)
+    if model is schema.MachinePart and any(source.has((*path[:-1], key)) for key in schema.FORMULA_KEYS):
+        model = schema.FormulaPart
     keys = [field.alias or name for name, field in model.model_fields.items()]
     return f"{_written(path[:-1])}unknown key {path[-1]!r}{did_you_mean(path[-1], keys)}"
 

@@ -97,14 +97,15 @@ def _unreached_observations(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> Iter
 
 
 def _odd_rules(machine: RewardMachine, can_fire: CanFire, reason: str) -> Iterator[Finding]:
-    firing = [rule for rule in machine.rules if can_fire(rule)]
+    fires = [can_fire(rule) for rule in machine.rules]
+    firing = [rule for rule, can in zip(machine.rules, fires, strict=True) if can]
     steps = {(rule.source, out.target) for rule in firing for out in rule.outcomes}
     reached = _closure([machine.initial], steps)
     for state in machine.states:
         if state not in reached:
             yield Finding("warning", f"machine state {state!r} cannot be reached")
-    for rule in machine.rules:
-        if rule not in firing:
+    for rule, can in zip(machine.rules, fires, strict=True):
+        if not can:
             yield Finding("warning", f"{rule.where}: this rule never fires; {reason}")
     paying = {rule.source for rule in firing if any(out.reward.mean != 0.0 for out in rule.outcomes)}
     hopeful = _closure(paying, {(target, source) for source, target in steps})
@@ -128,7 +129,7 @@ def _closure(begin: Iterable[str], steps: Iterable[tuple[str, str]]) -> set[str]
 
 
 def _odd_propositions(machine: RewardMachine, occurring: Label) -> Iterator[Finding]:
-    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
+    read = machine.reads
     unread = [name for name in machine.propositions if name not in read]
     absent = [name for name in machine.propositions if name in read and name not in occurring]
     if unread:

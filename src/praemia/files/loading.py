@@ -6,23 +6,32 @@ message of whatever the object objects to.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
 from praemia import envs
-from praemia.errors import FileError, ParameterError
+from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
 from praemia.files.complaints import validated
 from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import read_multiagent
 from praemia.files.machines import build_machine
 from praemia.files.mdps import build_gymnasium, build_mdp
-from praemia.files.schema import EnvironmentPart, MachinePart, MdpPart, TaskPart
+from praemia.files.schema import (
+    FORMULA_KEYS,
+    EnvironmentPart,
+    FormulaPart,
+    MachinePart,
+    MdpPart,
+    TaskPart,
+    machine_kind,
+)
 from praemia.files.source import Source, parse_source, read_text
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 
-MACHINE_KEYS = frozenset({"states", "initial", "propositions"})
+MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS
 
 
 def load(path: str | Path, format: str | None = None, *, pay: str | None = None) -> Task | RewardMachine:
@@ -93,13 +102,13 @@ def _machine_or_source(text: str, path: str | Path, format: str | None, pay: str
     keys = source.data.keys() if isinstance(source.data, dict) else set()
     if chosen == "multiagent" or MULTIAGENT_KEYS & keys:
         return read_multiagent(source)
-    return build_machine(source, validated(source, MachinePart)) if MACHINE_KEYS & keys else source
+    return build_machine(source, _validated_machine(source)) if MACHINE_KEYS & keys else source
 
 
 def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
     machine, world = _find_machine(source, part, path), part.world
     if isinstance(world, EnvironmentPart):
-        return _build_environment(source, world, machine, part.horizon, path.stem)
+        return _build_environment(source, part, world, machine, path.stem)
     if machine is None or part.horizon is None:
         key = "machine" if machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
@@ -107,20 +116,39 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
         mdp, labels = build_mdp(source, world), ("mdp", "labels")
     else:
         mdp, labels = build_gymnasium(source, world), ("gymnasium", "labels")
+    machine = _with_labels(source, part, machine, [name for rule in world.labels for name in rule.label])
     known = set(machine.propositions)
     strange = (i for i, rule in enumerate(world.labels) if not set(rule.label) <= known)
     with source.at(*labels, *islice(strange, 1)):
         return Task(mdp, machine, part.horizon, path.stem)
 
 
+def _with_labels(source: Source, part: TaskPart, machine: RewardMachine, known: Sequence[str]) -> RewardMachine:
+    """Let a formula that lists no propositions read those of the labels, and no others."""
+    if not isinstance(part.machine, FormulaPart) or part.machine.propositions is not None:
+        return machine
+    for name in sorted(machine.reads.difference(known)):
+        with source.at("machine", part.machine.key):
+            raise ModelError(f"the proposition {name!r} is in no label{did_you_mean(name, sorted(set(known)))}")
+    return machine.over(known)
+
+
 def _build_environment(
-    source: Source, part: EnvironmentPart, machine: RewardMachine | None, horizon: int | None, name: str
+    source: Source, part: TaskPart, world: EnvironmentPart, machine: RewardMachine | None, name: str
 ) -> Task:
     with source.at("environment"):
-        task = envs.make(part.name, **(part.model_extra or {}))
-    with source.at("machine"):
-        task = task if machine is None else task.with_machine(machine)
-    return Task(task.mdp, task.machine, horizon or task.horizon, name)
+        task = envs.make(world.name, **(world.model_extra or {}))
+    if machine is not None:
+        machine = _with_labels(source, part, machine, task.machine.propositions)
+        with source.at("machine"):
+            task = task.with_machine(machine)
+    return Task(task.mdp, task.machine, part.horizon or task.horizon, name)
+
+
+def _validated_machine(source: Source) -> MachinePart | FormulaPart:
+    if machine_kind(source.data) == "<formula>":
+        return validated(source, FormulaPart)
+    return validated(source, MachinePart)
 
 
 def _find_machine(source: Source, part: TaskPart, path: Path) -> RewardMachine | None:
@@ -129,5 +157,5 @@ def _find_machine(source: Source, part: TaskPart, path: Path) -> RewardMachine |
         with source.at("machine"):
             text = read_text(machine_path)
         found = _machine_or_source(text, machine_path, None, None)
-        return build_machine(found, validated(found, MachinePart)) if isinstance(found, Source) else found
+        return build_machine(found, _validated_machine(found)) if isinstance(found, Source) else found
     return None if part.machine is None else build_machine(source, part.machine, ("machine",))

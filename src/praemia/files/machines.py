@@ -5,15 +5,31 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from praemia.errors import PraemiaError
-from praemia.files.schema import MachinePart, OutcomePart, RewardLaw, RulePart
+from praemia.files.schema import FormulaPart, MachinePart, OutcomePart, RewardLaw, RulePart
 from praemia.files.source import DataPath, Source
+from praemia.formulas.paying import require_way
 from praemia.models.guards import parse_guard
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
 
 
-def build_machine(source: Source, part: MachinePart, path: DataPath = ()) -> RewardMachine:
+def build_machine(source: Source, part: MachinePart | FormulaPart, path: DataPath = ()) -> RewardMachine:
     """Build the machine that stands at a path of a source."""
+    return _from_text(source, part, path) if isinstance(part, FormulaPart) else _from_rules(source, part, path)
+
+
+def _from_text(source: Source, part: FormulaPart, path: DataPath) -> RewardMachine:
+    make = RewardMachine.from_ltlf if part.key == "ltlf" else RewardMachine.from_regex
+    with source.at(*path, "pay"):
+        require_way(part.pay)
+    with source.at(*path, part.key):
+        reward = 1.0 if part.reward is None else part.reward
+        machine = make(part.text, reward, part.pay, propositions=part.propositions)
+    with source.at(*path, "chance"):
+        return machine.with_chance(part.chance) if part.chance else machine
+
+
+def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMachine:
     rules = []
     for number, rule in enumerate(part.transitions):
         with source.at(*path, "transitions", number):

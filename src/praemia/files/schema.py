@@ -138,6 +138,50 @@ class MachinePart(_Part):
     first_match: bool = False
 
 
+Text: TypeAlias = Annotated[
+    Annotated[str, Tag("<single>")] | Annotated[dict[str, Unit], Field(min_length=1), Tag("<mapping>")],
+    _either("a formula, or {formula: reward} for several"),
+]
+
+
+class FormulaPart(_Part):
+    """A machine given by a formula or a regular expression, or a whole file with just that."""
+
+    ltlf: Text | None = None
+    regex: Text | None = None
+    reward: Unit | None = None
+    pay: str = "first"
+    chance: dict[Name, Unit] = {}
+    propositions: list[Name] | None = None
+
+    @model_validator(mode="after")
+    def _one_text(self) -> FormulaPart:
+        if (self.ltlf is None) == (self.regex is None):
+            raise ValueError("expected one of 'ltlf' and 'regex'")
+        if self.reward is not None and not isinstance(self.text, str):
+            raise ValueError("'reward' stands beside several formulas, which have rewards of their own")
+        return self
+
+    @property
+    def key(self) -> str:
+        """Which of the two it is."""
+        return "regex" if self.ltlf is None else "ltlf"
+
+    @property
+    def text(self) -> str | dict[str, float]:
+        """The formula or the expression; several with their rewards."""
+        return self.ltlf or self.regex or ""
+
+
+FORMULA_KEYS = frozenset({"ltlf", "regex"})
+
+
+def machine_kind(value: Any) -> str:
+    """Tell which form a machine has: the name of a file, a formula or rules."""
+    is_formula = isinstance(value, FormulaPart) or (isinstance(value, dict) and not FORMULA_KEYS.isdisjoint(value))
+    return "<formula>" if is_formula else _kind(value)
+
+
 class LabelPart(_Part):
     """A rule of a labelling."""
 
@@ -204,8 +248,14 @@ class TaskPart(_Part):
     gymnasium: GymnasiumPart | None = None
     machine: (
         Annotated[
-            Annotated[str, Tag("<single>")] | Annotated[MachinePart, Tag("<mapping>")],
-            _either("a machine or the name of a file with one"),
+            Annotated[str, Tag("<single>")]
+            | Annotated[FormulaPart, Tag("<formula>")]
+            | Annotated[MachinePart, Tag("<mapping>")],
+            Discriminator(
+                machine_kind,
+                custom_error_type="form",
+                custom_error_message="expected a machine or the name of a file with one",
+            ),
         ]
         | None
     ) = None

@@ -13,16 +13,24 @@ The guards of a state's rules exclude each other, so the order of rules means no
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, unknown_name
+from praemia.formulas.growth import MAX_STATES
 from praemia.models.guards import Else, Guard, overlap, parse_guard
 from praemia.models.labels import ENDED
 from praemia.models.matching import exclusive
 from praemia.models.rewards import TOLERANCE, Reward, RewardRange
+
+if TYPE_CHECKING:
+    from praemia.models.symbolic import SymbolicMachine
 
 NOTHING = Reward((0.0,))
 
@@ -95,6 +103,47 @@ class RewardMachine:
     rules: tuple[Rule, ...]
     idle_reward: Reward = NOTHING
     first_match: InitVar[bool] = False
+
+    @classmethod
+    def from_ltlf(
+        cls,
+        formula: str | Mapping[str, float],
+        reward: float = 1.0,
+        pay: str = "first",
+        *,
+        propositions: Iterable[str] | None = None,
+        max_states: int = MAX_STATES,
+    ) -> SymbolicMachine:
+        """Return the smallest machine that pays for traces that satisfy a formula of LTL on finite traces.
+
+        Parameters
+        ----------
+        formula : such as ``F(item & X F delivery)``, or several with the reward of each: what they pay is added up.
+        pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
+            at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
+        propositions : those that labels may have; by default, those of the formula.
+        """
+        from praemia.models.from_formulas import machine_from
+
+        return machine_from("formula", formula, reward, pay, propositions, max_states)
+
+    @classmethod
+    def from_regex(
+        cls,
+        expression: str | Mapping[str, float],
+        reward: float = 1.0,
+        pay: str = "first",
+        *,
+        propositions: Iterable[str] | None = None,
+        max_states: int = MAX_STATES,
+    ) -> SymbolicMachine:
+        """Return the smallest machine that pays when all that was seen so far matches a regular expression.
+
+        Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
+        """
+        from praemia.models.from_formulas import machine_from
+
+        return machine_from("regex", expression, reward, pay, propositions, max_states)
 
     def __post_init__(self, first_match: bool) -> None:
         guards = exclusive([(rule.source, rule.guard) for rule in self.rules], first_match)
@@ -196,10 +245,37 @@ class RewardMachine:
                 return rule.outcomes
         return (Outcome(state, reward=self.idle_reward),)
 
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        """The propositions that some rule reads."""
+        return frozenset().union(*(rule.guard.propositions() for rule in self.rules))
+
     def over(self, propositions: Iterable[str]) -> RewardMachine:
         """Return the same machine over a larger set of propositions, which its rules do not read."""
         union = dict.fromkeys((*self.propositions, *propositions))
         return replace(self, propositions=tuple(union))
+
+    def __add__(self, other: RewardMachine) -> SymbolicMachine:
+        """Return the machine that pays what both pay; they move independently, given the label."""
+        from praemia.models.algebra import add
+
+        return add(self, other) if isinstance(other, RewardMachine) else NotImplemented
+
+    def with_chance(self, chances: Mapping[str, float]) -> SymbolicMachine:
+        """Return the machine that notices each of some events only with a probability, at each step independently.
+
+        >>> RewardMachine.from_ltlf("F item").with_chance({"item": 0.8}).expected_rewards([{"item"}, {"item"}])
+        array([0.8 , 0.16])
+        """
+        from praemia.models.algebra import with_chance
+
+        return with_chance(self, chances)
+
+    def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
+        from praemia.models.words import expected_rewards
+
+        return expected_rewards(self, word)
 
 
 def format_label(label: Set[str]) -> str:

@@ -18,6 +18,7 @@ from praemia.kernels.arrays import Outlook
 from praemia.models.guards import Constant, Guard, overlap
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine
+from praemia.models.symbolic import SymbolicMachine
 from praemia.models.task import MachineTable, TaskSpec
 
 MAX_TRIPLES = 4_000_000
@@ -55,6 +56,8 @@ def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]
 
 def exhaustive_labels(machine: RewardMachine) -> list[Label]:
     """Return labels on which every machine state does all that it can do on any label."""
+    if isinstance(machine, SymbolicMachine):
+        return machine.exhaustive_labels()
     found: list[Label] = []
     for state in machine.states:
         guards = [rule.guard for rule in machine.rules_from(state)]

@@ -94,6 +94,16 @@ class Reward:
         widths = [width for _, reward in parts for width in reward.widths]
         return cls(tuple(values), tuple(weights), tuple(widths))
 
+    @classmethod
+    def sum(cls, first: Reward, second: Reward) -> Reward:
+        """Return the law of the sum of two independent rewards; two uniform ones have no such law of this kind."""
+        pairs = [(i, j) for i in range(len(first.values)) for j in range(len(second.values))]
+        if any(first.widths[i] and second.widths[j] for i, j in pairs):
+            raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
+        values = tuple(first.values[i] + second.values[j] for i, j in pairs)
+        widths = tuple(first.widths[i] + second.widths[j] for i, j in pairs)
+        return cls(values, tuple(first.probabilities[i] * second.probabilities[j] for i, j in pairs), widths)
+
     @property
     def is_constant(self) -> bool:
         return len(self.values) == 1 and self.widths[0] == 0.0

@@ -1,0 +1,156 @@
+"""Decision diagrams: functions of a label, shared and reduced.
+
+A diagram is a number. It is a leaf, which holds any hashable value, or a node (variable, low, high): take ``high``
+where the variable is true, else ``low``. Variables are numbered and are met in increasing order on every path; no node
+has two equal children and no two nodes are the same. So two diagrams of one store are the same function exactly when
+they are the same number (Bryant, 1986), and a child's number is smaller than its parents'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from typing import Any
+
+from praemia.formulas.growth import Growth
+
+LEAF = 1 << 60  # the variable of a leaf: after all others
+CHECK_EVERY = 256
+
+Memo = dict[tuple[int, int], int]
+
+
+class Diagrams:
+    """A store of diagrams that share their nodes, which refuses to outgrow limits."""
+
+    def __init__(self, growth: Growth | None = None) -> None:
+        self.variable: list[int] = []
+        self.low: list[int] = []
+        self.high: list[int] = []
+        self._growth = growth
+        self._values: dict[int, Any] = {}
+        self._leaves: dict[Hashable, int] = {}
+        self._nodes: dict[tuple[int, int, int], int] = {}
+
+    def __len__(self) -> int:
+        return len(self.variable)
+
+    def leaf(self, value: Hashable) -> int:
+        """Return the diagram that is one value everywhere."""
+        found = self._leaves.get(value)
+        if found is None:
+            found = self._leaves[value] = self._add(LEAF, -1, -1)
+            self._values[found] = value
+        return found
+
+    def node(self, variable: int, low: int, high: int) -> int:
+        """Return the diagram that decides a variable; it must come before those of both children."""
+        if low == high:
+            return low
+        key = (variable, low, high)
+        found = self._nodes.get(key)
+        if found is None:
+            found = self._nodes[key] = self._add(variable, low, high)
+        return found
+
+    def _add(self, variable: int, low: int, high: int) -> int:
+        if self._growth is not None and len(self.variable) % CHECK_EVERY == 0:
+            self._growth.check(len(self.variable), len(self._leaves))
+        self.variable.append(variable)
+        self.low.append(low)
+        self.high.append(high)
+        return len(self.variable) - 1
+
+    def is_leaf(self, diagram: int) -> bool:
+        return self.variable[diagram] == LEAF
+
+    def value(self, leaf: int) -> Any:
+        """Return what a leaf holds."""
+        return self._values[leaf]
+
+    def at(self, diagram: int, true: Collection[int]) -> Any:
+        """Return the value where the given variables are true and all others false."""
+        while self.variable[diagram] != LEAF:
+            diagram = self.high[diagram] if self.variable[diagram] in true else self.low[diagram]
+        return self._values[diagram]
+
+    def below(self, roots: Iterable[int]) -> Iterator[int]:
+        """Yield all leaves and nodes that diagrams consist of, each once, parents before children are exhausted."""
+        seen: set[int] = set()
+        waiting = list(roots)[::-1]
+        while waiting:
+            diagram = waiting.pop()
+            if diagram in seen:
+                continue
+            seen.add(diagram)
+            yield diagram
+            if not self.is_leaf(diagram):
+                waiting += (self.low[diagram], self.high[diagram])
+
+    def values(self, roots: Iterable[int]) -> Iterator[Any]:
+        """Yield the values that diagrams can take, each once."""
+        return (self._values[diagram] for diagram in self.below(roots) if self.is_leaf(diagram))
+
+    def support(self, roots: Iterable[int]) -> set[int]:
+        """Return the variables that diagrams depend on."""
+        return {self.variable[diagram] for diagram in self.below(roots)} - {LEAF}
+
+    def combine(
+        self, f: int, g: int, join: Callable[[Any, Any], Hashable], memo: Memo, zero: int = -1, unit: int = -1
+    ) -> int:
+        """Join two diagrams value by value; ``zero`` and ``unit`` are leaves that swallow or leave alone the other."""
+        if f in (zero, unit) or g in (zero, unit):
+            if zero in (f, g):
+                return zero
+            return g if f == unit else f
+        found = memo.get((f, g))
+        if found is not None:
+            return found
+        first, second = self.variable[f], self.variable[g]
+        top = min(first, second)
+        if top == LEAF:
+            result = self.leaf(join(self._values[f], self._values[g]))
+        else:
+            f0, f1 = (self.low[f], self.high[f]) if first == top else (f, f)
+            g0, g1 = (self.low[g], self.high[g]) if second == top else (g, g)
+            low = self.combine(f0, g0, join, memo, zero, unit)
+            result = self.node(top, low, self.combine(f1, g1, join, memo, zero, unit))
+        memo[f, g] = result
+        return result
+
+    def map(self, f: int, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
+        """Change every value of a diagram."""
+        return copy(self, f, self, change, memo)
+
+    def choose(self, variable: int, low: int, high: int, memo: Memo | None = None) -> int:
+        """Return the diagram that decides a variable, wherever it stands in the order."""
+        memo = {} if memo is None else memo
+        top = min(self.variable[low], self.variable[high])
+        if variable <= top:
+            return self.node(variable, self.part(low, variable, False), self.part(high, variable, True))
+        if (low, high) not in memo:
+            parts = [
+                self.choose(variable, self.part(low, top, way), self.part(high, top, way), memo)
+                for way in (False, True)
+            ]
+            memo[low, high] = self.node(top, *parts)
+        return memo[low, high]
+
+    def part(self, diagram: int, variable: int, value: bool) -> int:
+        """Return a diagram where a variable that comes first, if it occurs at all, has a value."""
+        if self.variable[diagram] != variable:
+            return diagram
+        return self.high[diagram] if value else self.low[diagram]
+
+
+def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
+    """Copy a diagram to a store with the same variables, changing every value."""
+    found = memo.get(f)
+    if found is not None:
+        return found
+    if source.is_leaf(f):
+        result = target.leaf(change(source.value(f)))
+    else:
+        low = copy(source, source.low[f], target, change, memo)
+        result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
+    memo[f] = result
+    return result

@@ -1,0 +1,122 @@
+"""When an automaton pays: at the first step that satisfies, at each, or at the end of the trace.
+
+each    1 at every step at which what was seen so far satisfies
+first   1 at the first such step, and nothing ever after
+end     the difference of satisfaction (1 or 0; 0 before the first step) step by step: 1 where it begins, −1 where it
+        ends; so what a trace has earned when it ends is 1 if all of it satisfies, and 0 if not
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from praemia.errors import ParameterError, did_you_mean
+from praemia.formulas.automaton import Automaton, Step, explore
+from praemia.formulas.diagrams import Diagrams, copy
+from praemia.formulas.growth import Growth
+from praemia.formulas.minimise import minimise
+
+WAYS = ("first", "each", "end")
+MAX_NAME = 24
+PAID = "nothing: it has paid"
+SATISFIED = " (satisfied)"
+FINISHED = (PAID, "true" + SATISFIED)
+OVER = "nothing more is paid"
+
+
+def require_way(pay: str) -> None:
+    """Refuse a way to pay that there is not."""
+    if pay not in WAYS:
+        raise ParameterError(f"pay={pay!r}{did_you_mean(pay, WAYS)}; expected 'first', 'each' or 'end'")
+
+
+def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
+    """Return the smallest automaton that pays in some way, from a minimal one that pays at each step."""
+    if pay == "each":
+        return automaton
+    return minimal((_at_first if pay == "first" else _at_the_end)(automaton, growth))
+
+
+def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
+    done = automaton.num_states
+    store = Diagrams(growth)
+    memo: dict[int, int] = {}
+
+    def once(step: Step) -> Step:
+        return Step(done, 1) if step.payment else step
+
+    roots = [copy(automaton.diagrams, root, store, once, memo) for root in automaton.roots]
+    roots.append(store.leaf(Step(done, 0)))
+    return Automaton(automaton.names, store, tuple(roots), (*automaton.meanings, PAID))
+
+
+def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
+    store = Diagrams(growth)
+    memos: tuple[dict[int, int], dict[int, int]] = ({}, {})
+
+    def moves(state: tuple[int, int]) -> int:
+        number, satisfied = state
+        return copy(
+            automaton.diagrams,
+            automaton.roots[number],
+            store,
+            lambda step: ((step.target, step.payment), step.payment - satisfied),
+            memos[satisfied],
+        )
+
+    def meaning(state: tuple[int, int]) -> str:
+        return automaton.meanings[state[0]] + (SATISFIED if state[1] else "")
+
+    return explore(automaton.names, store, (0, 0), moves, meaning, growth)
+
+
+def minimal(automaton: Automaton) -> Automaton:
+    """Return the smallest automaton that pays the same on every trace; a state keeps the shortest of its meanings."""
+
+    def image(step: Step, classes: Sequence[int]) -> Step:
+        return Step(classes[step.target], step.payment)
+
+    found = minimise(automaton.diagrams, automaton.roots, lambda step: (step.target,), image)
+    meanings = [""] * len(found.roots)
+    for state, number in enumerate(found.class_of):
+        if number >= 0:
+            meanings[number] = _better(meanings[number], automaton.meanings[state])
+    return replace(automaton, diagrams=found.diagrams, roots=tuple(found.roots), meanings=tuple(meanings))
+
+
+def _better(first: str, second: str) -> str:
+    if first and (first in FINISHED) != (second in FINISHED):
+        return OVER
+    return second if not first or len(second) < len(first) else first
+
+
+def smallest_accepting(automaton: Automaton) -> Automaton:
+    """Return the smallest automaton that accepts the same; where all is decided it means true or false."""
+    small = minimal(automaton)
+    meanings = list(small.meanings)
+    for state in range(small.num_states):
+        payment = small.constant_payment(state)
+        if payment is not None:
+            meanings[state] = "true" if payment else "false"
+    return replace(small, meanings=tuple(meanings))
+
+
+def state_names(automaton: Automaton) -> tuple[str, ...]:
+    """Return short names: start, done, failed, over, satisfied, or what is left to do; a number where that is long."""
+    chosen: dict[str, None] = {}
+    for number, meaning in enumerate(automaton.meanings):
+        name = _name(automaton, number, meaning)
+        chosen[name if name not in chosen else f"s{number}"] = None
+    return tuple(chosen)
+
+
+def _name(automaton: Automaton, number: int, meaning: str) -> str:
+    payment = automaton.constant_payment(number)
+    if number == 0:
+        return "start"
+    if payment == 0:
+        return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"
+    if payment is not None:
+        return "satisfied"
+    return meaning if len(meaning) <= MAX_NAME else f"s{number}"

@@ -1,0 +1,80 @@
+"""Task files and machine files may hold a formula or an expression in place of states and rules."""
+
+import pytest
+
+from praemia import envs
+from praemia.errors import PraemiaError
+from praemia.files import dump_task, load_machine, load_task, parse_task
+from praemia.models.machine import RewardMachine
+from praemia.planning.exact import solve
+
+CELLS = """\
+mdp:
+  observations: 2
+  actions: 1
+  transitions: [[0, 0, {1: 1}], [1, 0, {0: 1}]]
+  labels: [{to: 1, label: [item]}, {to: 0, label: [delivery, home]}]
+machine:
+  ltlf: "F(item & X F delivery)"
+horizon: 2
+"""
+
+
+def test_a_formula_stands_in_the_place_of_rules():
+    task = parse_task(CELLS, "cells.yaml")
+    assert solve(task).value == 1.0
+    assert task.machine.propositions == ("item", "delivery", "home")
+    assert solve(parse_task(dump_task(task), "again.yaml")).value == 1.0
+
+
+def test_the_warehouse_of_the_paper_is_a_formula_with_chances(tmp_path):
+    path = tmp_path / "task.yaml"
+    path.write_text(
+        "environment: {name: warehouse, size: 3}\n"
+        'machine: {ltlf: "F(item & X F delivery)", chance: {item: 0.8, delivery: 0.9}}\n'
+    )
+    assert solve(load_task(path)).value == pytest.approx(solve(envs.warehouse(size=3)).value)
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        (
+            'ltlf: {F a: 0.5, "G !b": 0.25}\npay: each\n',
+            RewardMachine.from_ltlf({"F a": 0.5, "G !b": 0.25}, pay="each"),
+        ),
+        ('regex: ". a"\nreward: 0.5\n', RewardMachine.from_regex(". a", reward=0.5)),
+        ("ltlf: F a\npropositions: [b, a]\n", RewardMachine.from_ltlf("F a", propositions=["b", "a"])),
+    ],
+)
+def test_a_machine_file_may_hold_just_a_formula(text, machine, tmp_path):
+    path = tmp_path / "machine.yaml"
+    path.write_text(text)
+    assert load_machine(path) == machine
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            "X F delivery)",
+            "X F delivry)",
+            "cells.yaml:7: the proposition 'delivry' is in no label (did you mean 'delivery'?)",
+        ),
+        ('delivery)"', 'delivery"', "cells.yaml:7: formula, column 22: it ends too early"),
+        ("horizon", "  pay: frist\nhorizon", "cells.yaml:8: pay='frist' (did you mean 'first'?)"),
+        ("horizon", "  regex: a\nhorizon", "expected one of 'ltlf' and 'regex'"),
+        ("horizon", "  rewad: 1\nhorizon", "cells.yaml:8:3: machine: unknown key 'rewad' (did you mean 'reward'?)"),
+        ("horizon", "  chance: {itm: 0.5}\nhorizon", "cells.yaml:8: unknown proposition 'itm'"),
+        ("horizon", "  chance: {item: 1.5}\nhorizon", "found 1.5; it must lie in [0, 1]"),
+        ("horizon", "  propositions: [item]\nhorizon", "unknown proposition 'delivery'"),
+        ('"F(item & X F delivery)"', "{F item: 1, F home: 1}\n  reward: 1", "rewards of their own"),
+        ('"F(item & X F delivery)"', "[F item]", "expected a formula, or {formula: reward} for several"),
+        ('"F(item & X F delivery)"', "{}", "it should not be empty"),
+    ],
+)
+def test_a_mistake_has_its_line(old, new, message):
+    assert old in CELLS
+    with pytest.raises(PraemiaError) as error:
+        parse_task(CELLS.replace(old, new), "cells.yaml")
+    assert message in str(error.value)
