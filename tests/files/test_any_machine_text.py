@@ -19,30 +19,6 @@ from praemia.models.machine import RewardMachine
 
 TEXTS = {"txt": SAMPLES["rewards by label"], "dot": STOCHASTIC, "hoa": EDGES}
 PIECES = ["", "0", "-1", "1e400", "->", *"()[]{}'\"!&|\n#@é:,t"]
-    "",
-    "0",
-    "-1",
-    "1e400",
-    "(",
-    ")",
-    "[",
-    "]",
-    "{",
-    "}",
-    "'",
-    '"',
-    "!",
-    "&",
-    "|",
-    "\n",
-    "#",
-    "@",
-    "é",
-    "->",
-    "t",
-    ":",
-    ",",
-]
 
 
 @pytest.mark.parametrize("format", TEXTS)
