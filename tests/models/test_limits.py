@@ -36,5 +36,7 @@ def test_windows_gets_the_structure_that_it_expects() -> None:
 
 def test_what_cannot_fit_is_refused_with_its_size() -> None:
     limits.require_memory(1, "a byte")
-    with pytest.raises(SizeError, match=r"everything needs 1,073,741,824\.0 GiB of memory; this machine has"):
+    with pytest.raises(
+        SizeError, match=r"a table of everything needs 1,073,741,824\.0 GiB of memory; this machine has"
+    ):
         limits.require_memory(1 << 60, "a table of everything")
