@@ -137,9 +137,7 @@ def paid(machine: RewardMachine, word: tuple[frozenset[str], ...]) -> list[float
     return rewards
 
 
-@pytest.mark.parametrize(
-    "pay", ["first", "each", pytest.param("end", marks=pytest.mark.xfail(strict=True, reason="rewards outside [0, 1]"))]
-)
+@pytest.mark.parametrize("pay", ["first", "each", "end"])
 @pytest.mark.parametrize("name", AUTOMATA)
 def test_every_word_pays_by_what_is_accepted(name: str, pay: str) -> None:
     text, accepts = AUTOMATA[name]

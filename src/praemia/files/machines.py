@@ -75,4 +75,6 @@ def _reward(part: float | RewardLaw | None) -> Reward:
         return Reward.of(part or 0.0)
     if part.bernoulli is not None:
         return Reward.bernoulli(part.bernoulli)
+    if part.uniform is not None:
+        return Reward.uniform(*part.uniform)
     return Reward(tuple(part.values or ()), tuple(part.probabilities or ()))

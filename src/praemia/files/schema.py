@@ -71,23 +71,24 @@ class _Part(BaseModel):
 
 
 class RewardLaw(_Part):
-    """A random reward: 1 with some probability, or one of finitely many values."""
+    """A random reward: 1 with some probability, one of finitely many values, or any of an interval."""
 
     bernoulli: Unit | None = None
-    values: list[Unit] | None = None
+    values: list[float] | None = None
     probabilities: list[Unit] | None = None
+    uniform: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
 
     @model_validator(mode="after")
     def _one_law(self) -> RewardLaw:
         given = [key for key, value in self if value is not None]
-        if given not in (["bernoulli"], ["values", "probabilities"]):
-            raise ValueError("expected either 'bernoulli', or 'values' together with 'probabilities'")
+        if given not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
+            raise ValueError("expected 'bernoulli', 'values' together with 'probabilities', or 'uniform'")
         return self
 
 
 RewardPart: TypeAlias = Annotated[
-    Annotated[Unit, Tag("<single>")] | Annotated[RewardLaw, Tag("<mapping>")],
-    _either("a number, {bernoulli: p} or {values: […], probabilities: […]}"),
+    Annotated[float, Tag("<single>")] | Annotated[RewardLaw, Tag("<mapping>")],
+    _either("a number, {bernoulli: p}, {values: […], probabilities: […]} or {uniform: [low, high]}"),
 ]
 
 

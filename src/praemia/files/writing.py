@@ -153,4 +153,8 @@ def _reward_part(reward: Reward) -> Any:
         return reward.values[0]
     if reward == Reward.bernoulli(reward.probabilities[-1]):
         return {"bernoulli": reward.probabilities[-1]}
+    if reward == Reward.uniform(reward.lowest, reward.highest):
+        return {"uniform": (reward.lowest, reward.highest)}
+    if any(reward.widths):
+        raise ModelError(f"the reward {reward} mixes uniform laws; task files have no word for that")
     return {"values": reward.values, "probabilities": reward.probabilities}

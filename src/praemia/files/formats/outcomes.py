@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from praemia.errors import ModelError
-from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
 
 
 def is_over(machine: RewardMachine, state: str) -> bool:
     """Tell whether a machine never leaves a state and is never paid in it: for other tools, the episode has ended."""
     outcomes = [out for rule in machine.rules_from(state) for out in rule.outcomes]
-    return all(out.target == state and out.reward.values == (0.0,) for out in outcomes)
+    return all(out.target == state and out.reward == NOTHING for out in outcomes)
 
 
 def without_stays(rules: Iterable[Rule]) -> tuple[Rule, ...]:

@@ -96,9 +96,7 @@ def _law(function: str, value: Any) -> Reward:
 
 
 def _uniform(mean: float, width: float) -> Reward:
-    if width != 0.0:
-        raise FileError(f"a reward uniform on {mean:g} ± {abs(width):g}; uniform rewards cannot be carried over")
-    return Reward.of(mean)
+    return Reward.uniform(mean - abs(width), mean + abs(width))
 
 
 def _refusal(function: str) -> str:
