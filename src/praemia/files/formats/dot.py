@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
-from praemia.errors import FileError
+from praemia.errors import FileError, ModelError
 from praemia.files.formats.events import all_labels, event_of, exactly, label_of
 from praemia.files.formats.lines import at_line, number, parsed, write_number
 from praemia.files.formats.outcomes import without_stays
