@@ -102,6 +102,20 @@ def test_a_line_is_said_at_first_and_then_now_and_then(capsys: pytest.CaptureFix
     ]
 
 
+def test_on_a_terminal_it_is_a_row_that_comes_and_goes() -> None:
+    from rich.console import Console
+    from rich.progress import Progress
+
+    bars = Progress(console=Console(quiet=True))
+    row = compiling.Row(bars)
+    assert not bars.tasks[0].visible
+    row.show(3.2)
+    assert bars.tasks[0].visible
+    assert bars.tasks[0].fields["runs"] == "3 s"
+    row.hide()
+    assert not bars.tasks[0].visible
+
+
 def test_a_single_run_moves(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
