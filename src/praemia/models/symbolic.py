@@ -18,7 +18,7 @@ from praemia.models.guard_diagrams import as_function, as_guard, example_labels,
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
 
-MAX_RULES = 2_000_000
+MAX_RULES = 1_000_000
 
 
 class Branch(NamedTuple):
