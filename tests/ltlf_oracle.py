@@ -50,18 +50,25 @@ def is_past(formula: Any) -> bool:
     return not isinstance(formula, str) and (formula[0] in "YOHS" or any(map(is_past, formula[1:])))
 
 
-def holds(formula: Any, word: Sequence[frozenset[str]], at: int) -> bool:
-    """Tell whether a formula holds at a step of a word."""
+def holds(formula: Any, word: Sequence[frozenset[str]], at: int, known: Any = None) -> bool:
+    """Tell whether a formula holds at a step of a word; what is ``known`` already is not asked again."""
+    known = {} if known is None else known
+    if (formula, at) not in known:
+        known[formula, at] = _holds(formula, word, at, known)
+    return known[formula, at]
+
+
+def _holds(formula: Any, word: Sequence[frozenset[str]], at: int, known: Any) -> bool:
     end = len(word)
     if isinstance(formula, str):
         return {"true": True, "false": False, "last": at == end - 1}.get(formula, formula in word[at])
     operator, *parts = formula
 
     def first(step: int) -> bool:
-        return holds(parts[0], word, step)
+        return holds(parts[0], word, step, known)
 
     def second(step: int) -> bool:
-        return holds(parts[1], word, step)
+        return holds(parts[1], word, step, known)
 
     match operator:
         case "!":
@@ -85,7 +92,7 @@ def holds(formula: Any, word: Sequence[frozenset[str]], at: int) -> bool:
         case "U":
             return any(second(i) and all(first(j) for j in range(at, i)) for i in range(at, end))
         case "W":
-            return holds(("|", ("U", *parts), ("G", parts[0])), word, at)
+            return holds(("|", ("U", *parts), ("G", parts[0])), word, at, known)
         case "R":
             return all(second(i) or any(first(j) for j in range(at, i)) for i in range(at, end))
         case "Y":

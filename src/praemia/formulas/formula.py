@@ -15,29 +15,34 @@ Constructors do what is cheap and never wrong: constants vanish, conjunctions ar
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 FUTURE = frozenset({"X", "WX", "N", "F", "G", "U", "R", "W", "last"})
 PAST = frozenset({"Y", "O", "H", "S"})
 DUALS = {"&": "|", "|": "&", "X": "WX", "WX": "X", "F": "G", "G": "F", "U": "R", "R": "U"}
 
 
-@dataclass(frozen=True)
 class Formula:
-    """An operator with its parts; ``name`` is that of a proposition (operator "name"). The hash is kept."""
+    """An operator with its parts; ``name`` is that of a proposition (operator "name"). Equal formulas are identical."""
+
+    __slots__ = ("__weakref__", "name", "operator", "parts")
+    __match_args__ = ("operator", "parts", "name")
 
     operator: str
-    parts: tuple[Formula, ...] = ()
-    name: str = ""
-    _hash: int = field(init=False, repr=False, compare=False)
+    parts: tuple[Formula, ...]
+    name: str
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((self.operator, self.parts, self.name)))
+    def __new__(cls, operator: str, parts: tuple[Formula, ...] = (), name: str = "") -> Formula:
+        key = (operator, parts, name)
+        found = _KNOWN.get(key)
+        if found is None:
+            found = super().__new__(cls)
+            found.operator, found.parts, found.name = key
+            _KNOWN[key] = found
+        return found
 
-    def __hash__(self) -> int:
-        return self._hash
 
-
+_KNOWN: WeakValueDictionary[tuple[str, tuple[Formula, ...], str], Formula] = WeakValueDictionary()
 TRUE, FALSE = Formula("true"), Formula("false")
 LAST = Formula("WX", (FALSE,))
 

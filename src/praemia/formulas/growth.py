@@ -11,7 +11,7 @@ from praemia.errors import SizeError
 MAX_STATES = 100_000
 MAX_NODES = 10_000_000
 TELL_SECONDS = 2.0
-CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 4, 10_000
+CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 
 
 @dataclass
@@ -21,7 +21,7 @@ class Growth:
     max_states: int = MAX_STATES
     max_nodes: int = MAX_NODES
     tell: Callable[[str], None] | None = None
-    num_states: int = 0
+    num_states: int = 1
     _last: float = field(default_factory=time.monotonic)
 
     @property

@@ -8,6 +8,7 @@ never evaluated.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -123,7 +124,7 @@ def read_name(token: str) -> str:
     """Return the name that a NAME or QUOTED token means."""
     if not token.startswith('"'):
         return str(token)
-    return token[1:-1].replace('\\"', '"').replace("\\\\", "\\")
+    return re.sub(r"\\(.)", r"\1", token[1:-1])
 
 
 def _build(node: Any) -> Formula:

@@ -74,7 +74,9 @@ def as_function(guard: Guard, functions: Booleans, variables: Mapping[str, int])
         case Junction(operator, parts):
             join = functions.all if operator == "&" else functions.any
             return join(as_function(part, functions, variables) for part in parts)
-        case _:
+        case _:  # any other kind of guard, one proposition at a time
+            if not guard.propositions():
+                return functions.true if guard.holds(frozenset()) else functions.false
             name = min(guard.propositions())
             low, high = (as_function(guard.given({name: way}), functions, variables) for way in (False, True))
             return functions.choose(variables[name], low, high)

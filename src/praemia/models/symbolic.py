@@ -19,7 +19,7 @@ from praemia.models.labels import ENDED
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
 
-MAX_RULES = 2_000_000
+MAX_RULES = 1_000_000
 
 
 class Branch(NamedTuple):
