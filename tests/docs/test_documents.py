@@ -145,7 +145,7 @@ def test_the_readme_shows_every_command_and_opens_with_code_and_a_picture() -> N
 
 
 def test_every_environment_is_described_under_the_same_headings() -> None:
-    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/environments.md").read_text(encoding="utf-8")
     sections = re.split(r"^## ", text, flags=re.MULTILINE)[1:]
     assert len(sections) == len(FAMILIES)
     expected = ["Description", "Observations", "Actions", "Labels", "Machine", "Horizon", "Optimal value", "Names"]
@@ -156,7 +156,7 @@ def test_every_environment_is_described_under_the_same_headings() -> None:
 
 
 def test_optimal_values_in_the_documents_are_those_of_solve() -> None:
-    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/environments.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\S+)` \| (\d+) \| (\d+\.\d+) \|$", text, re.MULTILINE)
     assert [name for name, _, _ in rows] == praemia.envs.names()
     for name, horizon, value in rows:
@@ -166,7 +166,7 @@ def test_optimal_values_in_the_documents_are_those_of_solve() -> None:
 
 
 def test_pictures_in_the_documents_are_those_of_the_environments() -> None:
-    text = (ROOT / "docs/environments.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/reference/environments.md").read_text(encoding="utf-8")
     for family, entry in FAMILIES.items():
         if entry.picture is not None:
             pictures = (praemia.envs.text_picture(name) for name in entry.examples)

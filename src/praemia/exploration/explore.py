@@ -85,6 +85,14 @@ def explore(
     stop_below : ``uncertainty`` only: stop when the explorer's bound at the start is below this.
     machines : fixed in advance, and recorded as such: certificates for them are tighter. What is played is the same.
     on_progress : called with the number of episodes played so far and the total.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()  # its machine is not looked at
+    >>> data = praemia.explore(task, episodes=200, policy_episodes=50, seed=0)
+    >>> data.num_episodes
+    200
     """
     budget = _checked(episodes, policy_episodes, method, seed, scale, keep_search, stop_below)
     if not isinstance(task, Task | BlackBox):

@@ -38,6 +38,13 @@ def load_task(path: str | Path) -> Task:
     ------
     PraemiaError
         With the file, the line and what is wrong there. Every mistake of form is listed, one per line.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.save_task(praemia.envs.riverswim(), "river.yaml")
+    >>> praemia.load_task("river.yaml").horizon
+    10
     """
     loaded = load(path)
     if isinstance(loaded, RewardMachine):
@@ -52,7 +59,15 @@ def parse_task(text: str, name: str) -> Task:
 
 
 def load_machine(path: str | Path) -> RewardMachine:
-    """Load the machine of a file that holds just a machine, or a task."""
+    """Load the machine of a file that holds just a machine, or a task.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.save_machine(praemia.envs.warehouse().machine, "machine.yaml")
+    >>> praemia.load_machine("machine.yaml").states
+    ('empty', 'loaded', 'done')
+    """
     loaded = load(path)
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine
 

@@ -27,12 +27,29 @@ _BARE = re.compile(r"[^\W\d][\w-]*", re.ASCII)
 
 
 def save_task(task: Task, path: str | Path) -> None:
-    """Write a task to a file, whole or not at all."""
+    """Write a task to a file, whole or not at all.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.save_task(praemia.envs.warehouse(size=3), "small.yaml")
+    >>> praemia.load_task("small.yaml")
+    Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
+    """
     write_whole(Path(path), dump_task(task).encode())
 
 
 def save_machine(machine: RewardMachine, path: str | Path) -> None:
-    """Write a machine to a file, whole or not at all."""
+    """Write a machine to a file, whole or not at all.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1).build()
+    >>> praemia.save_machine(machine, "machine.yaml")
+    >>> praemia.load_machine("machine.yaml") == machine
+    True
+    """
     write_whole(Path(path), dump_machine(machine).encode())
 
 

@@ -32,7 +32,16 @@ SMALLEST = 1e-300
 
 @dataclass(frozen=True, kw_only=True)
 class PSRL(CompiledLearner):
-    """Posterior sampling for reinforcement learning, over (o, a) and not over the product."""
+    """Posterior sampling for reinforcement learning, over (o, a) and not over the product.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.PSRL(), num_episodes=100, seed=0)
+    >>> run.learner, len(run.regret)
+    ('psrl', 100)
+    """
 
     name: ClassVar[str] = "psrl"
     summary: ClassVar[str] = "plan in a kernel drawn from the Dirichlet posterior"

@@ -24,7 +24,15 @@ LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
 @dataclass(frozen=True, init=False)
 class LabelRule:
-    """Add propositions (one name, or several) to the transitions that match; None matches anything."""
+    """Add propositions (one name, or several) to the transitions that match; None matches anything.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rule = praemia.LabelRule("goal", target=3)  # arriving in observation 3 makes goal true
+    >>> sorted(rule.propositions)
+    ['goal']
+    """
 
     propositions: Label
     source: int | None

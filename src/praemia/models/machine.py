@@ -76,7 +76,17 @@ def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
 
 @dataclass(frozen=True)
 class RewardMachine:
-    """A probabilistic reward machine: frozen, and valid once it exists."""
+    """A probabilistic reward machine: frozen, and valid once it exists.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> machine = praemia.envs.warehouse().machine
+    >>> machine.states, machine.initial, machine.is_deterministic
+    (('empty', 'loaded', 'done'), 'empty', False)
+    >>> [(outcome.target, outcome.probability) for outcome in machine.outcomes("empty", {"item"})]
+    [('loaded', 0.8), ('empty', 0.2)]
+    """
 
     states: tuple[str, ...]
     initial: str
@@ -171,8 +181,11 @@ class MachineBuilder:
     Edges with the same source and the same guard are the outcomes of one rule. States are numbered in the order
     in which they are first named; propositions are those that the guards read, unless they are given.
 
+    Examples
+    --------
+    >>> import praemia
     >>> machine = (
-    ...     MachineBuilder(initial="empty")
+    ...     praemia.MachineBuilder(initial="empty")
     ...     .edge("empty", "item", "loaded", probability=0.8)
     ...     .edge("empty", "item", "empty", probability=0.2)
     ...     .edge("loaded", "delivery", "done", reward=1)

@@ -19,6 +19,14 @@ class Reward:
     ----------
     values : the numbers that can be paid, increasing and distinct.
     probabilities : their probabilities, positive, summing to 1.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.Reward.bernoulli(0.3).mean
+    0.3
+    >>> praemia.Reward((0.5, 1.0), (0.5, 0.5)).mean
+    0.75
     """
 
     values: tuple[float, ...]
