@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import pytest
 
 import praemia
@@ -18,7 +19,7 @@ from praemia.envs.registry import FAMILIES
 from praemia.files import parse_task
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("examples/*.md")])
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 FORBIDDEN = ("/work", "shared/", "/home/", "/tmp/", "pypi", "localhost")
 WORLDS = ("mdp:", "environment:", "gymnasium:")
@@ -87,6 +88,7 @@ def test_code_runs_in_order_and_prints_what_is_shown(
 ) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
+    matplotlib.use("template")  # a backend that shows nothing
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for language, text in blocks(path, "python", "console", "sh"):
         run_block(language, text, namespace, capsys)
