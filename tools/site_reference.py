@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 from examples import ROOMS, public_names
@@ -22,8 +23,17 @@ def room_page(room: str) -> str:
     functions = [name for name in own if name not in classes]
     # A room's docstring opens with what it is; the rest is for its developers.
     about = (inspect.getdoc(import_module(room)) or "").split("\n\n")[0]
-    directives = [f"::: {name}" for name in [*functions, *classes]]
+    directives = [directive(name, names[name]) for name in [*functions, *classes]]
     return "\n\n".join([f"# {room}", about, *directives]) + "\n"
+
+
+def directive(name: str, thing: Any) -> str:
+    """Return what shows a thing under its public name, with an anchor of that name.
+
+    It is asked for by the module that it is written in: some packages have a module and a function of one name.
+    """
+    options = f"    options:\n      heading: {name}\n      toc_label: {name.rpartition('.')[2]}"
+    return f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
 
 
 def commands_page() -> str:
