@@ -38,7 +38,7 @@ def build_once(shared: Path) -> Path:
 
 def _build(site: Path, log: Path) -> None:
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "PYTHONWARNINGS": "default"}
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     beside = log.with_suffix(".part")
     beside.write_text(f"exit status {done.returncode}\n{done.stdout}{done.stderr}", encoding="utf-8")

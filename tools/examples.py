@@ -1,7 +1,4 @@
-"""List the public names whose docstring has no example; it prints nothing when every one has.
-
-    python tools/examples.py
-"""
+"""List the public names whose docstring has no example: ``python tools/examples.py`` prints nothing if all have one."""
 
 from __future__ import annotations
 

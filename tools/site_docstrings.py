@@ -8,7 +8,9 @@ from typing import Any
 from griffe import Extension, Object
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
-ITEM = re.compile(r"^(\*{0,2}\w[\w, *]*) : ")
+ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # one that opens a line, or follows another on it
+
+EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
 class Sections(Extension):
@@ -42,4 +44,4 @@ def items(body: str) -> str:
 
 def fenced(text: str) -> str:
     """Put examples, with what they print, into fences."""
-    return re.sub(r"^>>> .*?(?=\n\n|\Z)", lambda found: f"```pycon\n{found[0]}\n```", text, flags=re.DOTALL | re.MULTILINE)
+    return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from examples import ROOMS, public_names
 
+from examples import ROOMS, public_names
 from praemia import cli
 
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
@@ -58,8 +58,9 @@ def command_section(name: str, parent: click.Context) -> str:
 
 def option_row(option: click.Option, context: click.Context) -> str:
     """Return an option as a row of a table: how it is written, and what it does."""
-    written, text = option.get_help_record(context) or ("", "")
-    return f"| `{written.replace('|', chr(92) + '|')}` | {text.replace('|', chr(92) + '|').replace('*', chr(92) + '*')} |"
+    written, text = (part.replace("|", r"\|") for part in option.get_help_record(context) or ("", ""))
+    text = text.replace("*", r"\*")
+    return f"| `{written}` | {text} |"
 
 
 def examples_page(folder: Path) -> str:

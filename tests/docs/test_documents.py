@@ -89,6 +89,8 @@ def test_code_runs_in_order_and_prints_what_is_shown(
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     matplotlib.use("template")  # a backend that shows nothing
+    if "from IPython" in path.read_text(encoding="utf-8"):
+        pytest.importorskip("IPython", reason="no IPython here: a notebook was not run (pip install 'praemia[docs]')")
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for language, text in blocks(path, "python", "console", "sh"):
         run_block(language, text, namespace, capsys)

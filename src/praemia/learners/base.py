@@ -70,7 +70,8 @@ class Experience:
     ...     def plan(self, experience, previous, rng):
     ...         print(experience.episodes_played, experience.visits.sum())
     ...         spec = experience.spec
-    ...         return praemia.LearnerPlan(np.zeros((spec.horizon, spec.num_machine_states, spec.num_observations), int))
+    ...         shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
+    ...         return praemia.LearnerPlan(np.zeros(shape, dtype=int))
     >>> run = praemia.simulate(praemia.envs.riverswim(), Watcher(replan="episode"), num_episodes=3)
     0 0
     1 10
@@ -179,7 +180,8 @@ class Learner(ABC):
     ...     name: ClassVar[str] = "first-action"
     ...     def plan(self, experience, previous, rng):
     ...         spec = experience.spec
-    ...         return praemia.LearnerPlan(np.zeros((spec.horizon, spec.num_machine_states, spec.num_observations), int))
+    ...         shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
+    ...         return praemia.LearnerPlan(np.zeros(shape, dtype=int))
     >>> praemia.testing.check_learner(FirstAction)
     """
 
