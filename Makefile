@@ -11,7 +11,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow lint format names core-table constraints dist clean
+.PHONY: help reproduce test test-slow docs lint format names core-table constraints dist clean
 
 help:
 	@sed -n '1,3s/^# \{0,1\}//p' Makefile
@@ -34,6 +34,10 @@ test: lint
 
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
+
+# Build the documentation site in results/site, its tutorials run; a warning is an error.
+docs: $(VENV)/installed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 lint: $(VENV)/installed
 	$(BIN)/ruff check .

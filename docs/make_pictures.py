@@ -1,17 +1,18 @@
-"""Make the pictures of the documents: ``.venv/bin/python docs/make_pictures.py``.
+"""Make the pictures of the documents: ``.venv/bin/python docs/make_pictures.py [NAME …]``.
 
-``overview.svg`` shows the 4 × 4 warehouse, its machine, and the exact regret of three learners on it (16 runs of
+``overview`` shows the 4 × 4 warehouse, its machine, and the exact regret of three learners on it (16 runs of
 10,000 episodes each, seeds 0 … 15). The same versions of the packages give the same file.
 """
 
 from __future__ import annotations
 
-import io
 import re
+import sys
 from pathlib import Path
 
-import matplotlib as mpl
+import concept_pictures
 import numpy as np
+from concept_pictures import svg_of
 from matplotlib.figure import Figure
 
 import praemia
@@ -47,10 +48,7 @@ def regret_svg(task: praemia.Task, width: float, height: float) -> str:
     note = f"{NUM_RUNS} runs: mean and one standard deviation"
     axes.text(NUM_EPISODES * 0.98, 8, note, color="#57606a", ha="right", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
-    buffer = io.StringIO()
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "praemia", "font.family": "sans-serif"}):
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return buffer.getvalue()
+    return svg_of(figure)
 
 
 def placed(svg: str, x: float, y: float, width: float, height: float) -> str:
@@ -89,6 +87,17 @@ def overview() -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
 
 
+PICTURES = {
+    "overview": overview,
+    "warehouse": lambda: praemia.envs.svg_picture("warehouse-4"),
+    "warehouse-machine": lambda: machine_svg(praemia.envs.warehouse().machine),
+    "regret": lambda: regret_svg(praemia.envs.warehouse(size=4), 590, 350),
+    "exact-regret": concept_pictures.exact_regret,
+    "machine-size": concept_pictures.machine_size,
+    "certificates": concept_pictures.certificates,
+}
+
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
-    (FOLDER / "overview.svg").write_text(overview(), encoding="utf-8")
+    for name in sys.argv[1:] or PICTURES:
+        (FOLDER / f"{name}.svg").write_text(PICTURES[name](), encoding="utf-8")

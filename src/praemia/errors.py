@@ -9,7 +9,17 @@ from numbers import Integral
 
 
 class PraemiaError(Exception):
-    """Report a mistake in what the user gave; the message says where, what was found and what is expected."""
+    """Report a mistake in what the user gave; the message says where, what was found and what is expected.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> try:
+    ...     praemia.envs.make("warehose-4")
+    ... except praemia.PraemiaError as error:
+    ...     print(error)
+    unknown environment 'warehose-4' (did you mean 'warehouse-4'?)
+    """
 
 
 class PraemiaWarning(UserWarning):

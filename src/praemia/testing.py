@@ -18,12 +18,21 @@ from praemia.models.machine import MachineBuilder
 from praemia.models.task import Task
 from praemia.simulation import Run, simulate
 
+__all__ = ["LearnerCheckError", "check_learner"]
+
 NUM_EPISODES = 40
 REMEDY = "decorate it with @dataclass(frozen=True, kw_only=True)"
 
 
 class LearnerCheckError(PraemiaError, AssertionError):
-    """Report what a learner does that no learner may do."""
+    """Report what a learner does that no learner may do.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> issubclass(praemia.testing.LearnerCheckError, AssertionError)
+    True
+    """
 
 
 def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPISODES) -> None:

@@ -11,6 +11,16 @@ from dataclasses import dataclass
 
 from praemia.errors import ParameterError
 
+__all__ = [
+    "ExplorationBudget",
+    "RegretBound",
+    "exploration_budget",
+    "log_term",
+    "policy_search_episodes",
+    "regret_bound",
+    "regret_lower_bound",
+]
+
 
 @dataclass(frozen=True)
 class RegretBound:
@@ -24,6 +34,13 @@ class RegretBound:
     model_error : 2500·H²·O²·A^{3/2}·ι², the price of learning p, which does not grow with T but through ι.
     martingale : 4·H·√(T·ι), the noise of the episodes.
     trivial : H·K, what the regret cannot exceed whatever is played.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> bound = praemia.theory.regret_bound(16, 5, 3, 12, num_episodes=10_000)
+    >>> bound.total > bound.trivial, bound.is_vacuous
+    (True, True)
     """
 
     leading: float
@@ -44,7 +61,15 @@ class RegretBound:
 def log_term(
     num_observations: int, num_actions: int, num_machine_states: int, num_steps: int, failure_prob: float
 ) -> float:
-    """Return ι = ln(6·Q·O·A·T/ρ)."""
+    """Return ι = ln(6·Q·O·A·T/ρ).
+
+    Examples
+    --------
+    >>> import math
+    >>> import praemia
+    >>> praemia.theory.log_term(16, 5, 3, 120, 0.05) == math.log(6 * 3 * 16 * 5 * 120 / 0.05)
+    True
+    """
     return math.log(6.0 * num_machine_states * num_observations * num_actions * num_steps / failure_prob)
 
 
@@ -57,7 +82,15 @@ def regret_bound(
     failure_prob: float = 0.05,
     reward_span: float = 1.0,
 ) -> RegretBound:
-    """Return Theorem 1's bound on the regret of UCBVI-PRM."""
+    """Return Theorem 1's bound on the regret of UCBVI-PRM.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> bound = praemia.theory.regret_bound(16, 5, 3, 12, num_episodes=10**12)
+    >>> bound.is_vacuous
+    False
+    """
     _require_positive(reward_span=reward_span)
     _require_sizes(num_observations, num_actions, num_machine_states, horizon, num_episodes)
     if not 1e-12 <= failure_prob < 1.0:
@@ -75,7 +108,14 @@ def regret_bound(
 def regret_lower_bound(
     num_observations: int, num_actions: int, horizon: int, num_episodes: int, reward_span: float = 1.0
 ) -> float:
-    """Return √(H·O·A·T): no learner's worst case is better than a constant times this (the constant is not known)."""
+    """Return √(H·O·A·T): no learner's worst case is better than a constant times this (the constant is not known).
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.theory.regret_lower_bound(num_observations=4, num_actions=1, horizon=10, num_episodes=100)
+    200.0
+    """
     _require_sizes(num_observations, num_actions, 1, horizon, num_episodes)
     return reward_span * math.sqrt(horizon * num_observations * num_actions * num_episodes * horizon)
 
@@ -97,6 +137,13 @@ class ExplorationBudget:
     ----------
     collecting : c·O⁵A³H²G²ι'/ε², the episodes of data, N.
     searching : c·O⁴AH⁴Gι'³/ε, the episodes in which policies are searched, O·N₀.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> budget = praemia.theory.ExplorationBudget(collecting=2e9, searching=1e9)
+    >>> budget.total
+    3000000000.0
     """
 
     collecting: float
@@ -116,7 +163,15 @@ def exploration_budget(
     failure_prob: float = 0.05,
     constant: float = 1.0,
 ) -> ExplorationBudget:
-    """Return Theorem 2's episode counts, with ι' = ln(OAHG/(ρε)); its absolute constant c is not known."""
+    """Return Theorem 2's episode counts, with ι' = ln(OAHG/(ρε)); its absolute constant c is not known.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> fine, coarse = (praemia.theory.exploration_budget(5, 2, 10, 1.0, accuracy=eps) for eps in (0.01, 0.1))
+    >>> fine.total > 100 * coarse.collecting  # episodes grow as 1/ε²
+    True
+    """
     _require_sizes(num_observations, num_actions, horizon)
     _require_positive(largest_reward=largest_reward, accuracy=accuracy, constant=constant)
     _require_probability(failure_prob)
@@ -137,7 +192,14 @@ def policy_search_episodes(
     failure_prob: float = 0.05,
     constant: float = 1.0,
 ) -> float:
-    """Return Theorem 3's N₀ = c·O²AH⁴ι₀³/δ, ι₀ = ln(OAH/(ρδ)): EULER's episodes for each observation."""
+    """Return Theorem 3's N₀ = c·O²AH⁴ι₀³/δ, ι₀ = ln(OAH/(ρδ)): EULER's episodes for each observation.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.theory.policy_search_episodes(5, 2, 10, significance=0.1) > 1e6
+    True
+    """
     _require_sizes(num_observations, num_actions, horizon)
     _require_positive(significance=significance, constant=constant)
     _require_probability(failure_prob)

@@ -27,7 +27,21 @@ StepLabels: TypeAlias = Callable[[int, int, int, dict[str, Any]], Iterable[str]]
 
 @dataclass(frozen=True, eq=False)
 class BlackBox:
-    """A Gymnasium environment to learn in, with the labels, the machine and the horizon of the task."""
+    """A Gymnasium environment to learn in, with the labels, the machine and the horizon of the task.
+
+    Examples
+    --------
+    >>> import gymnasium
+    >>> import praemia
+    >>> lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    >>> def labels(o, a, o_next, info):
+    ...     return {"goal"} if o_next == 15 else set()
+    >>> machine = praemia.MachineBuilder("walking").edge("walking", "goal", "there", reward=1).build()
+    >>> box = praemia.BlackBox(lake, labels, machine, horizon=20)
+    >>> run = praemia.simulate(box, praemia.Headroom(), num_episodes=50)
+    >>> len(run.returns)
+    50
+    """
 
     env: gymnasium.Env[Any, Any]
     labels: StepLabels

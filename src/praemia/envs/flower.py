@@ -31,7 +31,14 @@ HORIZON = 30
 
 
 def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
-    """Make the flower task with ``loop`` machine states in its big loop; the horizon is 30 unless given."""
+    """Make the flower task with ``loop`` machine states in its big loop; the horizon is 30 unless given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.flower(loop=20).horizon
+    30
+    """
     machine = flower_machine(loop)
     rows = {}
     for action in (COUNT, PASS):

@@ -34,6 +34,17 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     task : the task.
     flat : whether observations are one number.
     render_mode : None, or "ansi" for a picture in text.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> env = praemia.envs.TaskEnv(praemia.envs.warehouse(size=4))
+    >>> state, info = env.reset(seed=0)
+    >>> int(state["observation"]), int(state["machine_state"])
+    (0, 0)
+    >>> state, reward, terminated, truncated, info = env.step(4)  # stay
+    >>> int(state["observation"]), reward
+    (0, 0.0)
     """
 
     # Gymnasium declares it as an instance variable, so it cannot be a ClassVar here.

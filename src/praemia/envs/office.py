@@ -52,7 +52,14 @@ HORIZONS = {"coffee": 80, "mail": 120, "coffee-and-mail": 150, "patrol": 200}
 
 
 def office(errand: str = "coffee-and-mail", horizon: int | None = None) -> Task:
-    """Make an office task; the horizon is that of ``HORIZONS`` unless it is given."""
+    """Make an office task; the horizon is that of ``HORIZONS`` unless it is given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.office("coffee").name
+    'office-coffee'
+    """
     machine = office_machine(errand)
     grid, symbols = read_map(MAP)
     labels = [

@@ -46,6 +46,13 @@ def random_task(
     seed : which one of the tasks of these sizes.
     branching : how many successors are drawn for a pair (o, a); some may coincide.
     propositions : how many propositions there are, ``p0``, ``p1``, …
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.random_task(observations=6, actions=2, machine_states=3, horizon=5, seed=1)
+    >>> task.num_observations, task.num_machine_states
+    (6, 3)
     """
     require_whole("observations", observations, 1, 10_000_000)
     require_whole("actions", actions, 1, 10_000)

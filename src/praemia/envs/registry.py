@@ -96,7 +96,16 @@ FAMILIES = {
 
 
 def make(name: str, **params: Any) -> Task:
-    """Make a built-in task: ``make("warehouse-4")``, ``make("warehouse", size=4, horizon=12)``."""
+    """Make a built-in task: ``make("warehouse-4")``, ``make("warehouse", size=4, horizon=12)``.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.make("warehouse-4")
+    Task('warehouse-4': 16 observations, 5 actions, 3 machine states, horizon 12)
+    >>> praemia.envs.make("warehouse", size=4, horizon=20).horizon
+    20
+    """
     family, in_name = _parse(name)
     known = FAMILIES[family].parameters
     for key in params:
@@ -110,12 +119,26 @@ def make(name: str, **params: Any) -> Task:
 
 
 def names() -> list[str]:
-    """Return built-in names, a few for every family."""
+    """Return built-in names, a few for every family.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> "warehouse-4" in praemia.envs.names()
+    True
+    """
     return [example for family in FAMILIES.values() for example in family.examples]
 
 
 def describe(name: str) -> str:
-    """Say in a few lines what a built-in task is."""
+    """Say in a few lines what a built-in task is.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> print(praemia.envs.describe("warehouse-4").splitlines()[1])
+    16 observations, 5 actions, 3 machine states, horizon 12
+    """
     family, _ = _parse(name)
     task = make(name)
     module = inspect.getmodule(FAMILIES[family].make)
@@ -131,7 +154,14 @@ def describe(name: str) -> str:
 
 
 def picture(task: Task | str) -> Picture:
-    """Return the picture of a task; one that is not built in gets its observations on a circle."""
+    """Return the picture of a task; one that is not built in gets its observations on a circle.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> len(praemia.envs.picture("warehouse-4").spots)  # one for each observation
+    16
+    """
     task = make(task) if isinstance(task, str) else task
     require_drawable(task.num_observations)
     own = _own_picture(task.name)
@@ -140,12 +170,26 @@ def picture(task: Task | str) -> Picture:
 
 
 def text_picture(task: Task | str) -> str:
-    """Return the picture of a task, or of a built-in name, as text."""
+    """Return the picture of a task, or of a built-in name, as text.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> print(praemia.envs.text_picture("warehouse-3").splitlines()[3])
+    | S   .   I |
+    """
     return render_text(picture(task))
 
 
 def svg_picture(task: Task | str) -> str:
-    """Return the picture of a task, or of a built-in name, as an SVG document."""
+    """Return the picture of a task, or of a built-in name, as an SVG document.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.svg_picture("warehouse-4").startswith("<svg")
+    True
+    """
     return render_svg(picture(task))
 
 

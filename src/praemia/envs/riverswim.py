@@ -28,7 +28,14 @@ _BYTES_PER_OBSERVATION = 400  # four entries of four arrays, and the copies made
 
 
 def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool = False) -> Task:
-    """Make the RiverSwim patrol task; the horizon is 2 · size unless it is given."""
+    """Make the RiverSwim patrol task; the horizon is 2 · size unless it is given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> f"{praemia.solve(praemia.envs.riverswim(size=5)).value:.4f}"
+    '0.8394'
+    """
     require_whole("size", size, 2, 10_000_000)
     if not isinstance(probabilistic, bool):
         raise ParameterError(f"probabilistic={probabilistic!r}; expected true or false")
@@ -45,7 +52,14 @@ def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool 
 
 
 def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
-    """Make the RiverSwim task with the probabilistic patrol machine; its horizon is 2 · size unless given."""
+    """Make the RiverSwim task with the probabilistic patrol machine; its horizon is 2 · size unless given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.riverswim_prm(size=5).machine.is_deterministic
+    False
+    """
     return riverswim(size, horizon, probabilistic=True)
 
 

@@ -19,7 +19,14 @@ from praemia.models.task import Task
 
 
 def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
-    """Make the two-rooms patrol; the size is odd, the horizon is 6 · size unless it is given."""
+    """Make the two-rooms patrol; the size is odd, the horizon is 6 · size unless it is given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.two_rooms(size=9).horizon
+    54
+    """
     grid = _maze(size)
     labels = [LabelRule(frozenset({name}), source=grid.observation(cell)) for name, cell in _places(size).items()]
     mdp = LabeledMDP.from_entries(

@@ -71,6 +71,14 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     -------
     The MDP. Episodes start as in ``unwrapped.initial_state_distrib`` where the environment has one, else always in the
     observation that ``reset(seed=0)`` returns. Time limits of wrappers are left to the task's horizon.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rules = [praemia.LabelRule("goal", target=15)]
+    >>> mdp = praemia.envs.from_gymnasium("FrozenLake-v1", rules, is_slippery=True)
+    >>> mdp.num_actions
+    4
     """
     if isinstance(env_or_id, str):
         env = _make(env_or_id, make_kwargs)

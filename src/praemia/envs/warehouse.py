@@ -17,7 +17,14 @@ from praemia.models.task import Task
 
 
 def warehouse(size: int = 4, horizon: int | None = None) -> Task:
-    """Make the warehouse task; the horizon is 3 · size unless it is given."""
+    """Make the warehouse task; the horizon is 3 · size unless it is given.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.warehouse(size=4)
+    Task('warehouse-4': 16 observations, 5 actions, 3 machine states, horizon 12)
+    """
     require_whole("size", size, 2, 3_000)
     grid = Grid.open(size, size)
     labels = [

@@ -64,6 +64,15 @@ class Certificate:
     start_tv : what not knowing the first observation's law adds, in total variation.
     holds_for : what it is valid for, in words: ANY_REWARD, ANY_MACHINE, RECORDED or VOUCHED.
     to_visit : the pairs that add the most, the worst first.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()
+    >>> data = praemia.explore(task, episodes=500, method="uncertainty", seed=0)
+    >>> certificate = praemia.plan_from(data, task.machine).certificate
+    >>> certificate.bound <= certificate.largest, certificate.failure_prob
+    (True, 0.05)
     """
 
     bound: float

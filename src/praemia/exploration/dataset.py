@@ -41,6 +41,16 @@ class Dataset:
     sources : how the data was collected, one entry for each part.
     fixed_machines : digests of the machines, each with labels and horizon, that were fixed before the first episode.
     fixed_shares : S, the number of machines that share ρ₃; 0 if none is recorded.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> data = praemia.explore(praemia.envs.riverswim(), episodes=100, method="uncertainty", seed=0)
+    >>> data.num_episodes, data.num_transitions  # of 10 steps each
+    (100, 1000)
+    >>> data.save("river.npz")
+    >>> praemia.Dataset.load("river.npz").num_episodes
+    100
     """
 
     num_observations: int

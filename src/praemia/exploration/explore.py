@@ -96,6 +96,14 @@ def explore(
         reached, and what was found at each check.
     certify : what must be below ``until``: the ``likely`` loss, or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()  # its machine is not looked at
+    >>> data = praemia.explore(task, episodes=200, policy_episodes=50, seed=0)
+    >>> data.num_episodes
+    200
     """
     chosen = method or ("euler" if until is None else "directed")
     budget = _checked(episodes, policy_episodes, chosen, seed, scale, keep_search, stop_below)

@@ -56,7 +56,18 @@ class GreedyPolicy:
 
 @dataclass(frozen=True)
 class GreedyPlanner:
-    """Plan greedily for a ``CoverageReward``."""
+    """Plan greedily for a ``CoverageReward``.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import GreedyPlanner
+    >>> task = praemia.envs.riverswim(size=3, horizon=3)
+    >>> data = praemia.explore(task, episodes=200, method="uncertainty", seed=0)
+    >>> plan = praemia.plan_from(data, praemia.CoverageReward([1, 1, 1]), planner=GreedyPlanner())
+    >>> bool(0 <= plan.alpha <= 3)
+    True
+    """
 
     name: str = "greedy"
 

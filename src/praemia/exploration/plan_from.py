@@ -36,6 +36,15 @@ class ExploredPlan:
     alpha : how far it may be from the best plan in p̂; NaN if that is not known.
     certificate : how far it may be from the optimum of the true environment: proven.
     dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()
+    >>> data = praemia.explore(task, episodes=500, method="uncertainty", seed=0)
+    >>> plan = praemia.plan_from(data, task.machine)
+    >>> plan.policy.shape, plan.alpha
+    ((10, 2, 5), 0.0)
     """
 
     policy: NDArray[Any] | HistoryPolicy
@@ -122,6 +131,16 @@ def plan_from(
     labels : other labels than the data's: rules or a function, known on all transitions.
     fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
         the certificate is tighter and says so. Machines that the data records need no voucher.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()
+    >>> data = praemia.explore(task, episodes=500, method="uncertainty", seed=0)
+    >>> machine = praemia.MachineBuilder("out").edge("out", "right-end", "done", reward=1).build()
+    >>> plan = praemia.plan_from(data, machine)
+    >>> bool(plan.gap(task.with_machine(machine)).value <= plan.certificate.bound)
+    True
     """
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     if isinstance(reward, RewardMachine):

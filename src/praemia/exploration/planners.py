@@ -28,7 +28,15 @@ MAX_EXACT = 200_000
 
 
 class TrajectoryPlanner(Protocol):
-    """Something that plans for a reward on trajectories."""
+    """Something that plans for a reward on trajectories.
+
+    Examples
+    --------
+    >>> from praemia.exploration import SearchPlanner, TrajectoryPlanner
+    >>> planner: TrajectoryPlanner = SearchPlanner(simulations=100)
+    >>> planner.name
+    'search'
+    """
 
     @property
     def name(self) -> str:
@@ -48,7 +56,16 @@ class HistoryPlan:
 
 @dataclass(frozen=True)
 class ProductPlanner:
-    """Plan exactly for a machine: α = 0."""
+    """Plan exactly for a machine: α = 0.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import ProductPlanner
+    >>> task = praemia.envs.riverswim()
+    >>> ProductPlanner().plan(task).value == praemia.solve(task).value
+    True
+    """
 
     name: str = "product"
     alpha: float = 0.0
@@ -77,7 +94,18 @@ def one_hot(action: int, num_actions: int) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class ExpectimaxPlanner:
-    """Plan exactly over all histories: V(η) = max_a Σ_z p̂(z)·V(η a z), and F at the end."""
+    """Plan exactly over all histories: V(η) = max_a Σ_z p̂(z)·V(η a z), and F at the end.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import ExpectimaxPlanner
+    >>> task = praemia.envs.riverswim(size=3, horizon=3)
+    >>> data = praemia.explore(task, episodes=200, method="uncertainty", seed=0)
+    >>> plan = praemia.plan_from(data, praemia.CoverageReward([1, 1, 1]), planner=ExpectimaxPlanner())
+    >>> plan.alpha
+    0.0
+    """
 
     max_histories: int = MAX_EXACT
     name: str = "expectimax"

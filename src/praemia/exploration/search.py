@@ -200,6 +200,16 @@ class SearchPlanner:
     Parameters
     ----------
     simulations : of each search. exploration : c in V̂ + c·G·√(ln n/n_a). seed : where chance starts.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import SearchPlanner
+    >>> task = praemia.envs.riverswim(size=3, horizon=3)
+    >>> data = praemia.explore(task, episodes=200, method="uncertainty", seed=0)
+    >>> plan = praemia.plan_from(data, praemia.CoverageReward([1, 1, 1]), planner=SearchPlanner(simulations=500))
+    >>> 0 <= plan.alpha <= 3
+    True
     """
 
     simulations: int = 5_000

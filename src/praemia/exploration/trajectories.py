@@ -22,7 +22,14 @@ SLACK = 1e-9
 
 
 class Trajectory(NamedTuple):
-    """What was seen and done: one observation more than actions."""
+    """What was seen and done: one observation more than actions.
+
+    Examples
+    --------
+    >>> from praemia.exploration import Trajectory
+    >>> Trajectory(observations=(0,), actions=()).then(action=1, observation=4)
+    Trajectory(observations=(0, 4), actions=(1,))
+    """
 
     observations: tuple[int, ...]
     actions: tuple[int, ...]
@@ -38,7 +45,20 @@ class Trajectory(NamedTuple):
 
 @runtime_checkable
 class HistoryPolicy(Protocol):
-    """A policy that may depend on everything so far."""
+    """A policy that may depend on everything so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from praemia.exploration import HistoryPolicy, Trajectory
+    >>> class Alternate:
+    ...     def action_probs(self, history):
+    ...         return np.eye(2)[len(history.actions) % 2]
+    >>> isinstance(Alternate(), HistoryPolicy)
+    True
+    >>> Alternate().action_probs(Trajectory((0, 1), (0,))).tolist()
+    [0.0, 1.0]
+    """
 
     def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
         """Return the probability of each action, float64[A]."""
@@ -46,7 +66,16 @@ class HistoryPolicy(Protocol):
 
 @dataclass(frozen=True)
 class TrajectoryReward:
-    """A reward F on trajectories with a declared bound G: 0 ≤ F ≤ G."""
+    """A reward F on trajectories with a declared bound G: 0 ≤ F ≤ G.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import Trajectory
+    >>> back_home = praemia.TrajectoryReward(lambda seen: float(seen.last == seen.observations[0]), bound=1.0)
+    >>> back_home(Trajectory(observations=(0, 1, 0), actions=(1, 0)))
+    1.0
+    """
 
     function: Callable[[Trajectory], float]
     bound: float
@@ -75,7 +104,16 @@ class TrajectoryReward:
 
 @dataclass(frozen=True, init=False)
 class CoverageReward(TrajectoryReward):
-    """The weight of the distinct observations met in an episode: monotone and submodular."""
+    """The weight of the distinct observations met in an episode: monotone and submodular.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import Trajectory
+    >>> reward = praemia.CoverageReward([1, 1, 5])
+    >>> reward(Trajectory(observations=(0, 2, 0), actions=(0, 0)))  # 0 counts once
+    6.0
+    """
 
     weights: tuple[float, ...] = ()
 

@@ -47,6 +47,13 @@ def load_task(path: str | Path) -> Task:
     ------
     PraemiaError
         With the file, the line and what is wrong there. Every mistake of form is listed, one per line.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.save_task(praemia.envs.riverswim(), "river.yaml")
+    >>> praemia.load_task("river.yaml").horizon
+    10
     """
     loaded = load(path)
     if isinstance(loaded, RewardMachine):
@@ -73,6 +80,13 @@ def load_machine(path: str | Path, format: str | None = None, *, pay: str | None
     ------
     PraemiaError
         With the file, the line and what is wrong there, or what cannot be carried over.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.save_machine(praemia.envs.warehouse().machine, "machine.yaml")
+    >>> praemia.load_machine("machine.yaml").states
+    ('empty', 'loaded', 'done')
     """
     loaded = load(path, format, pay=pay)
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine

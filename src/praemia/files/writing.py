@@ -28,7 +28,15 @@ STORM = ".drn"
 
 
 def save_task(task: Task, path: str | Path) -> None:
-    """Write a task to a file, whole or not at all: YAML, JSON (.json) or Storm's explicit format (.drn)."""
+    """Write a task to a file, whole or not at all: YAML, JSON (.json) or Storm's explicit format (.drn).
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.save_task(praemia.envs.warehouse(size=3), "small.yaml")
+    >>> praemia.load_task("small.yaml")
+    Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
+    """
     suffix = Path(path).suffix.lower()
     if suffix == STORM:
         from praemia.files.formats.drn import write_drn
@@ -48,6 +56,14 @@ def save_machine(machine: RewardMachine, path: str | Path, format: str | None = 
     ------
     PraemiaError
         If the format cannot say all that the machine does; nothing is written then.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1).build()
+    >>> praemia.save_machine(machine, "machine.yaml")
+    >>> praemia.load_machine("machine.yaml") == machine
+    True
     """
     try:
         text = _machine_text(machine, format_of(path, format))

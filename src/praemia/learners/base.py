@@ -57,6 +57,25 @@ class Experience:
     num_episodes : the number K of episodes that the run will have; episodes_played : how many it has had.
     recent : the last episode, for learners with ``uses_recent``; None before the first.
     truth : the task itself, for players that are ``privileged`` and for nobody else.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import numpy as np
+    >>> import praemia
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Watcher(praemia.Learner):
+    ...     name: ClassVar[str] = "watcher"
+    ...     def plan(self, experience, previous, rng):
+    ...         print(experience.episodes_played, experience.visits.sum())
+    ...         spec = experience.spec
+    ...         shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
+    ...         return praemia.LearnerPlan(np.zeros(shape, dtype=int))
+    >>> run = praemia.simulate(praemia.envs.riverswim(), Watcher(replan="episode"), num_episodes=3)
+    0 0
+    1 10
+    2 20
     """
 
     spec: TaskSpec
@@ -131,6 +150,14 @@ class LearnerPlan:
         each action, [H, M, O, A]. (With ``on_product``: M = 1, and observations are the product's states.)
     values : float64[M, O], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
     memory : whatever the learner wants to find again when it plans next.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import praemia
+    >>> plan = praemia.LearnerPlan(np.zeros((10, 2, 5), dtype=int))  # the first action, whatever happens
+    >>> plan.policy[3, 0, 4]
+    np.int64(0)
     """
 
     policy: NDArray[Any]
@@ -140,7 +167,23 @@ class LearnerPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Learner(ABC):
-    """The base of all learners. Fields are the parameters; class variables say what it is and what it needs."""
+    """The base of all learners. Fields are the parameters; class variables say what it is and what it needs.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import numpy as np
+    >>> import praemia
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class FirstAction(praemia.Learner):
+    ...     name: ClassVar[str] = "first-action"
+    ...     def plan(self, experience, previous, rng):
+    ...         spec = experience.spec
+    ...         shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
+    ...         return praemia.LearnerPlan(np.zeros(shape, dtype=int))
+    >>> praemia.testing.check_learner(FirstAction)
+    """
 
     name: ClassVar[str]
     summary: ClassVar[str] = ""
@@ -183,7 +226,22 @@ LARGEST = 1e9  # far above any sensible parameter, far below where squares and p
 
 
 def parameter(default: Any, help: str, low: float, high: float = LARGEST) -> Any:
-    """Declare a numeric parameter of a learner with its range and a line of help."""
+    """Declare a numeric parameter of a learner with its range and a line of help.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import praemia
+    >>> from praemia.learners import parameter
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Mine(praemia.Random):
+    ...     bonus_scale: float = parameter(0.1, "multiplies the bonus", 0.0, 10.0)
+    >>> try:
+    ...     Mine(bonus_scale=20.0)
+    ... except praemia.PraemiaError:
+    ...     print("refused")
+    refused
+    """
     return field(default=default, metadata={"help": help, "range": (low, high)})
 
 

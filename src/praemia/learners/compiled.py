@@ -104,7 +104,31 @@ class CompiledLearner(Learner):
 
 @dataclass(frozen=True, kw_only=True)
 class BonusLearner(CompiledLearner):
-    """A learner that is optimistic by a bonus: Q = min{limit, worth(p̂Y, √Var_p̂(Y), pair)}, Y = φ + W."""
+    """A learner that is optimistic by a bonus: Q = min{limit, worth(p̂Y, √Var_p̂(Y), pair)}, Y = φ + W.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import numpy as np
+    >>> import praemia
+    >>> from praemia.learners import BonusLearner, parameter
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class OneOverRoot(BonusLearner):
+    ...     name: ClassVar[str] = "one-over-root"
+    ...     bonus_scale: float = parameter(0.3, "multiplies the bonus", 0.0)
+    ...     def run_constants(self, spec, num_episodes):
+    ...         return (self.bonus_scale,)
+    ...     @staticmethod
+    ...     def pair_numbers(visits, visits_of_state, constants):
+    ...         return (constants[0] / np.sqrt(visits),)
+    ...     @staticmethod
+    ...     def worth(mean, deviation, pair):
+    ...         return mean + pair.numbers[0]
+    >>> run = praemia.simulate(praemia.envs.make("warehouse-3"), OneOverRoot(), num_episodes=50)
+    >>> run.learner
+    'one-over-root'
+    """
 
     @staticmethod
     @abstractmethod
@@ -180,6 +204,21 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
 
     ``bonus`` is an array that broadcasts to [H, O, A]: give [O, A] for a bonus that is the same at every step. Pairs
     never visited are worth H − h. Equal best actions are drawn uniformly.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import numpy as np
+    >>> import praemia
+    >>> from praemia.learners import plan_with_bonus
+    >>> @dataclass(frozen=True, kw_only=True)
+    ... class Curious(praemia.Learner):
+    ...     name: ClassVar[str] = "curious"
+    ...     def plan(self, experience, previous, rng):
+    ...         return plan_with_bonus(experience, 0.1 / np.sqrt(np.maximum(1, experience.visits)), rng)
+    >>> praemia.simulate(praemia.envs.make("warehouse-3"), Curious(), num_episodes=50).learner
+    'curious'
     """
     spec = experience.spec
     shape = (spec.horizon, spec.num_observations, spec.num_actions)
@@ -317,7 +356,7 @@ class Workspace:
             reason = next((line for line in lines if "Failed in nopython" not in line), lines[0])
             raise ParameterError(
                 f"learner {self.learner.name!r}: its functions cannot be compiled: {reason}; they may use "
-                "arithmetic, np.minimum, np.maximum and np.sqrt (docs/write-a-learner.md)"
+                "arithmetic, np.minimum, np.maximum and np.sqrt (docs/how-to/write-a-learner.md)"
             ) from error
 
     def data(self, rng: np.random.Generator) -> PlanData:

@@ -32,7 +32,16 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class EQO(BonusLearner):
-    """Exploration via quasi-optimism."""
+    """Exploration via quasi-optimism.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.EQO(bonus_scale=0.001), num_episodes=100, seed=0)
+    >>> run.learner, len(run.regret)
+    ('eqo', 100)
+    """
 
     name: ClassVar[str] = "eqo"
     summary: ClassVar[str] = "value iteration with the bonus c/n: no variance, no square root"

@@ -36,7 +36,16 @@ CONSTANTS = ("practical", "theory")
 
 @dataclass(frozen=True, kw_only=True)
 class Headroom(BonusLearner):
-    """Optimistic value iteration whose bonus is measured against what can still be earned."""
+    """Optimistic value iteration whose bonus is measured against what can still be earned.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.warehouse(size=4)
+    >>> run = praemia.simulate(task, praemia.Headroom(), num_episodes=10_000, seed=0)
+    >>> bool(run.regret[-1] / run.num_episodes < 0.01)  # of an optimum of 0.8158 per episode
+    True
+    """
 
     name: ClassVar[str] = "headroom"
     summary: ClassVar[str] = "optimism measured against what the machine can still pay"

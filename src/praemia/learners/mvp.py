@@ -42,7 +42,16 @@ C1, C3 = 460.0 / 9.0, 544.0 / 9.0
 
 @dataclass(frozen=True, kw_only=True)
 class MVP(BonusLearner):
-    """Monotonic value propagation."""
+    """Monotonic value propagation.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.MVP(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
 
     name: ClassVar[str] = "mvp"
     summary: ClassVar[str] = "value iteration with a Bernstein bonus and no other correction, plans at doubled counts"

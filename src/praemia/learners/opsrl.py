@@ -39,7 +39,16 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class OPSRL(CompiledLearner):
-    """Optimistic posterior sampling, over (o, a) and not over the product."""
+    """Optimistic posterior sampling, over (o, a) and not over the product.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.OPSRL(), num_episodes=100, seed=0)
+    >>> run.learner, len(run.regret)
+    ('opsrl', 100)
+    """
 
     name: ClassVar[str] = "opsrl"
     summary: ClassVar[str] = "the best of J posterior samples at every action value, with an optimistic prior"

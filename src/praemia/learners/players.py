@@ -13,7 +13,16 @@ from praemia.planning.exact import solve
 
 @dataclass(frozen=True, kw_only=True)
 class Random(Learner):
-    """Act uniformly at random."""
+    """Act uniformly at random.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.Random(), num_episodes=100, seed=0)
+    >>> bool(run.plan_values.max() - run.plan_values.min() < 1e-12)  # it learns nothing
+    True
+    """
 
     name: ClassVar[str] = "random"
     summary: ClassVar[str] = "acts uniformly at random: the regret of learning nothing"
@@ -29,7 +38,16 @@ class Random(Learner):
 
 @dataclass(frozen=True, kw_only=True)
 class Optimal(Learner):
-    """Play the optimal policy of the true task, which it is told: its regret is 0."""
+    """Play the optimal policy of the true task, which it is told: its regret is 0.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.Optimal(), num_episodes=100, seed=0)
+    >>> bool(abs(run.regret[-1]) < 1e-9)
+    True
+    """
 
     name: ClassVar[str] = "optimal"
     summary: ClassVar[str] = "is told the task and plays its optimal policy: regret 0"

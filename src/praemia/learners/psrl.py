@@ -5,9 +5,8 @@ Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus
 
 A draw mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
 prior's part is drawn as sticks: v_1, v_2 … ~ Beta(1, α) break off what is left of it, and each falls on an observation
-drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). When less than 10⁻⁶
-of the pair's mass is left, the last stick takes it: no kernel differs by more from one of the exact law. Where there
-are few observations each gets a Gamma variable of its own instead, and the law is exact.
+drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). The last stick
+takes what is left below 10⁻⁶, so no kernel is further off. Few observations get a Gamma variable each: that is exact.
 """
 
 from __future__ import annotations
@@ -32,7 +31,12 @@ SMALLEST = 1e-300
 
 @dataclass(frozen=True, kw_only=True)
 class PSRL(CompiledLearner):
-    """Posterior sampling for reinforcement learning, over (o, a) and not over the product."""
+    """Posterior sampling for reinforcement learning, over (o, a) and not over the product.
+
+    >>> import praemia
+    >>> praemia.simulate(praemia.envs.make("warehouse-3"), praemia.PSRL(), num_episodes=100).learner
+    'psrl'
+    """
 
     name: ClassVar[str] = "psrl"
     summary: ClassVar[str] = "plan in a kernel drawn from the Dirichlet posterior"

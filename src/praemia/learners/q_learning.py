@@ -20,7 +20,16 @@ from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, r
 
 @dataclass(frozen=True, kw_only=True)
 class QLearning(Learner):
-    """Q-learning on the cross product, ε-greedy."""
+    """Q-learning on the cross product, ε-greedy.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.QLearning(), num_episodes=100, seed=0)
+    >>> run.learner, len(run.regret)
+    ('q-learning', 100)
+    """
 
     name: ClassVar[str] = "q-learning"
     summary: ClassVar[str] = "tabular Q-learning on the cross product, ε-greedy, model-free"
@@ -54,7 +63,16 @@ class QLearning(Learner):
 
 @dataclass(frozen=True, kw_only=True)
 class CRM(QLearning):
-    """Q-learning with counterfactual updates for every machine state."""
+    """Q-learning with counterfactual updates for every machine state.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.CRM(), num_episodes=100, seed=0)
+    >>> run.learner, len(run.regret)
+    ('crm', 100)
+    """
 
     name: ClassVar[str] = "crm"
     summary: ClassVar[str] = "Q-learning that updates every machine state from each step"

@@ -34,7 +34,16 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class QRMax(BonusLearner):
-    """Factored R-max: plan in the known part of the model, and believe the best of the rest."""
+    """Factored R-max: plan in the known part of the model, and believe the best of the rest.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.QRMax(), num_episodes=100, seed=0)
+    >>> run.learner, len(run.regret)
+    ('qr-max', 100)
+    """
 
     name: ClassVar[str] = "qr-max"
     summary: ClassVar[str] = "R-max over (o, a): a pair is known after m visits, an unknown one is worth the most"

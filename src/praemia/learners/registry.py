@@ -48,12 +48,32 @@ _registered: dict[str, type[Learner]] = {}
 
 
 def names() -> list[str]:
-    """Return the names of all learners."""
+    """Return the names of all learners.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.learners.names()[:2]
+    ['headroom', 'ucbvi-prm']
+    """
     return list(dict.fromkeys([*BUILT_IN, *_installed(), *_registered]))
 
 
 def register(kind: Kind) -> Kind:
-    """Make a learner known by its name, to this process; may be used as a decorator."""
+    """Make a learner known by its name, to this process; may be used as a decorator.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from typing import ClassVar
+    >>> import praemia
+    >>> @praemia.learners.register
+    ... @dataclass(frozen=True, kw_only=True)
+    ... class Idle(praemia.Random):
+    ...     name: ClassVar[str] = "idle"
+    >>> praemia.learners.make("idle") == Idle()
+    True
+    """
     from praemia.learners.outside import complaint, place_of
 
     found = complaint(kind)
@@ -78,7 +98,14 @@ def refuse_others(name: str, place: str) -> None:
 
 
 def kind_of(name: str) -> type[Learner]:
-    """Return the class behind a learner's name."""
+    """Return the class behind a learner's name.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.learners.kind_of("headroom") is praemia.Headroom
+    True
+    """
     found = _candidates(name)
     if not found:
         raise unknown_name("learner", name, names(), "`praemia learners` lists them; file.py:Class names your own")
@@ -97,7 +124,14 @@ def is_registered(name: str) -> bool:
 
 
 def parameters_of(name: str) -> dict[str, Any]:
-    """Return the parameters that a learner takes, with their defaults."""
+    """Return the parameters that a learner takes, with their defaults.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> sorted(praemia.learners.parameters_of("ucbvi-prm"))
+    ['bonus_scale', 'failure_prob', 'replan']
+    """
     return make(name).parameters
 
 
@@ -105,6 +139,12 @@ def make(name: str, **parameters: Any) -> Learner:
     """Make a learner by name, as the command line does: ``make("ucbvi-prm", bonus_scale=1e-3)``.
 
     ``file.py:Class`` is the learner of that class, in a file of one's own; the file is executed.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.learners.make("ucbvi-prm", bonus_scale=0.01) == praemia.UCBVIPRM(bonus_scale=0.01)
+    True
     """
     from praemia.learners.outside import LearnerCode, names_a_file
 

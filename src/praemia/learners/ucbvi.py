@@ -21,7 +21,16 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class UCBVI(UCBVIPRM):
-    """UCBVI on the cross product of the environment and the machine."""
+    """UCBVI on the cross product of the environment and the machine.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCBVI(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
 
     name: ClassVar[str] = "ucbvi"
     summary: ClassVar[str] = "the same value iteration on the cross product, blind to the machine"

@@ -32,7 +32,16 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class UCBVIBF(BonusLearner):
-    """UCBVI with the refined Bernstein–Freedman bonus, on the factored model."""
+    """UCBVI with the refined Bernstein–Freedman bonus, on the factored model.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCBVIBF(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
 
     name: ClassVar[str] = "ucbvi-bf"
     summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus with the smaller constants of 2025"

@@ -31,7 +31,16 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class UCBVIPRM(BonusLearner):
-    """UCBVI for probabilistic reward machines."""
+    """UCBVI for probabilistic reward machines.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
 
     name: ClassVar[str] = "ucbvi-prm"
     summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus on W; the paper's learner"

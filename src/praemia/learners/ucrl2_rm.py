@@ -41,7 +41,16 @@ PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
 
 @dataclass(frozen=True, kw_only=True)
 class UCRL2RM(CompiledLearner):
-    """UCRL2-RM with L1 balls (``interval="l1"``) or element-wise Bernstein intervals (``interval="bernstein"``)."""
+    """UCRL2-RM with L1 balls (``interval="l1"``) or element-wise Bernstein intervals (``interval="bernstein"``).
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCRL2RM(interval="l1", bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
 
     name: ClassVar[str] = "ucrl2-rm"
     summary: ClassVar[str] = "plan in the best kernel of a confidence set around the estimate"

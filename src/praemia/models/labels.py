@@ -28,7 +28,15 @@ AFTER_THE_END: Label = frozenset({ENDED})
 
 @dataclass(frozen=True, init=False)
 class LabelRule:
-    """Add propositions (one name, or several) to the transitions that match; None matches anything."""
+    """Add propositions (one name, or several) to the transitions that match; None matches anything.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rule = praemia.LabelRule("goal", target=3)  # arriving in observation 3 makes goal true
+    >>> sorted(rule.propositions)
+    ['goal']
+    """
 
     propositions: Label
     source: int | None

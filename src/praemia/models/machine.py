@@ -95,6 +95,15 @@ class RewardMachine:
     With ``first_match`` the rules of a state are tried in their order and the first whose guard holds is taken. A rule
     whose guard is ``else`` is taken where no other does, wherever it stands.
     ``idle_reward`` is what a step pays on which no rule holds: 0, but for a machine whose rewards were mapped.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> machine = praemia.envs.warehouse().machine
+    >>> machine.states, machine.initial, machine.is_deterministic
+    (('empty', 'loaded', 'done'), 'empty', False)
+    >>> [(outcome.target, outcome.probability) for outcome in machine.outcomes("empty", {"item"})]
+    [('loaded', 0.8), ('empty', 0.2)]
     """
 
     states: tuple[str, ...]
@@ -292,8 +301,11 @@ class MachineBuilder:
     in which they are first named; propositions are those that the guards read, unless they are given. The guard
     ``else`` takes what the state's other edges leave; with ``first_match`` the rules of a state are tried in order.
 
+    Examples
+    --------
+    >>> import praemia
     >>> machine = (
-    ...     MachineBuilder(initial="empty")
+    ...     praemia.MachineBuilder(initial="empty")
     ...     .edge("empty", "item", "loaded", probability=0.8)
     ...     .edge("empty", "item", "empty", probability=0.2)
     ...     .edge("loaded", "delivery", "done", reward=1)

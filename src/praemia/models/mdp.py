@@ -37,6 +37,14 @@ class LabeledMDP:
     label_sets : the labels that occur, by number.
     start_probs : float64[O], the distribution of the first observation.
     labelling : the label of every transition, also of those that p rules out.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rows = {(0, 0): {0: 0.5, 1: 0.5}, (1, 0): {1: 1.0}}  # rows[o, a] = {o': probability}
+    >>> mdp = praemia.LabeledMDP.from_rows(2, 1, rows, labels=[praemia.LabelRule("there", target=1)], start=0)
+    >>> mdp.to_dense()[0, 0].tolist()
+    [0.5, 0.5]
     """
 
     num_observations: int

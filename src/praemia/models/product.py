@@ -51,7 +51,15 @@ class Product:
 
 
 def product(task: Task) -> Product:
-    """Build the cross product of a task."""
+    """Build the cross product of a task.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.warehouse(size=4)  # 16 observations, 3 machine states
+    >>> praemia.product(task).num_states
+    48
+    """
     from scipy.sparse import coo_array
 
     mdp, table = task.mdp, task.table

@@ -29,6 +29,14 @@ class Reward:
     values : the numbers that can be paid, or the low ends of intervals; increasing and distinct once it exists.
     probabilities : their probabilities, positive, summing to 1.
     widths : the widths of the intervals, 0 for a single number; none given: all are single numbers.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.Reward.bernoulli(0.3).mean
+    0.3
+    >>> praemia.Reward((0.5, 1.0), (0.5, 0.5)).mean
+    0.75
     """
 
     values: tuple[float, ...]

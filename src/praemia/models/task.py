@@ -131,7 +131,17 @@ def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArr
 
 @dataclass(frozen=True, eq=False)
 class TaskSpec:
-    """What a learner may know of a task: everything but the kernel p and where episodes start."""
+    """What a learner may know of a task: everything but the kernel p and where episodes start.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> spec = praemia.envs.warehouse(size=4).spec
+    >>> spec.num_observations, spec.num_machine_states, spec.horizon
+    (16, 3, 12)
+    >>> hasattr(spec, "mdp")  # a learner does not get to see it
+    False
+    """
 
     num_observations: int
     num_actions: int
@@ -220,7 +230,17 @@ class TaskSpec:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A labelled MDP with a machine, played for episodes of ``horizon`` steps."""
+    """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> warehouse = praemia.envs.warehouse(size=3)
+    >>> praemia.Task(warehouse.mdp, warehouse.machine, horizon=20, name="longer")
+    Task('longer': 9 observations, 5 actions, 3 machine states, horizon 20)
+    >>> warehouse.with_horizon(20).horizon
+    20
+    """
 
     mdp: LabeledMDP
     machine: RewardMachine

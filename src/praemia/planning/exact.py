@@ -83,6 +83,13 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
 
     With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
     use all cores unless ``threads`` is given; the result does not depend on it.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> plan = praemia.solve(praemia.envs.warehouse(size=4))
+    >>> f"{plan.value:.4f}", plan.policy.shape  # steps, machine states, observations
+    ('0.8158', (12, 3, 16))
     """
     _require_task(task)
     shape = (task.horizon, task.num_observations, task.num_machine_states)
@@ -93,7 +100,16 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
 
 
 def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads: int | None = None) -> Evaluation:
-    """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]; options as in ``solve``."""
+    """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]; options as in ``solve``.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()
+    >>> plan = praemia.solve(task)
+    >>> abs(praemia.evaluate(task, plan.policy).value - plan.value) < 1e-12
+    True
+    """
     _require_task(task)
     inner = inner_policy(task, policy)
     _require(task, keep_values, policy_bytes=0)
@@ -103,7 +119,16 @@ def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads
 
 
 def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
-    """Find the probability of every machine state and observation at every step under a policy."""
+    """Find the probability of every machine state and observation at every step under a policy.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim()
+    >>> where = praemia.occupancy(task, praemia.solve(task).policy)
+    >>> round(float(where.pairs.sum()), 9)  # every step of the horizon is spent somewhere
+    10.0
+    """
     _require_task(task)
     inner = inner_policy(task, policy)
     _require(task, keep_values=True, policy_bytes=0)

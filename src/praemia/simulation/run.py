@@ -53,6 +53,14 @@ class Run:
     versions : of the packages that can change a result; streams : the revision of the random streams.
     title : the name under which the learner is shown. task_text : the task as the text of a task file, where known.
     origin : where the class of a learner from outside is, with a digest of its file; "" for this package's learners.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> run = praemia.simulate(praemia.envs.riverswim(), praemia.Optimal(), num_episodes=20)
+    >>> run.save("run.npz")
+    >>> praemia.Run.load("run.npz").learner
+    'optimal'
     """
 
     task: str

@@ -1,0 +1,125 @@
+"""The documentation site: built without a warning, its links lead somewhere, and a real browser shows it well."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from browser import Page, browser
+from built_site import ROOT, Links, build_once, pages, require_tools
+
+from praemia import cli
+
+require_tools()
+
+KINDS = (
+    "index.html",
+    "start/tour.html",
+    "tutorials/first-machine.html",
+    "how-to/compare-learners.html",
+    "concepts/regret.html",
+    "reference/praemia.html",
+    "reference/commands.html",
+    "reference/environments.html",
+    "about/comparison.html",
+    "theory.html",
+)
+WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Path:
+    base = tmp_path_factory.getbasetemp()
+    return build_once(base if worker_id == "master" else base.parent)
+
+
+@pytest.fixture(scope="module")
+def page(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    with browser(tmp_path_factory.mktemp("profile")) as page:
+        yield page
+
+
+@cache
+def links_of(path: Path) -> Links:
+    return Links(path.read_text(encoding="utf-8"))
+
+
+def wrong(path: Path, target: str) -> bool:
+    """Tell whether a link within the site leads nowhere."""
+    parts = urlsplit(target)
+    file = path.parent / unquote(parts.path) if parts.path else path
+    if not file.is_file():
+        return True
+    return bool(parts.fragment) and file.suffix == ".html" and unquote(parts.fragment) not in links_of(file).anchors
+
+
+def test_every_link_leads_to_a_page_and_a_heading(site: Path) -> None:
+    found = [(path, target) for path in pages(site) for target in links_of(path).links if not urlsplit(target).scheme]
+    assert len(found) > 1_000
+    assert [(str(path.relative_to(site)), target) for path, target in found if wrong(path, target)] == []
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
+    loaded = [(path, target) for path in pages(site) for target in links_of(path).loaded]
+    outside = [target for _, target in loaded if urlsplit(target).scheme not in {"", "data"}]
+    assert outside == []
+    assert [target for path, target in loaded if not urlsplit(target).scheme and wrong(path, target)] == []
+
+
+def test_every_public_name_and_every_command_has_its_place(site: Path) -> None:
+    names = runpy.run_path(str(ROOT / "tools" / "examples.py"))["public_names"]()
+    for name in names:
+        page = site / "reference" / f"{name.rpartition('.')[0]}.html"
+        assert name in links_of(page).anchors, name
+    assert {f"praemia-{name}" for name in cli.COMMANDS} <= links_of(site / "reference" / "commands.html").anchors
+
+
+def test_tutorials_show_what_their_cells_print_and_draw(site: Path) -> None:
+    for path in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
+        text = (site / "tutorials" / f"{path.stem}.html").read_text(encoding="utf-8")
+        assert 'class="output"><img' in text, path.name
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("device", WIDTHS)
+def test_pages_fit_the_screen_in_both_schemes(site: Path, page: Page, device: str, scheme: str) -> None:
+    width, height = WIDTHS[device]
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": device == "phone"}
+    page.call("Emulation.setDeviceMetricsOverride", **size)
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    for kind in KINDS:
+        page.open(site / kind)
+        page.wait_until(f"location.href === {str((site / kind).resolve().as_uri())!r}")
+        page.wait_until("document.body.dataset.mdColorScheme !== undefined")
+        assert page.ask("document.querySelector('article h1').getBoundingClientRect().height") > 0, kind
+        assert page.ask("document.documentElement.scrollWidth") <= width, f"{kind} is wider than the screen"
+        assert page.ask("[...document.images].filter(i => !(i.complete && i.naturalWidth)).length") == 0, kind
+        assert _is_dark(page) == (scheme == "dark"), kind
+
+
+def _is_dark(page: Page) -> bool:
+    """Tell whether text is brighter than the ground that it stands on."""
+    brightness = "getComputedStyle(document.querySelector('article p')).color.match(/[\\d.]+/g).slice(0, 3)"
+    ground = "getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).slice(0, 3)"
+    total = "reduce((sum, part) => sum + Number(part), 0)"
+    return bool(page.ask(f"{brightness}.{total} > {ground}.{total}"))
+
+
+def test_search_finds_a_word_without_a_server(site: Path, page: Page) -> None:
+    page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
+    page.open(site / "index.html")
+    page.ask("document.querySelector('[data-md-component=search-query]').focus()")
+    page.call("Input.insertText", text="occupancy")
+    page.wait_until("document.querySelectorAll('.md-search-result__item').length > 0")
+    assert "occupancy" in page.ask("document.querySelector('.md-search-result__list').textContent").lower()
+
+
+def test_pages_complain_of_nothing_and_ask_nobody(site: Path, page: Page) -> None:
+    for kind in KINDS:
+        page.open(site / kind)
+    assert page.complaints() == []
+    assert [url for url in page.requests() if not url.startswith(("file:", "data:", "blob:", "about:"))] == []

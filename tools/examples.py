@@ -1,0 +1,35 @@
+"""List the public names whose docstring has no example: ``python tools/examples.py`` prints nothing if all have one."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from typing import Any
+
+ROOMS = ("praemia", "praemia.envs", "praemia.learners", "praemia.exploration", "praemia.theory", "praemia.testing")
+
+
+def public_names() -> dict[str, Any]:
+    """Return every public object under its name; one that two rooms export is listed in the first."""
+    found: dict[str, Any] = {}
+    for room in map(import_module, ROOMS):
+        for name in room.__all__:
+            thing = getattr(room, name)
+            if not inspect.ismodule(thing) and not any(thing is other for other in found.values()):
+                found[f"{room.__name__}.{name}"] = thing
+    return found
+
+
+def without_example() -> list[str]:
+    """Return the public names without an example of their own."""
+    return [name for name, thing in public_names().items() if ">>>" not in own_docstring(thing)]
+
+
+def own_docstring(thing: Any) -> str:
+    """Return the docstring of a function or a class, not that of a class above it."""
+    return (vars(thing).get("__doc__") if inspect.isclass(thing) else thing.__doc__) or ""
+
+
+if __name__ == "__main__":
+    for name in without_example():
+        print(name)

@@ -1,0 +1,47 @@
+"""Docstrings for the site: sections of the NumPy style, written as Markdown."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from griffe import Extension, Object
+
+SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
+ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # one that opens a line, or follows another on it
+
+EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
+
+
+class Sections(Extension):
+    """Rewrite the docstring of every object before it is shown."""
+
+    def on_object(self, *, obj: Object, **kwargs: Any) -> None:
+        if obj.docstring is not None:
+            obj.docstring.value = as_markdown(obj.docstring.value)
+
+
+def as_markdown(text: str) -> str:
+    """Return a docstring with bold titles, lists of parameters, and examples in fences."""
+    opening, *rest = SECTION.split(text.expandtabs())
+    parts = [opening.strip()]
+    for title, body in zip(rest[::2], rest[1::2], strict=True):
+        content = body.strip("\n") if title == "Examples" else items(body)
+        parts.append(f"**{title}**\n\n{content}")
+    return "\n\n".join(fenced(part) for part in parts)
+
+
+def items(body: str) -> str:
+    """Return the entries of a section as a list: a line that is not indented opens one."""
+    entries: list[str] = []
+    for line in body.strip("\n").splitlines():
+        if line.startswith(" ") and entries:
+            entries[-1] += f" {line.strip()}"
+        elif line.strip():
+            entries.append(ITEM.sub(r"`\1`: ", line))
+    return "\n".join(f"- {entry}" for entry in entries)
+
+
+def fenced(text: str) -> str:
+    """Put examples, with what they print, into fences."""
+    return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)

@@ -1,0 +1,36 @@
+"""What mkdocs calls while it builds the site (mkdocs.yml): run the tutorials, and add pages made from the code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from site_links import ELSEWHERE, site_links
+from site_notebooks import run_all
+from site_reference import pages
+
+ROOT = Path(__file__).parents[1]
+FROM_ROOT = {page: file for file, page in ELSEWHERE.items() if page.startswith("about/")}
+_tutorials: dict[str, str] = {}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Run the tutorials and add the pages that are not files of docs/."""
+    notebooks = {file.src_uri: file.content_string for file in files if file.src_uri.startswith("tutorials/")}
+    _tutorials.update(run_all(notebooks, ROOT / "examples"))
+    made = pages(ROOT)
+    for page, file in FROM_ROOT.items():
+        made[page] = site_links((ROOT / file).read_text(encoding="utf-8"), file, page)
+    for page, text in made.items():
+        files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
+    """Put in a tutorial's outputs, and make links to files outside docs/ lead to the pages that show them."""
+    file = page.file
+    if file.generated_by is not None:
+        return markdown
+    return site_links(_tutorials.get(file.src_uri, markdown), f"docs/{file.src_uri}", file.src_uri)

@@ -1,0 +1,41 @@
+"""Links for the site: pages link to each other as files of the repository, some of which the site has elsewhere."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+# Files outside docs/, and the page of the site that shows each.
+ELSEWHERE = {
+    "README.md": "index.md",
+    "CHANGELOG.md": "about/changes.md",
+    "CONTRIBUTING.md": "about/contributing.md",
+    "examples": "reference/examples.md",
+}
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+
+
+def site_links(text: str, file: str, page: str) -> str:
+    """Rewrite the links of a file of the repository for the page of the site that shows it.
+
+    A link to a file that the site does not have becomes its text.
+    """
+
+    def rewrite(link: re.Match[str]) -> str:
+        words, target = link.groups()
+        path, mark, heading = target.partition("#")
+        if "://" in target or not path:
+            return link[0]
+        there = page_of(posixpath.normpath(posixpath.join(posixpath.dirname(file), path)))
+        if there is None:
+            return words
+        return f"[{words}]({posixpath.relpath(there, posixpath.dirname(page) or '.')}{mark}{heading})"
+
+    return LINK.sub(rewrite, text)
+
+
+def page_of(path: str) -> str | None:
+    """Return the page of the site that shows a file of the repository, or None."""
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    return ELSEWHERE.get(path) or ELSEWHERE.get(path.split("/")[0])

@@ -1,0 +1,77 @@
+"""Pages of the site that are made from the code: Python names, commands, the files in examples/."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+
+from examples import ROOMS, public_names
+from praemia import cli
+
+LANGUAGES = {".py": "python", ".yaml": "yaml"}
+
+
+def room_page(room: str) -> str:
+    """Return the page of a room of public names: directives that the plugin mkdocstrings fills in."""
+    names = public_names()
+    own = [name for name in names if name.rpartition(".")[0] == room]
+    classes = [name for name in own if inspect.isclass(names[name])]
+    functions = [name for name in own if name not in classes]
+    # A room's docstring opens with what it is; the rest is for its developers.
+    about = (inspect.getdoc(import_module(room)) or "").split("\n\n")[0]
+    directives = [directive(name, names[name]) for name in [*functions, *classes]]
+    return "\n\n".join([f"# {room}", about, *directives]) + "\n"
+
+
+def directive(name: str, thing: Any) -> str:
+    """Return what shows a thing under its public name, with an anchor of that name.
+
+    It is asked for by the module that it is written in: some packages have a module and a function of one name.
+    """
+    options = f"    options:\n      heading: {name}\n      toc_label: {name.rpartition('.')[2]}"
+    return f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
+
+
+def commands_page() -> str:
+    """Return the page of all commands, from what click knows of them."""
+    opening = "# Commands\n\nThis page is made from the commands themselves: `praemia COMMAND --help` says the same."
+    context = click.Context(cli.praemia, info_name="praemia")
+    sections = [command_section(name, context) for name in sorted(cli.COMMANDS)]
+    return "\n\n".join([opening, inspect.getdoc(cli.praemia.callback) or "", *sections]) + "\n"
+
+
+def command_section(name: str, parent: click.Context) -> str:
+    """Return what a command does, how it is called, and its options."""
+    command = cli.praemia.get_command(parent, name)
+    assert command is not None
+    context = click.Context(command, info_name=name, parent=parent)
+    usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
+    text = inspect.cleandoc(command.help or "").replace("\b\n", "").replace("*", r"\*")
+    parts = [f"## praemia {name}", text, f"```text\n{usage}\n```"]
+    rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
+    return "\n\n".join([*parts, "\n".join(["| option | |", "|---|---|", *rows])])
+
+
+def option_row(option: click.Option, context: click.Context) -> str:
+    """Return an option as a row of a table: how it is written, and what it does."""
+    written, text = (part.replace("|", r"\|") for part in option.get_help_record(context) or ("", ""))
+    text = text.replace("*", r"\*")
+    return f"| `{written}` | {text} |"
+
+
+def examples_page(folder: Path) -> str:
+    """Return the page that shows the files in examples/."""
+    opening = "# Examples\n\nThe files in `examples/`, as they are in the repository; the tests run them."
+    files = sorted(path for path in folder.iterdir() if path.suffix in LANGUAGES)
+    shown = [f"## {path.name}\n\n```{LANGUAGES[path.suffix]}\n{path.read_text(encoding='utf-8')}```" for path in files]
+    return "\n\n".join([opening, *shown]) + "\n"
+
+
+def pages(root: Path) -> dict[str, str]:
+    """Return the text of every page that is made from the code."""
+    made = {f"reference/{room}.md": room_page(room) for room in ROOMS}
+    return {**made, "reference/commands.md": commands_page(), "reference/examples.md": examples_page(root / "examples")}
