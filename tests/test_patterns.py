@@ -10,7 +10,7 @@ from praemia import patterns
 from praemia.analysis.diagrams import mermaid
 from praemia.errors import ParameterError
 
-DOCUMENT = Path(__file__).parents[1] / "docs" / "machines.md"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "how-to" / "machines-from-formulas.md"
 
 
 def in_order(word, events):

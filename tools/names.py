@@ -1,7 +1,7 @@
 """Write what follows from the list of names: ``__init__.pyi`` for type checkers, and the table of learners.
 
 The packages import a name when it is first used, which a type checker cannot follow. The table stands in
-docs/learners.md, between two marks.
+docs/reference/learners.md, between two marks.
 
     python tools/names.py
 """
@@ -15,7 +15,7 @@ from praemia import learners
 from praemia.learners.registry import BUILT_IN
 
 PACKAGE = Path(praemia.__file__).parent
-PAGE = PACKAGE.parents[1] / "docs" / "learners.md"
+PAGE = PACKAGE.parents[1] / "docs" / "reference" / "learners.md"
 BEGIN, END = "<!-- learners -->", "<!-- end of learners -->"
 WIDTH = 120
 

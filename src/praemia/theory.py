@@ -26,7 +26,7 @@ __all__ = [
 class RegretBound:
     """Theorem 1: with probability 1 − ρ, UCBVI-PRM's regret is at most the sum of three terms.
 
-    The constants are the paper's; docs/theory.md says what in its proof fails, and what takes its place.
+    The constants are the paper's; docs/concepts/theory.md says what in its proof fails, and what takes its place.
 
     Attributes
     ----------

@@ -158,7 +158,7 @@ def test_the_readme_links_to_every_page() -> None:
 
 
 def test_every_command_has_a_place_in_the_table() -> None:
-    text = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/how-to/command-line.md").read_text(encoding="utf-8")
     assert [name for name in cli.COMMANDS if f"`praemia {name}" not in text] == []
 
 
@@ -192,5 +192,5 @@ def test_pictures_in_the_documents_are_those_of_the_environments() -> None:
 
 
 def test_every_learner_is_explained() -> None:
-    text = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs/concepts/theory.md").read_text(encoding="utf-8")
     assert [name for name in praemia.learners.names() if f"`{name}`" not in text] == [], "not in theory.md"

@@ -161,7 +161,7 @@ def test_the_uncertainty_follows_its_formula_and_its_policy_is_greedy() -> None:
 
 
 def test_the_example_in_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    text = (Path(__file__).parents[2] / "docs" / "exploration.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[2] / "docs" / "concepts" / "exploration.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    exec(compile(code, "docs/exploration.md", "exec"), {})
+    exec(compile(code, "docs/concepts/exploration.md", "exec"), {})
     assert "pairs visited: 80 of 80" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""The inequalities on which optimism rests, over kernels and values of all kinds: what docs/theory.md and the learners'
+"""The inequalities on which optimism rests, over kernels and values of all kinds: what docs/concepts/theory.md and the learners'
 docstrings say of their bonuses."""
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Make the smallest machine that pays for FORMULA, such as "F(item & X F delivery)".
 
-    Without options the machine is shown. docs/machines.md explains formulas, expressions and ways to pay.
+    Without options the machine is shown. docs/how-to/machines-from-formulas.md explains formulas, expressions and ways to pay.
     """
     from praemia.models.from_formulas import accept, growth_limits, paying_machine
 

@@ -140,7 +140,7 @@ class MachinePart(_Part):
 
 
 Text: TypeAlias = Annotated[
-    Annotated[str, Tag("<single>")] | Annotated[dict[str, Unit], Field(min_length=1), Tag("<mapping>")],
+    Annotated[str, Tag("<single>")] | Annotated[dict[str, float], Field(min_length=1), Tag("<mapping>")],
     _either("a formula, or {formula: reward} for several"),
 ]
 
@@ -150,7 +150,7 @@ class FormulaPart(_Part):
 
     ltlf: Text | None = None
     regex: Text | None = None
-    reward: Unit | None = None
+    reward: float | None = None
     pay: str = "first"
     chance: dict[Name, Unit] = {}
     propositions: list[Name] | None = None

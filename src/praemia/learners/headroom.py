@@ -11,7 +11,7 @@ Plans are made by the `epoch` rule: when a pair's visits since the last plan rea
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough, so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper
-bound of V*_h with probability 1 − ρ and keep the regret's order (docs/headroom.md has the proof).
+bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md has the proof).
 
 T is taken over all (label, o') that can occur together, and over the labels that a pair allows
 (``praemia.models.outlook``).
@@ -49,7 +49,7 @@ class Headroom(BonusLearner):
 
     name: ClassVar[str] = "headroom"
     summary: ClassVar[str] = "optimism measured against what the machine can still pay"
-    reference: ClassVar[str] = "this package, docs/headroom.md"
+    reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
     optimistic: ClassVar[bool] = True
     limit_is_top: ClassVar[bool] = True
 
