@@ -113,7 +113,10 @@ def test_search_finds_a_word_without_a_server(site: Path, page: Page) -> None:
     page.call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
     page.open(site / "index.html")
     page.ask("document.querySelector('[data-md-component=search-query]').focus()")
-    page.call("Input.insertText", text="occupancy")
+    page.wait_until("document.querySelector('.md-search-result__meta').textContent.includes('Type to start')")
+    for letter in "occupancy":
+        page.call("Input.dispatchKeyEvent", type="keyDown", key=letter, text=letter)
+        page.call("Input.dispatchKeyEvent", type="keyUp", key=letter)
     page.wait_until("document.querySelectorAll('.md-search-result__item').length > 0")
     assert "occupancy" in page.ask("document.querySelector('.md-search-result__list').textContent").lower()
 
