@@ -11,7 +11,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow docs lint format names core-table constraints dist clean
+.PHONY: help reproduce test test-slow docs lint format names core-table tree constraints dist clean
 
 help:
 	@sed -n '1,3s/^# \{0,1\}//p' Makefile
@@ -53,6 +53,11 @@ format: $(VENV)/installed
 # Write what follows from the list of names, after a change of public names or of the list of learners.
 names: $(VENV)/installed
 	$(BIN)/python tools/names.py
+
+# Print the source tree with what each file is for, and write it into docs/architecture.md.
+tree: $(VENV)/installed
+	$(BIN)/python tools/tree.py --write
+	@$(BIN)/python tools/tree.py
 
 # Print how often the core is written: lines of each learner, backward loops, loops that plan and play.
 core-table: $(VENV)/installed

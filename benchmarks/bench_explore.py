@@ -26,9 +26,8 @@ from praemia.exploration import (
     explore,
     plan_from,
 )
-from praemia.exploration.family import machine_family
-from praemia.exploration.trajectories import KernelView
-from praemia.exploration.values import value_of_histories
+from praemia.exploration.trajectories import KernelView, value_of_histories
+from praemia.exploration.what_if import machine_family
 from praemia.models.task import Task
 
 NUM_SEEDS = 8

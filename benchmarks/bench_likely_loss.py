@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from praemia.analysis.canvas import new_figure, render, tidy
-from praemia.analysis.palette import GREY
+from praemia.drawing.style import GREY, new_figure, render, tidy
 from praemia.envs import make, random_task
 from praemia.exploration import explore, plan_from
 from praemia.exploration.estimate import estimated_task
-from praemia.exploration.family import machine_family
 from praemia.exploration.likely_loss import likely_loss
+from praemia.exploration.what_if import machine_family
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from peer_solvers import memory
 
-from praemia.benchmarking.tasks import grid_task
+from praemia.benchmarking import grid_task
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, occupancy, solve
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from praemia.benchmarking.measure import FIRST_CALL
+from praemia.benchmarking import FIRST_CALL
 
 STARTS = {
     "python alone": "",

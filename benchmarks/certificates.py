@@ -20,7 +20,7 @@ from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.bounds import most_to_earn
 from praemia.exploration.confidence import kl_radius
-from praemia.exploration.family import machine_family
+from praemia.exploration.what_if import machine_family
 from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
 from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.machine import RewardMachine

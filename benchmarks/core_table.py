@@ -16,12 +16,15 @@ BACKWARD, PLAYING = "backward loops", "loops that plan and play"
 WHY = {
     (BACKWARD, "kernels/recursion.py"): "the recursion of all learners",
     (BACKWARD, "kernels/two_tables.py"): "its variant with a lower table beside",
-    (BACKWARD, "kernels/planning.py"): "exact planning: sixteen machine states in registers, shared out among threads",
+    (
+        BACKWARD,
+        "kernels/exact_planning.py",
+    ): "exact planning: sixteen machine states in registers, by threads",
     (BACKWARD, "planning/backward.py"): "the same steps, handed out to threads",
     (BACKWARD, "kernels/stretch.py"): "the exact value of a policy, where an episode can come to",
     (BACKWARD, "exploration/bounds.py"): "rewards on trajectories, and what a machine can still pay: small, in NumPy",
-    (BACKWARD, "exploration/greedy.py"): "the planner for coverage, in NumPy",
-    (BACKWARD, "exploration/directed.py"): "where to go before a check, in NumPy",
+    (BACKWARD, "exploration/planners.py"): "the planner for coverage, in NumPy",
+    (BACKWARD, "exploration/until.py"): "where to go before a check, in NumPy",
     (PLAYING, "simulation/loop.py"): "the one loop",
     (PLAYING, "kernels/stretch.py"): "the one loop's body in a task, many plans in one compiled call",
 }

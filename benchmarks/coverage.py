@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from praemia.analysis.intervals import mean_interval, quotient_interval
-from praemia.analysis.results import collect, paired
-from praemia.analysis.tables import plain_text
-from praemia.analysis.verdicts import Question, together
 from praemia.cli.sweep import Where, sweep
 from praemia.experiments.league import HEADROOM, UCRL2_B_BEST
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.statistics.intervals import mean_interval, quotient_interval
+from praemia.statistics.stored_runs import collect, paired
+from praemia.statistics.tables import plain_text
+from praemia.statistics.verdicts import Question, together
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
 RUNS, TRIALS, RESAMPLES = 400, 1000, 999

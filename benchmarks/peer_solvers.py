@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from explicit import Explicit, explicit_product
 
-from praemia.benchmarking.tasks import grid_task
+from praemia.benchmarking import grid_task
 from praemia.models.task import Task
 from praemia.planning.exact import solve
 

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from praemia import learners
-from praemia.benchmarking.tasks import grid_task
+from praemia.benchmarking import grid_task
 from praemia.simulation.task_world import TaskWorld
 
 SWEEPS = {

@@ -5,7 +5,7 @@ to sign for it (9 times out of 10) and 0.5 when the parcel is left at the door.
 """
 
 from praemia import MachineBuilder, envs, occupancy, save_task, solve
-from praemia.analysis.diagrams import mermaid
+from praemia.drawing.diagrams import mermaid
 from praemia.files.lint import lint
 
 machine = (

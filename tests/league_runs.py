@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from praemia.analysis.results import Series, Study
 from praemia.experiments.settings import TaskText
 from praemia.simulation import Run
+from praemia.statistics.stored_runs import Series, Study
 
 EPISODES = 1000
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from praemia.analysis.results import Study, group
-from praemia.experiments.builtin import FLOWER_LOOPS, RIVERSWIMS, WAREHOUSES, experiments
+from praemia.experiments.paper import FLOWER_LOOPS, RIVERSWIMS, WAREHOUSES, experiments
 from praemia.experiments.settings import Experiment, Job
 from praemia.experiments.store import Store
 from praemia.simulation import Run
+from praemia.statistics.stored_runs import Study, group
 
 EPISODES = 1000
 PRM, PRODUCT, L1, PUBLISHED, CORRECT = "UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B"

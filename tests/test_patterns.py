@@ -7,7 +7,7 @@ import ltlf_oracle as oracle
 import pytest
 
 from praemia import patterns
-from praemia.analysis.diagrams import mermaid
+from praemia.drawing.diagrams import mermaid
 from praemia.errors import ParameterError
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "how-to" / "machines-from-formulas.md"

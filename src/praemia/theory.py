@@ -131,7 +131,7 @@ class ExplorationBudget:
     """Theorem 2: episodes after which reward-free exploration gives (ε + α)-optimal plans for every reward ≤ G.
 
     For a probabilistic machine G is the most that it pays over trajectories *and* its own moves; the largest mean over
-    its moves would be too small (``praemia.exploration.lemma`` says why).
+    its moves would be too small (``praemia.exploration.coverage`` says why).
 
     Attributes
     ----------

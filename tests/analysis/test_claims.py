@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 from stored_runs import CORRECT, FLOWERS, HORIZONS, KIND, L1, PRM, PRODUCT, PUBLISHED, RIVERS, studies
 
-from praemia.analysis.claims import check_claims
-from praemia.analysis.verdicts import Claim
-from praemia.experiments.builtin import WAREHOUSES
+from praemia.experiments.paper import WAREHOUSES
 from praemia.simulation import Run
+from praemia.statistics.claims import check_claims
+from praemia.statistics.verdicts import Claim
 
 
 def _claims(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from praemia.analysis.deciding import further_runs, next_look
-from praemia.analysis.intervals import Interval
-from praemia.analysis.verdicts import Claim, Line
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.statistics.deciding import further_runs, next_look
+from praemia.statistics.intervals import Interval
+from praemia.statistics.verdicts import Claim, Line
 
 A, B, C = (LearnerChoice.of("eqo", title) for title in "ABC")
 CATALOGUE = [

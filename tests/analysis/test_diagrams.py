@@ -9,7 +9,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
-from praemia.analysis.diagrams import draw_machine, edge_text, machine_svg, mermaid
+from praemia.drawing.diagrams import draw_machine, edge_text, machine_svg, mermaid
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError

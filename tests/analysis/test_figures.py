@@ -11,12 +11,14 @@ import pytest
 from stored_runs import KIND, studies
 
 from praemia import envs
-from praemia.analysis.palette import looks
+from praemia.drawing.style import looks
 from praemia.errors import MissingExtraError
 
 pytest.importorskip("matplotlib")
 
-from praemia.analysis import canvas, figures, gallery, maps
+from praemia.drawing import figures, maps
+from praemia.drawing import style as canvas
+from praemia.report import figure_files as gallery
 
 PAPER, SIZE, *_ = studies(KIND)
 

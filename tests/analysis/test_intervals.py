@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from praemia.analysis.intervals import (
+from praemia.experiments.settings import LearnerChoice, TaskText
+from praemia.simulation import simulate
+from praemia.statistics.intervals import (
     Interval,
     exponent_interval,
     mean_band,
@@ -22,8 +24,6 @@ from praemia.analysis.intervals import (
     share_interval,
     sum_interval,
 )
-from praemia.experiments.settings import LearnerChoice, TaskText
-from praemia.simulation import simulate
 
 Floats = NDArray[np.float64]
 T15 = 2.131450  # the 97.5 % quantile of t with 15 degrees of freedom, from a printed table

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 from league_runs import made, study
 
-from praemia.analysis.league_claims import check_league
-from praemia.analysis.results import Series, Study
-from praemia.analysis.verdicts import Claim
-from praemia.experiments.builtin import RIVERSWIMS, WAREHOUSES
+from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
+from praemia.statistics.league_claims import check_league
+from praemia.statistics.stored_runs import Series, Study
+from praemia.statistics.verdicts import Claim
 
 OTHERS = ("UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B", "UCRL2-RM-B 0.03")
 UNTOUCHED = ("rooms-9", "random-5x2x3-0", "flower-5")

@@ -12,12 +12,12 @@ import pytest
 from browser import REQUIRE, Page, browser, find_browser
 from stored_runs import CORRECT, KIND, PRM, fill, made_up, small
 
-from praemia.analysis.discovery import discover
-from praemia.analysis.report import publish, write_report
 from praemia.errors import FileError, MissingExtraError
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
+from praemia.report.page import publish, write_report
 from praemia.simulation.seeds import STREAMS
+from praemia.statistics.stored_runs import discover
 
 pytest.importorskip("plotly")
 

@@ -12,13 +12,12 @@ import pytest
 from learner_files import HEAD, LEAST_TRIED
 from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
 
-from praemia.analysis.discovery import discover
-from praemia.analysis.export import COLUMNS, run_rows, write_csv, write_parquet
-from praemia.analysis.results import collect, gather, paired
-from praemia.analysis.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
 from praemia.errors import FileError
 from praemia.experiments.league import league
 from praemia.experiments.store import Store
+from praemia.statistics.export import COLUMNS, run_rows, write_csv, write_parquet
+from praemia.statistics.stored_runs import collect, discover, gather, paired
+from praemia.statistics.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from league_runs import made, study
 
-from praemia.analysis.gallery import study_figures
-from praemia.analysis.league import SMALL_GAP, Board, compare, is_linear, standings
-from praemia.analysis.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
-from praemia.analysis.provenance import commands
-from praemia.analysis.results import Series
+from praemia.report.figure_files import study_figures
+from praemia.report.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
+from praemia.report.provenance import commands
+from praemia.statistics.standings import SMALL_GAP, Board, compare, is_linear, standings
+from praemia.statistics.stored_runs import Series
 
 
 def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Board:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.analysis.intervals import Interval, quotient_interval
-from praemia.analysis.verdicts import (
+from praemia.statistics.intervals import Interval, quotient_interval
+from praemia.statistics.verdicts import (
     LOOKS,
     MIN_RUNS,
     MISSING,

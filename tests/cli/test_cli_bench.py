@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from praemia.benchmarking.roofline import bytes_per_step
-from praemia.benchmarking.tasks import grid_task
+from praemia.benchmarking import bytes_per_step, grid_task
 from praemia.cli import execute
 from praemia.cli.bench import between, threads_compared
 from praemia.models.product import product

@@ -13,7 +13,7 @@ from numba import njit
 
 from praemia import activity, envs, learners
 from praemia.cli import compiling, execute, progress
-from praemia.experiments.files import learner_choices, task_text
+from praemia.experiments.experiment_file import learner_choices, task_text
 from praemia.experiments.runner import run_in_memory
 from praemia.experiments.settings import Setting
 

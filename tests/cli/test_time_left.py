@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.cli.time_left import TimeLeft
+from praemia.cli.progress import TimeLeft
 
 TICK = 0.1
 

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-import praemia.envs.gym
+import praemia.envs.gymnasium_env
 from praemia import envs
 from praemia.envs.registry import FAMILIES
 from praemia.models.task import Task
 from praemia.planning.exact import solve
 
 NAMES = envs.names()
-TaskEnv = praemia.envs.gym.TaskEnv
+TaskEnv = praemia.envs.gymnasium_env.TaskEnv
 
 
 def play(env: gymnasium.Env, policy: np.ndarray, seed: int, episodes: int) -> np.ndarray:

@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import chi2
 
 from praemia import envs
-from praemia.envs.gym import TaskEnv, register
+from praemia.envs.gymnasium_env import TaskEnv, register
 from praemia.errors import ModelError, ParameterError
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
@@ -144,5 +144,5 @@ def test_registering_twice_changes_nothing() -> None:
 
 
 def test_a_process_that_imported_only_gymnasium_can_make_them() -> None:
-    code = "import gymnasium; gymnasium.make('praemia.envs.gym:praemia/Warehouse-v0', size=4).reset(seed=0)"
+    code = "import gymnasium; gymnasium.make('praemia.envs.gymnasium_env:praemia/Warehouse-v0', size=4).reset(seed=0)"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

@@ -8,8 +8,8 @@ import pytest
 
 from praemia import cli
 from praemia.errors import PraemiaError
-from praemia.experiments.builtin import CANDIDATES, experiments, select, tuning
-from praemia.experiments.files import load_experiment
+from praemia.experiments.experiment_file import load_experiment
+from praemia.experiments.paper import CANDIDATES, experiments, select, tuning
 from praemia.files import parse_task
 
 GOOD = """

@@ -13,11 +13,11 @@ from sweeps import PATIENCE, contents, finish, start
 
 from praemia.cli import execute
 from praemia.errors import LearnerFailure, ParameterError, PraemiaError
-from praemia.experiments.files import load_experiment
+from praemia.experiments.experiment_file import load_experiment
 from praemia.experiments.runner import Failure, perform, run_in_memory
 from praemia.experiments.settings import Job, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
-from praemia.learners.outside import LearnerCode
+from praemia.learners.external import LearnerCode
 
 RIVER = TaskText.builtin("riverswim-5")
 SHORT = ("--episodes", "100", "--runs", "2")

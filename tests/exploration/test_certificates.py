@@ -26,9 +26,9 @@ from praemia.exploration import (
 from praemia.exploration.bounds import largest_distance, machine_bounds, most_to_earn
 from praemia.exploration.certificate import _shifted
 from praemia.exploration.confidence import confidence
+from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.estimate import estimated_mdp, estimated_task
-from praemia.exploration.family import machine_family
-from praemia.exploration.reach import sparse_kernel
+from praemia.exploration.what_if import machine_family
 from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP

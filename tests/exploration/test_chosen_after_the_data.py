@@ -15,9 +15,8 @@ from praemia.errors import ModelError, ParameterError
 from praemia.exploration import CoverageReward, Dataset, explore, plan_from
 from praemia.exploration.certificate import ANY_MACHINE, ANY_REWARD, RECORDED, VOUCHED
 from praemia.exploration.confidence import confidence
-from praemia.exploration.family import machine_family
-from praemia.exploration.fixed import machine_digest
-from praemia.exploration.outlook import joint_failure_prob, plan_rows
+from praemia.exploration.fixed_machines import machine_digest
+from praemia.exploration.what_if import joint_failure_prob, machine_family, plan_rows
 from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP

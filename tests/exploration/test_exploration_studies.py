@@ -7,7 +7,7 @@ import pytest
 
 from praemia.envs import make
 from praemia.exploration import coverage, explore, plan_from
-from praemia.exploration.family import machine_family
+from praemia.exploration.what_if import machine_family
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ import pytest
 from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
-from praemia.exploration.family import machine_family
+from praemia.exploration.what_if import machine_family
 from praemia.models.labels import RuleLabelling
 from praemia.planning.exact import evaluate, solve
 

@@ -16,8 +16,7 @@ from praemia.exploration import (
     Trajectory,
     TrajectoryReward,
 )
-from praemia.exploration.trajectories import KernelView
-from praemia.exploration.values import value_of_histories
+from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.models.mdp import LabeledMDP
 from praemia.planning.exact import solve
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError
 from praemia.exploration import coverage, explore, significance, simulation_bound
-from praemia.exploration.lemma import history_visits
+from praemia.exploration.coverage import history_visits
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP

@@ -15,12 +15,11 @@ from praemia.envs import random_task, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.directed import judged, most_gain
 from praemia.exploration.estimate import estimated_mdp, estimated_task
-from praemia.exploration.family import machine_family
 from praemia.exploration.likely_loss import random_numbers
 from praemia.exploration.posterior import Posterior
-from praemia.exploration.until import Check, check_counts
+from praemia.exploration.until import Check, check_counts, judged, most_gain
+from praemia.exploration.what_if import machine_family
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task

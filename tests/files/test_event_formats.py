@@ -12,8 +12,8 @@ from strategies import machines
 
 from praemia.errors import ModelError, PraemiaError, SizeError
 from praemia.files import load_machine, load_task, save_machine
+from praemia.files.formats.common import event_of, label_of
 from praemia.files.formats.dot import read_dot, write_dot
-from praemia.files.formats.events import event_of, label_of
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
 from praemia.files.source import parse_source
 from praemia.models.machine import MachineBuilder, Outcome, RewardMachine

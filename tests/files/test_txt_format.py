@@ -13,8 +13,7 @@ from txt_machines import OTHER_REWARDS, PLAIN, SAMPLES, Original
 
 from praemia.errors import ModelError, PraemiaError
 from praemia.files import load_machine, save_machine
-from praemia.files.formats.txt import read_txt
-from praemia.files.formats.txt_writing import write_txt
+from praemia.files.formats.txt import read_txt, write_txt
 from praemia.models.guards import parse_guard
 from praemia.models.machine import MachineBuilder, RewardMachine
 

@@ -9,8 +9,8 @@ import pytest
 from numba import njit
 from scipy.stats import chisquare
 
+from praemia.kernels.best_actions import take_best
 from praemia.kernels.simd import zeros
-from praemia.kernels.ties import take_best
 
 
 def taker(lanes: int) -> Any:

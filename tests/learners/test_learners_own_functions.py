@@ -12,7 +12,7 @@ from pasts import assert_same, pasts, plan
 
 from praemia import Headroom, LearnerPlan, PraemiaError, envs, simulate
 from praemia.errors import PlanError
-from praemia.kernels.planners import _digest
+from praemia.kernels.compiled_plans import _digest
 from praemia.learners import BonusLearner
 
 SCALE = 0.5

@@ -1,5 +1,7 @@
-"""The inequalities on which optimism rests, over kernels and values of all kinds: what docs/concepts/theory.md and the learners'
-docstrings say of their bonuses."""
+"""The inequalities on which optimism rests, over kernels and values of all kinds.
+
+They are what docs/concepts/theory.md and the learners' docstrings say of their bonuses.
+"""
 
 from __future__ import annotations
 

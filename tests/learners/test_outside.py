@@ -14,7 +14,7 @@ from learner_files import ALL, BONUS, HEAD, LEAST_TRIED
 import praemia
 from praemia import envs, learners, simulate
 from praemia.errors import FileError, PraemiaError
-from praemia.learners.outside import LearnerCode
+from praemia.learners.external import LearnerCode
 from praemia.simulation import Run
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from praemia.errors import SizeError
-from praemia.models import limits
+from praemia.models import memory as limits
 
 MEMORY_TABLE = Path("/proc/meminfo")
 

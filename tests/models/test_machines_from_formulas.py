@@ -17,9 +17,9 @@ from praemia.files import load_machine, save_machine
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
-from praemia.models.outlook import exhaustive_labels
 from praemia.models.symbolic import symbolic
 from praemia.models.task import Task
+from praemia.models.unseen import exhaustive_labels
 
 SHORT_WORDS = [word for length in range(4) for word in itertools.product(strategies.ALL_LABELS[:5], repeat=length)]
 

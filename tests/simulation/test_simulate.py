@@ -19,7 +19,7 @@ from strategies import tasks
 from praemia import Run, envs, evaluate, learners, simulate, solve
 from praemia.kernels.arrays import padded_width
 from praemia.kernels.counts import NUM_ROWS, NUM_SLOTS
-from praemia.kernels.planning import fill
+from praemia.kernels.exact_planning import fill
 from praemia.learners.base import REPLAN_RULES, Experience, LearnerPlan
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.ucbvi_prm import UCBVIPRM

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from praemia.cli.common import json_option, print_fields, print_json, print_table
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.output import json_option, print_fields, print_json, print_table
 
 RUNS = ("ucbvi-prm", "headroom")
 EPISODES = 10_000
@@ -33,8 +33,8 @@ def command(quick: bool, as_json: bool) -> None:
 
 
 def _parts(quick: bool) -> list[tuple[str, str, Callable[[], Any]]]:
+    from praemia import benchmarking as measure
     from praemia import envs, learners
-    from praemia.benchmarking import measure
 
     task = envs.make("warehouse-5")
 

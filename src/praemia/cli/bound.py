@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
+from praemia.cli.common import episodes_option, json_option, print_json, print_table
 from praemia.cli.completion import complete_tasks
-from praemia.cli.options import episodes_option
-from praemia.cli.output import json_option, print_json, print_table
 
 
 @click.command("bound")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.output import json_option, print_json
+from praemia.cli.common import json_option, print_json
 
 if TYPE_CHECKING:
     from praemia.models.machine import RewardMachine

@@ -17,7 +17,7 @@ def command(task_or_machine: str, out: Path | None) -> None:
 
     The format follows from the file's ending. Without --out the diagram is printed as Mermaid text.
     """
-    from praemia.analysis.diagrams import draw_machine, mermaid
+    from praemia.drawing.diagrams import draw_machine, mermaid
     from praemia.files import load_machine, looks_like_file, resolve_task
 
     if looks_like_file(task_or_machine):

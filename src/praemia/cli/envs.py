@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import click
 
+from praemia.cli.common import json_option, print_json
 from praemia.cli.completion import complete_environments
-from praemia.cli.output import json_option, print_json
 
 
 @click.command("envs")

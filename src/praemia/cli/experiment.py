@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.options import engine_options, out_option, policies_option
+from praemia.cli.common import engine_options, out_option, policies_option
 
 
 @click.command("experiment")
@@ -37,7 +37,7 @@ def command(
     seed: 0           # random seed
     """
     from praemia.cli.sweep import Where, sweep_and_report
-    from praemia.experiments.files import load_experiment
+    from praemia.experiments.experiment_file import load_experiment
 
     experiment = load_experiment(file, allow_code=allow_code)
     folder = out or Path(f"results-{experiment.name}")

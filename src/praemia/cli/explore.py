@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.common import json_option, print_json, seed_option
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.completion import complete_tasks
-from praemia.cli.options import seed_option
-from praemia.cli.output import json_option, print_json
 from praemia.cli.progress import QUIET_SECONDS
 
 if TYPE_CHECKING:

@@ -8,13 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.common import (
+    engine_options,
+    episodes_option,
+    json_option,
+    known,
+    out_option,
+    policies_option,
+    print_json,
+    runs_option,
+    seed_option,
+)
 from praemia.cli.completion import complete_learners, complete_tasks
-from praemia.cli.options import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
-from praemia.cli.output import json_option, known, print_json
 
 if TYPE_CHECKING:
-    from praemia.analysis.league import Board, Standing
-    from praemia.analysis.verdicts import Claim
+    from praemia.statistics.standings import Board, Standing
+    from praemia.statistics.verdicts import Claim
 
 
 @click.command("league")
@@ -61,14 +70,14 @@ def command(
     \b
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
     """
-    from praemia.analysis.league import Board, standings
-    from praemia.analysis.league_claims import check_league
-    from praemia.analysis.league_page import league_text
-    from praemia.analysis.report import publish_studies
-    from praemia.analysis.results import gather
-    from praemia.analysis.verdicts import verdict_lines
     from praemia.cli.sweep import Where, sweep, told
     from praemia.experiments.league import league
+    from praemia.report.league_page import league_text
+    from praemia.report.page import publish_studies
+    from praemia.statistics.league_claims import check_league
+    from praemia.statistics.standings import Board, standings
+    from praemia.statistics.stored_runs import gather
+    from praemia.statistics.verdicts import verdict_lines
 
     chosen = league(tasks, learners, runs, episodes, seed)
     store, failures = sweep([chosen], Where(out, jobs, engine, shard, policies))

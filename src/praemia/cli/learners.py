@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from praemia.cli.output import json_option, print_json
+from praemia.cli.common import json_option, print_json
 
 
 @click.command("learners")

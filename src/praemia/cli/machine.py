@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.output import json_option, print_fields, print_json, print_table
+from praemia.cli.common import json_option, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
     from praemia.formulas.automaton import Automaton
@@ -45,7 +45,7 @@ def command(
 ) -> None:
     """Make the smallest machine that pays for FORMULA, such as "F(item & X F delivery)".
 
-    Without options the machine is shown. docs/how-to/machines-from-formulas.md explains formulas, expressions and ways to pay.
+    Without options the machine is shown. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
     from praemia.models.from_formulas import accept, growth_limits, paying_machine
 
@@ -88,7 +88,7 @@ def _judged(automaton: Automaton, machine: SymbolicMachine, trace: str) -> dict[
 
 def _write(machine: SymbolicMachine, text: str, out: Path | None, draw: Path | None) -> None:
     if draw is not None:
-        from praemia.analysis.diagrams import draw_machine
+        from praemia.drawing.diagrams import draw_machine
 
         draw_machine(machine, draw, title=text)
         click.echo(f"wrote {draw}", err=True)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from praemia.cli.common import json_option, print_json, print_table, seed_option
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.completion import complete_tasks
-from praemia.cli.options import seed_option
-from praemia.cli.output import json_option, print_json, print_table
 from praemia.cli.progress import DrawProgress
 
 if TYPE_CHECKING:
-    from praemia.exploration.outlook import Row
+    from praemia.exploration.what_if import Row
 
 EXCEEDS = "*"
 
@@ -54,12 +53,11 @@ def command(
     data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
     with probability 0.95 under the posterior a plan loses at most this.
     """
-    from praemia.analysis.exploration_page import write_page
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset
-    from praemia.exploration.family import machine_family
-    from praemia.exploration.outlook import plan_rows
+    from praemia.exploration.what_if import machine_family, plan_rows
     from praemia.files import load_machine, resolve_task
+    from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:
         raise ParameterError("--out writes the policy of one machine; give one --machine")
@@ -93,7 +91,7 @@ def command(
 
 
 def _print(rows: list[Row]) -> None:
-    from praemia.exploration.outlook import SAYS_LITTLE
+    from praemia.exploration.what_if import SAYS_LITTLE
 
     click.echo(f"{rows[0].plan.dataset.coverage()}\n")
     known = rows[0].optimum is not None

@@ -16,8 +16,8 @@ def command(folder: Path, out: Path | None, figures: bool) -> None:
 
     The report is one file that needs no network. Figures are written as PNG and SVG.
     """
-    from praemia.analysis.report import publish, write_report
     from praemia.experiments.store import Store
+    from praemia.report.page import publish, write_report
 
     store = Store.open(folder)
     path = folder / "report.html" if out is None else out

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.options import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
+from praemia.cli.common import engine_options, episodes_option, out_option, policies_option, runs_option, seed_option
 from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
-    from praemia.analysis.results import Study
-    from praemia.analysis.verdicts import Claim
     from praemia.cli.sweep import Where
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Experiment
     from praemia.experiments.store import Store
+    from praemia.statistics.stored_runs import Study
+    from praemia.statistics.verdicts import Claim
 
 
 @click.command("reproduce")
@@ -50,8 +50,8 @@ def command(
     Runs that are finished stay when this is stopped; running it again does what is missing.
     """
     from praemia.cli.sweep import Where, sweep, told
-    from praemia.experiments.builtin import experiments, select
     from praemia.experiments.league import league
+    from praemia.experiments.paper import experiments, select
 
     if decide and shard is not None:
         raise ParameterError("--decide looks at all runs after each round; it does not go with --shard")
@@ -71,8 +71,8 @@ def command(
 
 
 def _look(store: Store, catalogue: Sequence[Experiment]) -> tuple[list[Study], list[str], list[Claim]]:
-    from praemia.analysis.report import all_claims
-    from praemia.analysis.results import gather
+    from praemia.report.page import all_claims
+    from praemia.statistics.stored_runs import gather
 
     studies, damaged = gather(store, catalogue)
     return studies, damaged, all_claims(studies)
@@ -82,8 +82,8 @@ def _play_on(
     store: Store, catalogue: list[Experiment], where: Where, failures: list[Failure]
 ) -> tuple[list[Study], list[str], list[Claim]]:
     """Add runs where claims are open, and look again, until no runs can decide any more; add to what failed."""
-    from praemia.analysis.deciding import further_runs
     from praemia.cli.sweep import sweep
+    from praemia.statistics.deciding import further_runs
 
     while True:
         studies, damaged, claims = _look(store, catalogue)
@@ -105,7 +105,7 @@ def _grown(experiment: Experiment, more: Sequence[Experiment]) -> Experiment:
 
 
 def _publish(store: Store, studies: Sequence[Study], damaged: Sequence[str], *, fresh: bool) -> None:
-    from praemia.analysis.report import publish_studies
+    from praemia.report.page import publish_studies
 
     figures = store.folder / "figures"
     click.echo("writing the report", err=True)
@@ -114,7 +114,7 @@ def _publish(store: Store, studies: Sequence[Study], damaged: Sequence[str], *, 
 
 
 def _print_verdicts(claims: Sequence[Claim]) -> None:
-    from praemia.analysis.verdicts import verdict_lines
+    from praemia.statistics.verdicts import verdict_lines
 
     for line in verdict_lines(claims):
         click.echo(line)

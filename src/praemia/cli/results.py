@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.output import json_option, known, print_json, print_table
+from praemia.cli.common import json_option, known, print_json, print_table
 
 if TYPE_CHECKING:
-    from praemia.analysis.results import Series
+    from praemia.statistics.stored_runs import Series
 
 HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "95% low", "95% high", "std")
 
@@ -25,10 +25,9 @@ def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_j
 
     Damaged files are reported and left out.
     """
-    from praemia.analysis.discovery import read_all
-    from praemia.analysis.export import write_csv, write_parquet
-    from praemia.analysis.results import group
     from praemia.experiments.store import Store
+    from praemia.statistics.export import write_csv, write_parquet
+    from praemia.statistics.stored_runs import group, read_all
 
     runs, damaged = read_all(Store.open(folder))
     members = group(runs)
@@ -57,7 +56,7 @@ def _seed(series: Series) -> str:
 def _entry(series: Series) -> dict[str, Any]:
     import numpy as np
 
-    from praemia.analysis.intervals import mean_interval
+    from praemia.statistics.intervals import mean_interval
 
     regret = mean_interval(series.final)
     return {

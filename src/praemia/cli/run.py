@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.completion import complete_learners, complete_tasks
-from praemia.cli.options import (
+from praemia.cli.common import (
     episodes_option,
     jobs_option,
+    json_option,
     out_option,
     parse_settings,
+    plural,
     policies_option,
+    print_json,
+    print_table,
     runs_option,
     seed_option,
 )
-from praemia.cli.output import json_option, plural, print_json, print_table
+from praemia.cli.completion import complete_learners, complete_tasks
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
-    from praemia.analysis.results import Series
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Setting
+    from praemia.statistics.stored_runs import Series
 
 FEW = 20_000  # episodes in total for which starting processes costs more than it gains
 
@@ -72,7 +75,7 @@ def command(
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     """
     from praemia.cli.sweep import told
-    from praemia.experiments.files import learner_choices, task_text
+    from praemia.experiments.experiment_file import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
@@ -115,11 +118,11 @@ def _perform(
     setting: Setting, jobs: int | None, out: Path | None, policies: bool
 ) -> tuple[list[Series], list[Failure]]:
     """Do the runs, in a store if one is wanted and in memory if not; return them by learner, and what failed."""
-    from praemia.analysis.results import collect, group
     from praemia.cli.sweep import advice_on_interrupt, stored
     from praemia.experiments.engines import default_jobs
     from praemia.experiments.runner import run_in_memory, run_into_store
     from praemia.experiments.store import Store
+    from praemia.statistics.stored_runs import collect, group
 
     work = setting.jobs()
     workers = jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))

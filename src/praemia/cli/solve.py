@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from praemia.cli.common import json_option, print_fields, print_json
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.completion import complete_tasks
-from praemia.cli.output import json_option, print_fields, print_json
 
 
 @click.command("solve")

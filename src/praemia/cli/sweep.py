@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia.cli import FAILURE, LEARNER_FAILED
+from praemia.cli.common import parse_shard, plural
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.options import parse_shard
-from praemia.cli.output import plural
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def sweep_and_report(experiments: list[Experiment], where: Where) -> int:
 
     A shard is only a part, so it writes no report. Return the exit status.
     """
-    from praemia.analysis.report import publish, write_report
+    from praemia.report.page import publish, write_report
 
     before = sum(1 for _ in where.out.glob("*/*/run-*.npz"))
     store, failures = sweep(experiments, where)

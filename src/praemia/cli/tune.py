@@ -10,22 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.completion import complete_learners
-from praemia.cli.options import (
+from praemia.cli.common import (
     engine_options,
     episodes_option,
+    json_option,
+    known,
     out_option,
     parse_settings,
     policies_option,
+    print_json,
+    print_table,
     runs_option,
     seed_option,
 )
-from praemia.cli.output import json_option, known, print_json, print_table
+from praemia.cli.completion import complete_learners
 from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
-    from praemia.analysis.results import Series
     from praemia.experiments.settings import LearnerChoice
+    from praemia.statistics.stored_runs import Series
 
 
 @click.command("tune")
@@ -70,9 +73,9 @@ def command(
     \b
     praemia tune --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1 --only warehouse-3
     """
-    from praemia.analysis.results import collect
     from praemia.cli.sweep import Where, sweep, told
-    from praemia.experiments.builtin import select, tuning
+    from praemia.experiments.paper import select, tuning
+    from praemia.statistics.stored_runs import collect
 
     chosen = select([tuning(runs, episodes, seed, _candidates(names, tries))], only)
     tried = list(parse_tries(tries)) or ["bonus_scale"]
@@ -131,7 +134,7 @@ def _entries(
 
     A combination that failed is told as failed; a learner some of whose runs are still to be done is left out.
     """
-    from praemia.analysis.intervals import mean_interval
+    from praemia.statistics.intervals import mean_interval
 
     by_learner: dict[str, dict[str, Series]] = {}
     for series in members:

@@ -8,16 +8,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from praemia.envs.flower import flower
+from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office
 from praemia.envs.random_tasks import random_task
 from praemia.envs.registry import describe, make, names, picture, svg_picture, text_picture
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
-from praemia.envs.tables import from_gymnasium
 from praemia.envs.warehouse import warehouse
 
 if TYPE_CHECKING:
-    from praemia.envs.gym import TaskEnv
+    from praemia.envs.gymnasium_env import TaskEnv
 
 __all__ = [
     "TaskEnv",
@@ -40,7 +40,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "TaskEnv":
-        from praemia.envs.gym import TaskEnv
+        from praemia.envs.gymnasium_env import TaskEnv
 
         return TaskEnv
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

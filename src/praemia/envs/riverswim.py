@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from praemia.envs.pictures import Mark, Picture, Spot, require_drawable
 from praemia.errors import ParameterError, require_whole
 from praemia.models.labels import LabelRule
-from praemia.models.limits import require_memory
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
+from praemia.models.memory import require_memory
 from praemia.models.task import Task
 
 LEFT, RIGHT = 0, 1

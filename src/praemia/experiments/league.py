@@ -12,8 +12,8 @@ from collections.abc import Iterable
 
 from praemia import learners
 from praemia.envs.registry import FAMILIES
-from praemia.experiments.builtin import FLOWER_LOOPS, RIVERSWIMS, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L, WAREHOUSES
-from praemia.experiments.files import task_text
+from praemia.experiments.experiment_file import task_text
+from praemia.experiments.paper import FLOWER_LOOPS, RIVERSWIMS, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L, WAREHOUSES
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 
 NAME = "league"

@@ -19,7 +19,7 @@ from praemia import learners
 from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
 from praemia.files import parse_task
 from praemia.learners import Learner
-from praemia.learners.outside import LearnerCode, failure, names_a_file
+from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import is_registered, made, names_of
 from praemia.models.task import Task
 from praemia.simulation import Run

@@ -25,7 +25,7 @@ from pathlib import Path
 from praemia.errors import FileError, PraemiaError
 from praemia.experiments.settings import Job, slug
 from praemia.files.arrays import other_format
-from praemia.files.whole import PARTIAL, write_whole
+from praemia.files.atomic_io import PARTIAL, write_whole
 from praemia.simulation import Run
 from praemia.simulation.run import FORMAT
 

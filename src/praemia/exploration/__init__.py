@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from praemia.exploration.certificate import Certificate
+from praemia.exploration.coverage import coverage, significance, simulation_bound
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.explore import explore
-from praemia.exploration.greedy import GreedyPlanner
-from praemia.exploration.lemma import coverage, significance, simulation_bound
 from praemia.exploration.likely_loss import LikelyLoss
 from praemia.exploration.plan_from import ExploredPlan, plan_from
-from praemia.exploration.planners import ExpectimaxPlanner, ProductPlanner, TrajectoryPlanner
+from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import CoverageReward, HistoryPolicy, Trajectory, TrajectoryReward
 

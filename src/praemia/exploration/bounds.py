@@ -64,7 +64,7 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.passes import as_counts, copies_of, run_pass
 from praemia.kernels import certify, recursion
 from praemia.kernels.arrays import Actions, Outlook
-from praemia.kernels.planners import Recipe
+from praemia.kernels.compiled_plans import Recipe
 from praemia.models.labels import RuleLabelling
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels, as_labelling

@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 
 from praemia.exploration.bounds import Values, largest_distance, machine_bounds, most_to_earn
 from praemia.exploration.confidence import Confidence, confidence
+from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
-from praemia.exploration.fixed import is_recorded
-from praemia.exploration.reach import sparse_kernel
+from praemia.exploration.fixed_machines import is_recorded
 from praemia.kernels.arrays import Actions
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels

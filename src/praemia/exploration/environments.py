@@ -1,4 +1,4 @@
-"""What exploration plays in: a task, or a black box, where nothing is paid but for being somewhere.
+"""What exploration plays in: a task or a black box, what was counted there, and the dataset made of it.
 
 ``world`` puts a learner into the environment. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is on the
 label of every step that leaves it, and the machine pays for the mark. The task's own machine is not looked at.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
-from praemia.exploration.counted import Counted
+from praemia.exploration.coverage import most_visits
+from praemia.exploration.dataset import Dataset
 from praemia.learners.base import Learner
 from praemia.models.labels import ENDED, Indices, Label, LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine, format_label
@@ -24,6 +25,54 @@ from praemia.models.task import Task
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
 from praemia.simulation.task_world import TaskWorld
+
+Column: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The transitions of some episodes.
+
+    Attributes
+    ----------
+    pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — in order, each pair's together.
+    first_counts : int64[O], how often an episode began in each observation.
+    """
+
+    pairs: Column
+    successors: Column
+    counts: Column
+    first_counts: Column
+
+    @classmethod
+    def of(cls, world: World) -> Counted:
+        """Read out what was counted in a world whose learner ``uses_steps``."""
+        experience = world.experience()
+        seen, size = experience.transitions, experience.spec.num_observations
+        pairs = seen.observations * experience.spec.num_actions + seen.actions
+        columns = add_up(pairs, seen.successors, seen.counts, size)
+        return cls(*columns, experience.step_visits[0].astype(np.int64))
+
+    @property
+    def num_episodes(self) -> int:
+        return int(self.first_counts.sum())
+
+    def __add__(self, other: Counted) -> Counted:
+        columns = add_up(
+            np.concatenate((self.pairs, other.pairs)),
+            np.concatenate((self.successors, other.successors)),
+            np.concatenate((self.counts, other.counts)),
+            len(self.first_counts),
+        )
+        return Counted(*columns, self.first_counts + other.first_counts)
+
+
+def add_up(pairs: Column, successors: Column, counts: Column, num_observations: int) -> tuple[Column, Column, Column]:
+    """Add up the counts of equal transitions; return the columns in order."""
+    keys, places = np.unique(pairs * num_observations + successors, return_inverse=True)
+    first, second = np.divmod(keys, num_observations)
+    return first, second, np.bincount(places, counts, len(keys)).astype(np.int64)
+
 
 HERE = "praemia-here"
 MAX_TABULATED = 200_000  # (o, a, o') whose labels are asked for one by one
@@ -157,3 +206,56 @@ class BoxEnvironment(Environment):
 def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
     """Return the machine that pays 1 for every step marked with ``HERE``."""
     return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)
+
+
+MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observations: some seconds
+
+
+def build_dataset(
+    environment: Environment,
+    kept: Counted,
+    every: Counted | None,
+    source: dict[str, Any],
+    fixed_machines: tuple[str, ...],
+) -> Dataset:
+    """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not asked for."""
+    rules, known = environment.label_rules(kept)
+    names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)} - {ENDED}
+    return Dataset(
+        environment.num_observations,
+        environment.num_actions,
+        environment.horizon,
+        pairs=kept.pairs,
+        successors=kept.successors,
+        counts=kept.counts,
+        first_counts=kept.first_counts,
+        labelling=RuleLabelling(rules),
+        labels_known=known,
+        absorbing=environment.absorbing,
+        reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment),
+        propositions=tuple(sorted(names)),
+        observation_names=environment.observation_names,
+        action_names=environment.action_names,
+        sources=(source,),
+        fixed_machines=fixed_machines,
+        fixed_shares=len(fixed_machines),
+    )
+
+
+def _reachability(every: Counted, environment: Environment) -> NDArray[np.float64]:
+    """Estimate max_π Σ_h μ^π_h(o) for every o: the optimum in p̂ of all that was played, the search included.
+
+    Where that would take too long, the mean number of visits in an episode stands for it, which is lower.
+    """
+    from scipy.sparse import csr_array
+
+    size, num_actions = environment.num_observations, environment.num_actions
+    visits = np.bincount(every.pairs, every.counts, size * num_actions)
+    if len(every.counts) * size * environment.horizon > MAX_WORK:
+        mean: NDArray[np.float64] = visits.reshape(size, num_actions).sum(axis=1) / every.num_episodes
+        return mean
+    probs = every.counts / visits[every.pairs]
+    kernel = csr_array((probs, (every.pairs, every.successors)), shape=(size * num_actions, size))
+    most = most_visits(kernel, num_actions, environment.horizon, np.arange(size), None)
+    found: NDArray[np.float64] = most @ (every.first_counts / every.num_episodes)
+    return found

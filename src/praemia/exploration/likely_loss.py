@@ -27,8 +27,7 @@ from praemia.errors import ParameterError, require_whole
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.planners import ExpectimaxPlanner
 from praemia.exploration.posterior import PRIOR, Posterior
-from praemia.exploration.trajectories import HistoryPolicy, KernelView, TrajectoryReward
-from praemia.exploration.values import value_of_histories
+from praemia.exploration.trajectories import HistoryPolicy, KernelView, TrajectoryReward, value_of_histories
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels
 

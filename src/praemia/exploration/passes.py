@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels.arrays import Actions, Floats, LayerArrays, Outlook, action_type
+from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.counts import CountArrays
-from praemia.kernels.planners import Recipe, call_plan, compiled_plan
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
 from praemia.learners.compiled import NO_INTS, NO_ROWS, NO_SMALL_INTS
 from praemia.models.task import MachineTable

@@ -13,12 +13,17 @@ from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_task
-from praemia.exploration.greedy import GreedyPlanner
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_history_loss, likely_loss
-from praemia.exploration.planners import ExpectimaxPlanner, ProductPlanner, TrajectoryPlanner
+from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
-from praemia.exploration.trajectories import CoverageReward, HistoryPolicy, KernelView, TrajectoryReward
-from praemia.exploration.values import Value, value_of_histories
+from praemia.exploration.trajectories import (
+    CoverageReward,
+    HistoryPolicy,
+    KernelView,
+    TrajectoryReward,
+    Value,
+    value_of_histories,
+)
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels
 from praemia.models.task import MAX_HORIZON, Task

@@ -26,16 +26,16 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.passes import as_counts, copies_of, empty_memory
 from praemia.kernels import recursion
 from praemia.kernels.arrays import Actions, EveryRow, LayerArrays, Outlook, action_type
+from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.counts import CountArrays
-from praemia.kernels.planners import Recipe, call_plan, compiled_plan
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
 from praemia.learners.compiled import NO_INTS, NO_SMALL_INTS
 from praemia.learners.psrl import PSRL, draw_kernel, mean_value
+from praemia.models.continuation_rows import continuation_rows
 from praemia.models.labels import AFTER_THE_END
-from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels, as_labelling
-from praemia.models.rows import continuation_rows
+from praemia.models.memory import require_memory
 from praemia.models.task import MachineTable, TaskSpec
 from praemia.simulation.interrupts import interrupts_held
 

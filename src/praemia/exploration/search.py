@@ -22,8 +22,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError
 from praemia.exploration.planners import HistoryPlan, one_hot
-from praemia.exploration.trajectories import KernelView, Trajectory, TrajectoryReward
-from praemia.exploration.values import pick
+from praemia.exploration.trajectories import KernelView, Trajectory, TrajectoryReward, pick
 
 TRUSTED = 8  # visits from which on a node's own choice is played; below, the policy searches anew
 SETTLED = 1e-12  # bounds this close are one number

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from praemia import envs
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
-from praemia.files.complaints import validated
 from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import read_multiagent
@@ -28,6 +27,7 @@ from praemia.files.schema import (
     machine_kind,
 )
 from praemia.files.source import Source, parse_source, read_text
+from praemia.files.validation import validated
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
 

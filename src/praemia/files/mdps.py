@@ -11,8 +11,8 @@ from praemia.errors import ModelError, PraemiaError, did_you_mean
 from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart
 from praemia.files.source import DataPath, Source
 from praemia.models.labels import LabelRule
-from praemia.models.limits import require_memory
 from praemia.models.mdp import ROW_TOLERANCE, LabeledMDP
+from praemia.models.memory import require_memory
 
 BYTES_PER_ROW = 16
 SHOWN_ROWS = 3
@@ -132,7 +132,7 @@ def _require_all_rows(space: _Space, rows: Mapping[tuple[int, int], object]) -> 
 
 def build_gymnasium(source: Source, part: GymnasiumPart, path: DataPath = ("gymnasium",)) -> LabeledMDP:
     """Build the MDP of a Gymnasium environment that has a table of its transitions."""
-    from praemia.envs.tables import from_gymnasium
+    from praemia.envs.gymnasium_table import from_gymnasium
 
     with source.at(*path):
         bare = from_gymnasium(part.id, labels=[], **part.options)

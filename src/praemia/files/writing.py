@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from praemia.errors import ModelError, PraemiaError
+from praemia.files.atomic_io import write_whole
 from praemia.files.formats import format_of, is_text_format, write_machine_text
 from praemia.files.layout import json_text, yaml_text
-from praemia.files.whole import write_whole
 from praemia.models.guards import Else, parse_guard
 from praemia.models.labels import Label, LabelRule, RuleLabelling
 from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule

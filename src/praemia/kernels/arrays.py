@@ -58,7 +58,7 @@ class ModelArrays(NamedTuple):
 
 
 class LayerArrays(NamedTuple):
-    """τ and φ of a machine by layers (``praemia.kernels.rows``), with a number for each of the W columns of a table."""
+    """τ and φ of a machine by layers (``praemia.kernels.continuation_rows``), a number for each column of a table."""
 
     indptr: Ints  # [L + 1], the layers of each label
     common: SmallInts  # [N], the target that all machine states share, or −1

@@ -33,8 +33,8 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import inlined
+from praemia.kernels.continuation_rows import fill_tops
 from praemia.kernels.largest_means import largest_by_distance, largest_by_kl
-from praemia.kernels.outlook import fill_tops
 from praemia.kernels.recursion import Place, PlanData
 
 UPPER, LOWER, OWN, LOSS, FARTHEST, DISTANCE = 0, 1, 2, 3, 4, 5

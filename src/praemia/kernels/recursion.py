@@ -3,7 +3,7 @@
     Q_h(o, m, a) = min{limit, Q_h of the plan before, what the learner says of the pair},      V_h = max_a Q_h,
 
 and a pair never visited is worth the limit: the most that can still be earned (``SpecArrays.caps``), or the most that
-the labels allow after the pair (``praemia.kernels.outlook``). Equal best actions are drawn uniformly.
+the labels allow after the pair (``praemia.kernels.continuation_rows``). Equal best actions are drawn uniformly.
 
 A learner brings its own part as small functions, which are written into ``plan`` before it is compiled. They are
 written for one machine state, in NumPy's words, and run on several at a time.
@@ -22,12 +22,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.arrays import Actions, EveryRow, Floats, Ints, LayerArrays, Outlook, SmallInts
+from praemia.kernels.best_actions import take_best
 from praemia.kernels.compiling import inlined
+from praemia.kernels.continuation_rows import fill_rows, fill_tops
 from praemia.kernels.counts import NUM_MET, NUM_ROWS, CountArrays
-from praemia.kernels.outlook import fill_tops
-from praemia.kernels.rows import fill_rows
 from praemia.kernels.simd import load, store, zeros
-from praemia.kernels.ties import take_best
 
 
 class SpecArrays(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, ModelArrays, SmallInts
 from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
-from praemia.kernels.planning import fill
+from praemia.kernels.exact_planning import fill
 from praemia.kernels.play import OutcomeArrays, WorldArrays, play
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
 

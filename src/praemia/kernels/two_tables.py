@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.arrays import Actions
+from praemia.kernels.best_actions import take_best
+from praemia.kernels.continuation_rows import fill_rows
 from praemia.kernels.counts import NUM_MET, NUM_ROWS
 from praemia.kernels.recursion import Place, PlanData, clear_last
-from praemia.kernels.rows import fill_rows
 from praemia.kernels.simd import store, zeros
-from praemia.kernels.ties import take_best
 
 # What a learner's plan replaces.
 LANES = 4

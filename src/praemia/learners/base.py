@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.counts import NUM_MET, CountArrays
-from praemia.models.limits import require_memory
+from praemia.models.memory import require_memory
 from praemia.models.task import Task, TaskSpec
 
 REPLAN_RULES = ("doubling", "epoch", "episode")

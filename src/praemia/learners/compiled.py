@@ -25,11 +25,11 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError, came_from_interrupt
 from praemia.kernels.arrays import Actions, EveryRow, Outlook, action_type, lanes_for, padded_width
 from praemia.kernels.bonus import AS_TUPLE, Pair
+from praemia.kernels.compiled_plans import PlanKernel, Recipe, bonus_recipe, call_plan, compiled_plan, num_numbers
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
-from praemia.kernels.planners import PlanKernel, Recipe, bonus_recipe, call_plan, compiled_plan, num_numbers
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays, nothing_for_pair
 from praemia.learners.base import Experience, Learner, LearnerPlan
-from praemia.models.limits import require_memory
+from praemia.models.memory import require_memory
 from praemia.models.task import TaskSpec
 
 MOST_NUMBERS = len(AS_TUPLE) - 1  # of a pair

@@ -1,6 +1,12 @@
-"""Confidence sets around p̂: the radius of an L1 ball, and element-wise Bernstein intervals.
+"""Confidence sets around p̂: L1 balls, Bernstein intervals, and the best kernel of a set.
 
 Written in NumPy's words, for arrays and, compiled, for single numbers.
+
+At each (h, o, a, m) the kernel p̃ in the set that maximises Σ p̃(o')·Y(m, o') is wanted. Which o' is good depends on m,
+and on (o, a) only through the label, so for each step and m the continuation rows are sorted once, and a pair walks
+through them from the best on, skipping the rows that are not its own.
+
+A pair's numbers stand in memory.by_pair: O numbers of its successors, and one more.
 """
 
 from __future__ import annotations
@@ -9,6 +15,9 @@ import math
 from typing import Any
 
 import numpy as np
+
+from praemia.kernels.compiling import inlined
+from praemia.kernels.recursion import Place, PlanData
 
 ETA = 1.12
 
@@ -42,3 +51,130 @@ def bernstein_interval(p_hat: Any, n: Any, level: float, scale: float) -> tuple[
     lower = (low + 0.5 * slope - below) / (1.0 + slope)
     upper = (high + 0.5 * slope + above) / (1.0 + slope)
     return np.minimum(np.maximum(lower, 0.0), p_hat), np.maximum(np.minimum(upper, 1.0), p_hat)
+
+
+_radius = inlined(l1_radius)
+_interval = inlined(bernstein_interval)
+
+
+def prepare_ball(data: PlanData, pair: int, visits_of_state: float) -> None:
+    """Fill p̂ of a pair, and half the radius of its ball. Constants: γ, d, ln(2^O − 2)."""
+    counts, numbers = data.counts, data.memory.by_pair
+    n, first = float(counts.visits[pair]), counts.first[pair]
+    if n > 0.0:
+        radius = data.constants[0] * _radius(n, data.constants[2], data.constants[1])
+        numbers[pair, numbers.shape[1] - 1] = 0.5 * radius
+        for e in range(first, first + np.int64(counts.distinct[pair])):
+            numbers[pair, counts.successors[e]] = counts.counts[e] / n
+
+
+def prepare_interval(data: PlanData, pair: int, visits_of_state: float) -> None:
+    """Fill how far p̃ may rise above its lower end for every o', and what is left to share out.
+
+    Lower ends are by_successor. Constants: γ, d, and whether the ends are used as distances, as published.
+    """
+    counts, numbers, scale, level = data.counts, data.memory.by_pair, data.constants[0], data.constants[1]
+    n, first, left, last = float(counts.visits[pair]), counts.first[pair], 1.0, numbers.shape[1] - 1
+    if n > 0.0:
+        unseen = _interval(0.0, n, level, scale)[1]
+        for z in range(last):
+            numbers[pair, z] = unseen
+        for e in range(first, first + np.int64(counts.distinct[pair])):
+            p_hat = counts.counts[e] / n
+            lower, upper = _interval(p_hat, n, level, scale)
+            if data.constants[2] > 0.0:
+                lower, upper = max(0.0, p_hat - lower), min(1.0, p_hat + upper)
+            data.memory.by_successor[e, 0] = lower
+            numbers[pair, counts.successors[e]] = upper - lower
+            left -= lower
+        numbers[pair, last] = left
+
+
+def sort_rows(zero: Any, data: PlanData, place: Place) -> None:
+    """Sort the rows for each machine state, the best first, by Shell's method: they are nearly sorted from before."""
+    order, width = data.memory.order, place.width
+    num_rows = order.shape[1]
+    for m in range(order.shape[0]):
+        if order[m, 0] == order[m, num_rows - 1]:  # the first time
+            for i in range(num_rows):
+                order[m, i] = i
+        gap = 1
+        while gap < num_rows // 9:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for i in range(gap, num_rows):
+                row, j = order[m, i], i
+                value = place.worth[np.int64(row) * width + m]
+                while j >= gap and place.worth[np.int64(order[m, j - gap]) * width + m] < value:
+                    order[m, j] = order[m, j - gap]
+                    j -= gap
+                order[m, j] = row
+            gap //= 3
+
+
+@inlined
+def best_row(data: PlanData, pair: int, m: int) -> int:
+    """Return the best of a pair's own rows."""
+    every, order, k = data.spec.every, data.memory.order, 0
+    while every.own[pair, every.row_targets[order[m, k]]] != order[m, k]:
+        k += 1
+    return int(order[m, k])
+
+
+@inlined
+def row_value(place: Place, row: int) -> float:
+    """Return Y at a row, for the one machine state that is looked at."""
+    return float(place.worth[np.int64(row) * place.width + place.lane])
+
+
+def best_in_ball(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return the largest Σ p̃·Y within an L1 distance of p̂; a pair never visited may go anywhere.
+
+    Half the radius is added to the best o' (at most to 1) and taken from the worst ones.
+    """
+    counts, numbers = data.counts, data.memory.by_pair
+    top = best_row(data, pair, place.lane)
+    best, highest = data.spec.every.row_targets[top], row_value(place, top)
+    left, total = numbers[pair, numbers.shape[1] - 1], highest
+    if counts.visits[pair] > 0 and left < 1.0 - numbers[pair, best]:
+        first, last = counts.first[pair], counts.first[pair] + np.int64(counts.distinct[pair])
+        total = left * highest
+        for e in range(first, last):
+            total += numbers[pair, counts.successors[e]] * row_value(place, counts.rows[e])
+        worst, at = -np.inf, first
+        while left > 0.0 and at >= 0:
+            # The next worst of the successors seen; of equals, the next in order.
+            before, value, after, at = worst, np.inf, at, -1
+            for e in range(first, last):
+                other = row_value(place, counts.rows[e])
+                is_next = other > before or (other == before and e > after)
+                if is_next and other < value and counts.successors[e] != best:
+                    value, at = other, e
+            if at >= 0:
+                taken, worst = min(left, numbers[pair, counts.successors[at]]), value
+                total -= taken * value
+                left -= taken
+    return zero + total
+
+
+def best_in_intervals(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return the largest Σ p̃·Y with every p̃(o') in its interval: fill from the lower ends upward, the best o' first.
+
+    A pair never visited may go anywhere.
+    """
+    counts, numbers, every, order = data.counts, data.memory.by_pair, data.spec.every, data.memory.order
+    left, total, k = numbers[pair, numbers.shape[1] - 1], 0.0, 0
+    if counts.visits[pair] == 0:
+        left, total = 0.0, row_value(place, best_row(data, pair, place.lane))
+    first = counts.first[pair]
+    for e in range(first, first + np.int64(counts.distinct[pair])):
+        total += data.memory.by_successor[e, 0] * row_value(place, counts.rows[e])
+    while left > 0.0 and k < order.shape[1]:
+        row = order[place.lane, k]
+        z = every.row_targets[row]
+        if every.own[pair, z] == row:
+            added = min(left, numbers[pair, z])
+            total += added * row_value(place, row)
+            left -= added
+        k += 1
+    return zero + total

@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from praemia.kernels import two_tables
-from praemia.kernels.planners import Recipe
+from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.recursion import Place, PlanData, lower_value_of, value_of
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import CompiledLearner, Sizes

@@ -14,7 +14,7 @@ often enough, so a run does not settle for good on a wrong policy. The theoretic
 bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md has the proof).
 
 T is taken over all (label, o') that can occur together, and over the labels that a pair allows
-(``praemia.models.outlook``).
+(``praemia.models.unseen``).
 """
 
 from __future__ import annotations

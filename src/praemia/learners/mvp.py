@@ -10,7 +10,7 @@ H = 10 it is 5.076 at Y = (0, 5), but 5.012 at Y = (5, 5). What is monotone, for
 
     f(Y) = Σ p̂ Y + max{2√2·√(Var_p̂(Y)·ℓ/n), c₃·Hℓ/n}
 
-(docs/concepts/headroom.md has the argument; it needs 8(H + 1) ≤ c₃H). By the empirical Bernstein inequality Σ p Y* ≤ f(Y*), for
+(docs/concepts/headroom.md has the argument; it needs 8(H + 1) ≤ c₃H). By empirical Bernstein Σ p Y* ≤ f(Y*), for
 all steps, machine states, pairs and n at once with probability 1 − 3Qρ/(200K), which is at least 1 − ρ if Q ≤ 66K. So
 Q_h ≥ min{H, f(Y)} ≥ min{H, f(Y*)} ≥ Q*_h by induction over h. Q may rise from plan to plan.
 

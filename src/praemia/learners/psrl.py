@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from praemia.kernels import recursion
+from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.compiling import inlined
-from praemia.kernels.planners import Recipe
 from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_at, value_of
 from praemia.learners.base import parameter
 from praemia.learners.compiled import CompiledLearner, Sizes

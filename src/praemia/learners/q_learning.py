@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.qlearning import learn_episode, learn_episode_for_all_states
+from praemia.kernels.q_learning import learn_episode, learn_episode_for_all_states
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, require_every_episode
 
 

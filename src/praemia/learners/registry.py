@@ -6,7 +6,7 @@ by ``register(MyLearner)`` or by an entry point of its package,
     [project.entry-points."praemia.learners"]
     my-learner = "my_package.my_module:MyLearner"
 
-or not at all: a file of one's own is named as ``file.py:Class`` (``praemia.learners.outside``).
+or not at all: a file of one's own is named as ``file.py:Class`` (``praemia.learners.external``).
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ BUILT_IN = {
     "qr-max": "praemia.learners.qr_max:QRMax",
     "q-learning": "praemia.learners.q_learning:QLearning",
     "crm": "praemia.learners.q_learning:CRM",
-    "random": "praemia.learners.players:Random",
-    "optimal": "praemia.learners.players:Optimal",
+    "random": "praemia.learners.baselines:Random",
+    "optimal": "praemia.learners.baselines:Optimal",
 }
 CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
 
@@ -74,7 +74,7 @@ def register(kind: Kind) -> Kind:
     >>> praemia.learners.make("idle") == Idle()
     True
     """
-    from praemia.learners.outside import complaint, place_of
+    from praemia.learners.external import complaint, place_of
 
     found = complaint(kind)
     if found is not None:
@@ -146,7 +146,7 @@ def make(name: str, **parameters: Any) -> Learner:
     >>> praemia.learners.make("ucbvi-prm", bonus_scale=0.01) == praemia.UCBVIPRM(bonus_scale=0.01)
     True
     """
-    from praemia.learners.outside import LearnerCode, names_a_file
+    from praemia.learners.external import LearnerCode, names_a_file
 
     if names_a_file(name):
         kind = LearnerCode.read(name).load()
@@ -166,7 +166,7 @@ def made(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
 
 def _candidates(name: str) -> dict[str, Callable[[], type[Learner]]]:
     """Return all that go by a name: where each is, and a function that loads it."""
-    from praemia.learners.outside import place_of
+    from praemia.learners.external import place_of
 
     found: dict[str, Callable[[], type[Learner]]] = {}
     if name in BUILT_IN:
@@ -190,7 +190,7 @@ def _installed() -> dict[str, list[EntryPoint]]:
 
 
 def _load(entry: EntryPoint) -> type[Learner]:
-    from praemia.learners.outside import complaint
+    from praemia.learners.external import complaint
 
     package = entry.dist.name if entry.dist is not None else "an installed package"
     try:

@@ -6,7 +6,7 @@ With Y = φ + W, R = H − h (steps h from 0) and L = ln(5·OA·T/ρ), for visit
     Q_h = min{Q_h of the previous plan, R, Σ p̂ Y + γ·b},      V_h = max_a Q_h.
 
 Differences: pairs are (o, a) and not product states; L pays for no union over steps and machine states, so optimism at
-γ = 1 has probability 1 − HQρ, and docs/concepts/theory.md says what the last term is good for; the reward is known given o', so
+γ = 1 has probability 1 − HQρ (docs/concepts/theory.md: the last term's use); the reward is known given o', so
 it is part of Y, whose range is R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0 counts
 as R²; planning waits for a doubled count.
 

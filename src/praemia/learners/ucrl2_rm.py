@@ -22,17 +22,17 @@ from typing import Any, ClassVar
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels import recursion
-from praemia.kernels.planners import Recipe
+from praemia.kernels.compiled_plans import Recipe
 from praemia.learners.base import LARGEST, failure_prob_parameter
-from praemia.learners.best_kernels import (
+from praemia.learners.compiled import CompiledLearner, Sizes
+from praemia.learners.confidence_sets import (
     best_in_ball,
     best_in_intervals,
+    log_of_subsets,
     prepare_ball,
     prepare_interval,
     sort_rows,
 )
-from praemia.learners.compiled import CompiledLearner, Sizes
-from praemia.learners.confidence_sets import log_of_subsets
 from praemia.models.task import TaskSpec
 
 INTERVALS = ("l1", "bernstein")

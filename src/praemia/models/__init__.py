@@ -1,0 +1,1 @@
+"""What a problem is: guards, labels, rewards, machines, labelled MDPs, tasks."""

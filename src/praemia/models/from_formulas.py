@@ -13,7 +13,7 @@ from praemia.formulas.growth import MAX_NODES, MAX_STATES, Growth
 from praemia.formulas.ltlf import accept_formula
 from praemia.formulas.paying import paid, require_way, state_names
 from praemia.formulas.regex import accept_regex
-from praemia.models.limits import memory_limit
+from praemia.models.memory import memory_limit
 from praemia.models.rewards import Reward
 from praemia.models.symbolic import Branch, Branches, SymbolicMachine
 

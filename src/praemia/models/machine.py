@@ -26,8 +26,8 @@ from praemia.errors import ModelError, did_you_mean, unknown_name
 from praemia.formulas.growth import MAX_STATES
 from praemia.models.guards import Else, Guard, overlap, parse_guard
 from praemia.models.labels import ENDED
-from praemia.models.matching import exclusive
 from praemia.models.rewards import TOLERANCE, Reward, RewardRange
+from praemia.models.rule_order import exclusive
 
 if TYPE_CHECKING:
     from praemia.models.symbolic import SymbolicMachine
@@ -282,7 +282,7 @@ class RewardMachine:
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
         """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
-        from praemia.models.words import expected_rewards
+        from praemia.models.expected_rewards import expected_rewards
 
         return expected_rewards(self, word)
 

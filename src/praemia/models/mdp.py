@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.models.labels import FunctionLabelling, Label, LabelFunction, Labelling, LabelRule, RuleLabelling
-from praemia.models.limits import require_memory
+from praemia.models.memory import require_memory
 
 ROW_TOLERANCE = 1e-9
 MAX_ACTIONS = 1 << 15  # policies are stored as int16

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.models.limits import require_memory
+from praemia.models.memory import require_memory
 from praemia.models.task import Task
 
 

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.arrays import EveryRow, LayerArrays, MachineArrays, ModelArrays, Outlook
+from praemia.models.continuation_rows import build_layers, continuation_rows, paying
 from praemia.models.labels import AFTER_THE_END, Label, Labelling, RuleLabelling
-from praemia.models.limits import require_memory
 from praemia.models.machine import RewardMachine, format_label
 from praemia.models.mdp import LabeledMDP
-from praemia.models.rows import build_layers, continuation_rows, paying
+from praemia.models.memory import require_memory
 
 MAX_HORIZON = 1_000_000
 
@@ -193,8 +193,8 @@ class TaskSpec:
 
     @cached_property
     def outlook(self) -> tuple[MachineTable, Callable[[int], Outlook]]:
-        """What can follow each pair, as far as the labels tell; see ``praemia.models.outlook``."""
-        from praemia.models.outlook import find_outlook
+        """What can follow each pair, as far as the labels tell; see ``praemia.models.unseen``."""
+        from praemia.models.unseen import find_outlook
 
         return find_outlook(self)
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import require_whole
-from praemia.kernels import planning as kernels
+from praemia.kernels import exact_planning as kernels
 from praemia.kernels.arrays import LayerArrays, ModelArrays, padded_width
 
 Values = NDArray[np.float64]

@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
-from praemia.kernels import forward
-from praemia.kernels import planning as kernels
+from praemia.kernels import exact_planning as kernels
+from praemia.kernels import policies as forward
 from praemia.kernels.arrays import Actions, action_type, padded_width
-from praemia.models.limits import require_memory
+from praemia.models.memory import require_memory
 from praemia.models.task import Task
 from praemia.planning.backward import backward, choose_threads
 from praemia.planning.policies import inner_policy

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, PraemiaError
 from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
-from praemia.files.whole import read_bytes, write_whole
+from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.simulation.seeds import STREAMS, seed_key
 
 KIND = "praemia run"

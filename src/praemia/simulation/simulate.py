@@ -17,8 +17,8 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
-from praemia.learners.outside import origin_of
-from praemia.models.limits import MAX_EPISODES, require_memory
+from praemia.learners.external import origin_of
+from praemia.models.memory import MAX_EPISODES, require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld

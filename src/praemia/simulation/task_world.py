@@ -9,21 +9,21 @@ import numpy as np
 from numba import config, typeof, types
 from numpy.typing import NDArray
 
-from praemia.kernels import planning as kernels
+from praemia.kernels import exact_planning as kernels
+from praemia.kernels.compiled_plans import plan_signature
 from praemia.kernels.compiling import compiled
 from praemia.kernels.counts import CountArrays
-from praemia.kernels.planners import plan_signature
 from praemia.kernels.play import OutcomeArrays, play_alone
 from praemia.kernels.policies import summed_up
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value_alone, stretch
 from praemia.learners.base import Experience, Learner, Recent
 from praemia.learners.compiled import CompiledLearner
-from praemia.models.limits import require_memory
+from praemia.models.memory import require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import start_value
 from praemia.simulation.loop import SLICE_SECONDS, World, longer, refuse_nan
-from praemia.simulation.outcomes import outcome_arrays, value_arrays, world_arrays
 from praemia.simulation.seeds import generators
+from praemia.simulation.task_arrays import outcome_arrays, value_arrays, world_arrays
 
 FIRST_WORK = 1 << 18  # sums in the first stretch; later ones take as many as a slice of time allows
 NO_VALUES = np.empty((0, 1, 1))

@@ -16,9 +16,17 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from praemia.errors import FileError, ModelError
-from praemia.files.formats.events import all_labels, event_of, exactly, label_of
-from praemia.files.formats.lines import at_line, number, parsed, write_number
-from praemia.files.formats.outcomes import without_stays
+from praemia.files.formats.common import (
+    all_labels,
+    at_line,
+    event_of,
+    exactly,
+    label_of,
+    number,
+    parsed,
+    without_stays,
+    write_number,
+)
 from praemia.models.guards import in_quotes, unquoted
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward

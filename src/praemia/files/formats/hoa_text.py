@@ -13,8 +13,7 @@ from functools import cache
 from typing import Any
 
 from praemia.errors import FileError
-from praemia.files.formats.events import exactly
-from praemia.files.formats.lines import at_line, parsed
+from praemia.files.formats.common import at_line, exactly, parsed
 from praemia.models.guards import MAX_DEPTH, Constant, Guard, Proposition, nesting, unquoted
 
 MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state

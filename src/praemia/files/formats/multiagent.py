@@ -15,10 +15,9 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from praemia.errors import ModelError, unknown_name
-from praemia.files.complaints import validated
-from praemia.files.formats.events import all_labels, event_of, exactly, label_of
-from praemia.files.formats.outcomes import is_over, sure_outcome, without_stays
+from praemia.files.formats.common import all_labels, event_of, exactly, is_over, label_of, sure_outcome, without_stays
 from praemia.files.source import Source
+from praemia.files.validation import validated
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
 

@@ -1,4 +1,7 @@
-"""Read the text files of Toro Icarte's reward machines, and of the tools that took over their format.
+"""Read and write the text files of Toro Icarte's reward machines, and of the tools that took over their format.
+
+There a proposition is tested by "letter in string", and the label is a string of letters. So propositions are single
+characters, and an empty guard, which is in every string, is true.
 
     0                                               the initial state
     [2]                                             the terminal states
@@ -8,6 +11,10 @@ Lines of a state are tried in their order and the first whose guard holds is tak
 are one entry: the later guard and reward stand at the earlier one's place. All terminal states are one, and lines that
 leave it are not read. Where no line holds the episode ends, paying 0. Those tools evaluate such files; here they are
 parsed.
+
+There are one guard and one reward for two states, and the episode ends unpaid where no line holds. A state with such
+ends gets lines for all other labels; any other state gets a last line on ``True``, for the labels on which it stays.
+States are numbers there: what they were called stands in a comment.
 """
 
 from __future__ import annotations
@@ -17,12 +24,53 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
-from praemia.errors import FileError, did_you_mean
-from praemia.files.formats.lines import at_line, parsed
-from praemia.files.formats.txt_guards import parse_dnf
-from praemia.models.guards import Constant, Else, Guard, overlap
+from praemia.errors import FileError, ModelError, did_you_mean
+from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_outcome, terms, write_number
+from praemia.models.guards import Constant, Else, Guard, Proposition, overlap
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
+
+OPERATORS = frozenset("&|!()'\"#\\")
+
+
+def parse_dnf(text: str) -> Guard:
+    """Read a guard."""
+    guard: Guard = Constant(False)
+    for summand in text.split("|"):
+        product: Guard = Constant(True)
+        for factor in summand.split("&"):
+            product = product & _literal(factor.strip(), text)
+        guard = guard | product
+    return guard
+
+
+def _literal(factor: str, text: str) -> Guard:
+    name = factor.lstrip("! \t")
+    literal = _atom(name, text)
+    return ~literal if factor[: len(factor) - len(name)].count("!") % 2 else literal
+
+
+def _atom(name: str, text: str) -> Guard:
+    if name in ("True", "False", ""):
+        return Constant(name != "False")
+    if "(" in name or ")" in name:
+        raise FileError(f"guard {text!r}: it has brackets; in this format it is a sum of products, such as 'a&!b|c'")
+    if len(name) > 1:
+        raise FileError(f"guard {text!r}: the proposition {name!r}; in this format it is a single letter")
+    return Proposition(name)
+
+
+def write_dnf(guard: Guard) -> str:
+    """Write a guard, or raise a ModelError that says why it cannot be."""
+    for name in sorted(guard.propositions()):
+        if len(name) != 1 or name in OPERATORS or name.isspace():
+            raise ModelError(f"the proposition {name!r}; in this format it is a single letter")
+    return "|".join(map(_product, terms(guard))) or "False"
+
+
+def _product(term: Term) -> str:
+    return "&".join(("" if wanted else "!") + name for name, wanted in sorted(term)) or "True"
+
 
 ENDED = -1  # what those tools call the one terminal state
 
@@ -157,3 +205,68 @@ class _Machine:
 
     def _name(self, state: int) -> str:
         return str(self.terminals[0] if state == ENDED else state)
+
+
+@dataclass
+class _Entry:
+    """What stands on the line of two states."""
+
+    guard: Guard
+    reward: float
+    is_last: bool = False
+
+
+def write_txt(machine: RewardMachine) -> str:
+    """Return the text of a machine, or raise a ModelError that names what the format cannot say."""
+    numbers = _numbers(machine)
+    ended = [state for state in machine.states if is_over(machine, state)]
+    first = ended[0] if ended else ""
+    names = ", ".join(f"{number} = {state!r}" for state, number in numbers.items() if number != state)
+    lines = [f"{numbers[machine.initial]}{f'  # {names}' if names else ''}"]
+    lines.append(f"[{', '.join(numbers[state] for state in ended)}]")
+    for state in machine.states:
+        if state not in ended:
+            entries = _entries(machine, state, dict.fromkeys(ended, first))
+            for target, entry in sorted(entries.items(), key=lambda item: item[1].is_last):
+                guard = "True" if entry.is_last else write_dnf(entry.guard)
+                reward = f"ConstantRewardFunction({write_number(entry.reward)})"
+                lines.append(f"({numbers[state]},{numbers[target]},'{guard}',{reward})")
+    return "\n".join(lines) + "\n"
+
+
+def _numbers(machine: RewardMachine) -> dict[str, str]:
+    """Return the number of each state: its name, if all names are numbers already."""
+    if all(state.isascii() and state.isdecimal() and str(int(state)) == state for state in machine.states):
+        return {state: state for state in machine.states}
+    return {state: str(number) for number, state in enumerate(machine.states)}
+
+
+def _entries(machine: RewardMachine, state: str, ended: dict[str, str]) -> dict[str, _Entry]:
+    entries: dict[str, _Entry] = {}
+    rest: Guard = Constant(True)
+    falls = False
+    for rule in machine.rules_from(state):
+        target, reward = sure_outcome(rule)
+        rest = rest & ~rule.guard
+        if target in ended and reward == 0.0:
+            falls = True
+        else:
+            _join(entries, state, ended.get(target, target), rule.guard, reward)
+    if overlap(rest, rest) is not None:
+        _join(entries, state, state, Else(rest), 0.0)
+    for entry in entries.values():
+        entry.is_last = entry.is_last and not falls
+    return entries
+
+
+def _join(entries: dict[str, _Entry], state: str, target: str, guard: Guard, reward: float) -> None:
+    if overlap(guard, guard) is None:
+        return
+    entry = entries.setdefault(target, _Entry(Constant(False), reward))
+    if entry.reward != reward:
+        raise ModelError(
+            f"from {state!r} to {target!r} the machine pays {entry.reward:g} or {reward:g}; "
+            "in this format two states have one reward"
+        )
+    entry.guard = entry.guard | guard
+    entry.is_last = entry.is_last or isinstance(guard, Else)

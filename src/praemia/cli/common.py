@@ -1,0 +1,147 @@
+"""What commands share: options, and what they print."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from praemia.errors import ParameterError
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def json_option(function: Function) -> Function:
+    """Add the option ``--json`` to a command, as its argument ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+
+
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 run``, ``2 runs``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def print_json(record: Mapping[str, Any]) -> None:
+    """Print a record as one JSON object on standard output."""
+    click.echo(json.dumps(record, allow_nan=False))
+
+
+def known(value: float) -> float | None:
+    """Return a number as JSON has it: null for what is not known or infinite."""
+    return float(value) if math.isfinite(value) else None
+
+
+def print_fields(fields: Mapping[str, object]) -> None:
+    """Print names and values, one per line, in two columns."""
+    width = max(map(len, fields))
+    for name, value in fields.items():
+        click.echo(f"{name:<{width}}  {value}")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows in columns: the first to the left, numbers to the right."""
+    table = [tuple(header), *(tuple(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    for row in table:
+        first, *rest = (
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        click.echo("  ".join([first, *rest]).rstrip())
+
+
+def runs_option(default: int) -> Callable[[Function], Function]:
+    return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
+
+
+def read_episodes(context: click.Context, option: click.Parameter, text: str) -> int:
+    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4."""
+    from praemia.models.memory import MAX_EPISODES
+
+    try:
+        number = Decimal(text.strip())
+        is_whole = number == number.to_integral_value()
+    except ArithmeticError:
+        is_whole = False
+    if not is_whole:
+        raise click.BadParameter(f"{text!r} is not a whole number, such as 10000 or 1e4", context, option)
+    if not 1 <= number <= MAX_EPISODES:
+        raise click.BadParameter(f"{text!r} is not in the range 1 … {MAX_EPISODES:,}", context, option)
+    return int(number)
+
+
+def episodes_option(default: int) -> Callable[[Function], Function]:
+    return click.option(
+        "--episodes",
+        default=str(default),
+        show_default=True,
+        metavar="INTEGER",
+        callback=read_episodes,
+        help="Episodes of each run.",
+    )
+
+
+def seed_option(function: Function) -> Function:
+    return click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")(function)
+
+
+def jobs_option(function: Function) -> Function:
+    return click.option("--jobs", type=click.IntRange(1), help="Processes on this machine; all cores by default.")(
+        function
+    )
+
+
+def policies_option(function: Function) -> Function:
+    """Add whether stored runs have their final policy: --no-policies, as the argument ``policies``."""
+    return click.option(
+        "--no-policies", "policies", flag_value=False, default=True, help="Keep runs without their final policies."
+    )(function)
+
+
+def engine_options(function: Function) -> Function:
+    """Add where work is done: --jobs, --engine, --shard."""
+    function = click.option("--shard", metavar="I/N", help="Do only every N-th run from the I-th on (array jobs).")(
+        function
+    )
+    function = click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file.")(
+        function
+    )
+    return jobs_option(function)
+
+
+def out_option(default: str | None, help: str) -> Callable[[Function], Function]:
+    return click.option("--out", type=click.Path(path_type=Path), default=default, show_default=True, help=help)
+
+
+def parse_shard(text: str | None) -> tuple[int, int]:
+    """Read ``i/n``; no text is the whole."""
+    if text is None:
+        return 1, 1
+    first, slash, second = text.partition("/")
+    if not (slash and first.isdecimal() and second.isdecimal()):
+        raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
+    index, count = int(first), int(second)
+    if not 1 <= index <= count:
+        raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
+    return index, count
+
+
+def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
+    """Read ``name=value`` pairs: numbers, true and false are what they look like, anything else is text."""
+    from praemia.files.source import parse_scalar
+
+    parameters = {}
+    for item in items:
+        name, equals, value = item.partition("=")
+        if not equals or not name:
+            raise ParameterError(f"--set {item}; expected NAME=VALUE, such as bonus_scale=0.001")
+        key = name.strip().replace("-", "_")
+        if key in parameters:
+            raise ParameterError(f"--set {key} is given twice")
+        parameters[key] = parse_scalar(value.strip())
+    return parameters

@@ -1,0 +1,1 @@
+"""Drawing: figures of regret, diagrams of machines, maps of tasks."""

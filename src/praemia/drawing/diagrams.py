@@ -1,0 +1,152 @@
+"""Draw a machine: states as nodes, an edge ``guard | probability, reward`` for each outcome of each rule.
+
+The initial state has an arrow from nowhere, an absorbing one a double border. A probability of 1 is left out.
+Edges that pay are blue and heavier. What no rule matches (stay, pay 0) is not drawn. Long guards are wrapped. A machine
+made from a formula has it above, and below each state what is left to be satisfied. Mermaid text needs nothing; SVG,
+PNG, PDF and DOT need the extra ``diagrams``, which carries its own Graphviz.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from praemia.errors import ParameterError, missing_extra
+from praemia.files.atomic_io import write_whole
+from praemia.models.guards import Junction
+from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.symbolic import SymbolicMachine
+
+GRAPHVIZ_SUFFIXES = (".svg", ".png", ".pdf", ".dot")
+MERMAID_SUFFIX = ".mmd"
+
+_FONT = "DejaVu Sans,Helvetica,Arial,sans-serif"
+_INK, _PAYS, _FILL = "#333333", "#0072B2", "#F4F4F4"  # the blue of Okabe and Ito's palette
+_GRAPH = {"rankdir": "LR", "nodesep": "0.45", "ranksep": "0.7", "pad": "0.1", "bgcolor": "white"}
+_NODE = {"shape": "ellipse", "style": "filled", "fillcolor": _FILL, "color": _INK, "fontcolor": "black"}
+_EDGE = {"color": _INK, "fontcolor": "black", "arrowsize": "0.8"}
+_SMALL = '<font point-size="9" color="#666666">{}</font>'
+_GUARD_WIDTH, _MEANING_WIDTH, _TITLE_WIDTH, _MEANING_LINES = 32, 30, 80, 3
+_ROOMY = '<<table border="0" cellpadding="3"><tr><td>{}</td></tr></table>>'  # keeps a label off its edge
+_MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
+
+
+def edge_text(rule: Rule, outcome: Outcome) -> str:
+    """Write an edge as ``guard | probability, reward``, without a probability of 1."""
+    guard, reward = str(rule.guard), str(outcome.reward)
+    if isinstance(rule.guard, Junction) and rule.guard.operator == "|":
+        guard = f"({guard})"
+    if "," in reward:
+        reward = f"({reward})"
+    chance = "" if len(rule.outcomes) == 1 else f"{outcome.probability:g}, "
+    return f"{guard} | {chance}{reward}"
+
+
+def mermaid(machine: RewardMachine, title: str | None = None) -> str:
+    """Return the machine as a Mermaid state diagram, plain text that many sites and editors draw."""
+    head = [] if title is None else ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---"]
+    lines = [*head, "stateDiagram-v2", "    direction LR"]
+    lines += [f'    state "{_mermaid_text(name)}" as s{i}' for i, name in enumerate(machine.states)]
+    lines.append(f"    [*] --> s{machine.index[machine.initial]}")
+    for source, target, rule, outcome in _edges(machine):
+        lines.append(f"    s{source} --> s{target} : {_mermaid_text(edge_text(rule, outcome))}")
+    lines += [f"    s{machine.index[state]} --> [*]" for state in machine.states if _is_absorbing(machine, state)]
+    return "\n".join(lines) + "\n"
+
+
+def machine_svg(machine: RewardMachine) -> str:
+    """Return the machine as an SVG element, without the XML header, to stand inside an HTML page."""
+    text = _render(machine, "svg", None).decode()
+    return re.sub(r"<title>.*?</title>\n|<!--.*?-->\n", "", text[text.index("<svg") :], flags=re.DOTALL)
+
+
+def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """Draw a machine into a file, under a title; its suffix says how: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix == MERMAID_SUFFIX:
+        content = mermaid(machine, title).encode()
+    elif suffix in GRAPHVIZ_SUFFIXES:
+        content = _render(machine, suffix[1:], title)
+    else:
+        known = ", ".join((*GRAPHVIZ_SUFFIXES, MERMAID_SUFFIX))
+        raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {known}")
+    write_whole(path, content)
+    return path
+
+
+def _edges(machine: RewardMachine) -> Iterator[tuple[int, int, Rule, Outcome]]:
+    for rule in machine.rules:
+        for outcome in rule.outcomes:
+            yield machine.index[rule.source], machine.index[outcome.target], rule, outcome
+
+
+def _is_absorbing(machine: RewardMachine, state: str) -> bool:
+    return all(outcome.target == state for rule in machine.rules_from(state) for outcome in rule.outcomes)
+
+
+def _mermaid_text(text: str) -> str:
+    """Replace what Mermaid would take for syntax by its character codes."""
+    return _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match.group())};", text)
+
+
+def _graphviz_text(text: str) -> str:
+    """Escape a label: Graphviz reads entities and backslashes even in plain ones."""
+    return html.escape(text, quote=False).replace("\\", "\\\\")
+
+
+def _wrapped(text: str, width: int) -> str:
+    """Break a text into lines, as markup; names are kept whole."""
+    lines = textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    return "<br/>".join(map(_graphviz_text, lines))
+
+
+def _node_text(machine: RewardMachine, state: str) -> str:
+    """Write a state, and below it what it stands for where the name does not say so."""
+    name = _graphviz_text(state)
+    meaning = machine.meanings[state] if isinstance(machine, SymbolicMachine) else state
+    if meaning == state:
+        return name
+    lines = _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
+    shown = lines if len(lines) <= _MEANING_LINES else [*lines[: _MEANING_LINES - 1], "…"]
+    return f"<{name}<br/>{_SMALL.format('<br/>'.join(shown))}>"
+
+
+def _graph(machine: RewardMachine, title: str | None) -> Any:
+    """Return the machine as a pygraphviz graph."""
+    try:
+        from pygraphviz import AGraph
+    except ImportError:
+        raise missing_extra("drawing needs pygraphviz", "diagrams") from None
+    graph = AGraph(directed=True, strict=False, name="machine")
+    graph.graph_attr.update(_GRAPH)
+    if title is not None:
+        graph.graph_attr.update(label=f"<{_wrapped(title, _TITLE_WIDTH)}>", labelloc="t", fontname=_FONT, fontsize="13")
+    graph.node_attr.update(_NODE, fontname=_FONT, fontsize="13")
+    graph.edge_attr.update(_EDGE, fontname=_FONT, fontsize="11")
+    graph.add_node("start", shape="point", width="0.06", color=_INK, fillcolor=_INK, label="")
+    for i, name in enumerate(machine.states):
+        border = "2" if _is_absorbing(machine, name) else "1"
+        graph.add_node(f"s{i}", label=_node_text(machine, name), peripheries=border)
+    graph.add_edge("start", f"s{machine.index[machine.initial]}", key="start")
+    for number, (source, target, rule, outcome) in enumerate(_edges(machine)):
+        look = {"color": _PAYS, "fontcolor": _PAYS, "penwidth": "1.8"} if outcome.reward.mean > 0.0 else {}
+        text = _ROOMY.format(_wrapped(edge_text(rule, outcome), _GUARD_WIDTH))
+        graph.add_edge(f"s{source}", f"s{target}", key=str(number), label=text, **look)
+    return graph
+
+
+def _render(machine: RewardMachine, form: str, title: str | None) -> bytes:
+    graph = _graph(machine, title)
+    if form == "dot":
+        return str(graph.to_string()).encode()
+    if form == "png":
+        graph.graph_attr["dpi"] = "150"
+    drawn: bytes = graph.draw(format=form, prog="dot")
+    return drawn

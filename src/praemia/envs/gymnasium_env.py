@@ -1,0 +1,138 @@
+"""Tasks as Gymnasium environments.
+
+Importing this module registers every built-in family: ``gymnasium.make("praemia/Warehouse-v0", size=4)``.
+Gymnasium has no plug-ins that register themselves, so a process that imported only Gymnasium names the
+module as well: ``gymnasium.make("praemia.envs.gymnasium_env:praemia/Warehouse-v0", size=4)``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from praemia.envs.pictures import render_text
+from praemia.envs.registry import FAMILIES, make, picture
+from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.models.task import Task
+
+
+class TaskEnv(gymnasium.Env[Any, Any]):
+    """Play a task through Gymnasium's interface.
+
+    Observations are ``{"observation": o, "machine_state": m}``, or with ``flat=True`` the number m · O + o
+    of the product state. Rewards are drawn from the machine's reward laws. An episode is truncated after the
+    task's horizon and never terminated: an absorbing machine state pays nothing, but the episode goes on.
+    ``info`` holds the ``label`` of the transition, a sorted tuple of propositions. Randomness comes from
+    ``reset(seed=…)`` alone.
+
+    Parameters
+    ----------
+    task : the task.
+    flat : whether observations are one number.
+    render_mode : None, or "ansi" for a picture in text.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> env = praemia.envs.TaskEnv(praemia.envs.warehouse(size=4))
+    >>> state, info = env.reset(seed=0)
+    >>> int(state["observation"]), int(state["machine_state"])
+    (0, 0)
+    >>> state, reward, terminated, truncated, info = env.step(4)  # stay
+    >>> int(state["observation"]), reward
+    (0, 0.0)
+    """
+
+    # Gymnasium declares it as an instance variable, so it cannot be a ClassVar here.
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
+
+    def __init__(self, task: Task, *, flat: bool = False, render_mode: str | None = None) -> None:
+        if render_mode not in (None, *self.metadata["render_modes"]):
+            raise ParameterError(f"render_mode={render_mode!r}; expected 'ansi' or None")
+        self.task = task
+        self.flat = flat
+        self.render_mode = render_mode
+        observations, states = task.num_observations, task.num_machine_states
+        self.action_space = spaces.Discrete(task.num_actions)
+        self.observation_space = (
+            spaces.Discrete(observations * states)
+            if flat
+            else spaces.Dict({"observation": spaces.Discrete(observations), "machine_state": spaces.Discrete(states)})
+        )
+        self._labels = tuple(tuple(sorted(label)) for label in task.mdp.label_sets)
+        self._observation = int(np.argmax(task.mdp.start_probs))
+        self._machine_state = task.table.initial
+        self._step = 0
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Start an episode: the observation from the start distribution, the machine in its initial state."""
+        super().reset(seed=seed)
+        self._observation = self._draw(self.task.mdp.start_probs)
+        self._machine_state = self.task.table.initial
+        self._step = 0
+        return self._state(), {"label": ()}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Play one step: o' from p, its label, the machine's move from τ, the reward from ν."""
+        if not self.action_space.contains(action):
+            raise ModelError(f"action {action!r}; expected 0 … {self.task.num_actions - 1}")
+        mdp, table = self.task.mdp, self.task.table
+        row = self._observation * mdp.num_actions + int(action)
+        edge = self._draw_between(mdp.probs, mdp.indptr, row)
+        label = int(mdp.labels[edge])
+        move = self._draw_between(table.probs, table.indptr, label * table.num_states + self._machine_state)
+        paid = self._draw_between(table.reward_probs, table.reward_indptr, move)
+        self._observation = int(mdp.successors[edge])
+        self._machine_state = int(table.targets[move])
+        self._step += 1
+        truncated = self._step >= self.task.horizon
+        reward = float(table.reward_values[paid])
+        if table.reward_widths[paid] > 0.0:
+            reward += float(table.reward_widths[paid]) * self.np_random.random()
+        return self._state(), reward, False, truncated, {"label": self._labels[label]}
+
+    def render(self) -> str | None:
+        """Return where things stand as text: the picture, unless it would be too large, and a line."""
+        if self.render_mode is None:
+            return None
+        machine_state = self.task.machine.states[self._machine_state]
+        name = self.task.mdp.observation_name(self._observation)
+        status = f"step {self._step} of {self.task.horizon}: observation {name}, machine state {machine_state}\n"
+        try:
+            return render_text(picture(self.task), here=self._observation) + status
+        except SizeError:
+            return status
+
+    def _state(self) -> Any:
+        if self.flat:
+            return np.int64(self._machine_state * self.task.num_observations + self._observation)
+        return {"observation": np.int64(self._observation), "machine_state": np.int64(self._machine_state)}
+
+    def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
+        """Draw an entry of a sparse row."""
+        first, last = int(indptr[row]), int(indptr[row + 1])
+        return first + self._draw(probs[first:last])
+
+    def _draw(self, probs: NDArray[np.float64]) -> int:
+        """Draw a number by its probability; scaling makes up for a sum that is 1 only to rounding."""
+        cumulative = np.cumsum(probs)
+        return int(np.searchsorted(cumulative, self.np_random.random() * cumulative[-1], side="right"))
+
+
+def make_env(family: str, *, flat: bool = False, render_mode: str | None = None, **params: Any) -> TaskEnv:
+    """Make the environment of a built-in name; parameters are those of ``praemia.envs.make``."""
+    return TaskEnv(make(family, **params), flat=flat, render_mode=render_mode)
+
+
+def register() -> None:
+    """Register every family under its Gymnasium id; doing it again changes nothing."""
+    for family, entry in FAMILIES.items():
+        if entry.gymnasium_id not in gymnasium.registry:
+            gymnasium.register(entry.gymnasium_id, "praemia.envs.gymnasium_env:make_env", kwargs={"family": family})
+
+
+register()

@@ -1,0 +1,102 @@
+"""Experiment files: the user's own experiments, as a short YAML file.
+
+tasks: [warehouse-4, my-task.yaml]       # built-in names, or task files beside this one
+learners:
+  - ucbvi-prm                            # a learner with its defaults
+  - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+  - my_learner.py:MyLearner              # Python code beside this file; it is run only if the caller allows it
+runs: 16
+episodes: 10000
+seed: 0
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from praemia import envs
+from praemia.errors import FileError
+from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Setting, TaskText
+from praemia.files import dump_task, load_task, looks_like_file
+from praemia.files.source import Source, read_source
+from praemia.files.validation import validated
+from praemia.learners.external import names_a_file
+from praemia.models.memory import MAX_EPISODES
+
+
+class LearnerPart(BaseModel):
+    """A learner; every key but these two is one of its parameters."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+
+    learner: str
+    title: str | None = None
+
+
+class ExperimentPart(BaseModel):
+    """A whole experiment file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    tasks: Annotated[list[str], Field(min_length=1)]
+    learners: Annotated[list[str | LearnerPart], Field(min_length=1)]
+    runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 16
+    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES)] = 10_000
+    seed: Annotated[int, Field(ge=0)] = 0
+
+
+def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment:
+    """Load an experiment file; it is named after the file. Tasks and learners are checked before anything runs.
+
+    With ``allow_code`` the Python files are executed that it names learners of.
+    """
+    source, folder = read_source(path), Path(path).parent
+    part = validated(source, ExperimentPart)
+    choices = tuple(_choice(source, i, item, folder if allow_code else None) for i, item in enumerate(part.learners))
+    tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks)]
+    with source.at("learners"):
+        settings = tuple(Setting(task, choices, part.runs, part.episodes, part.seed) for task in tasks)
+    return Experiment(Path(path).stem, f"as {Path(path).name} says", settings)
+
+
+def _choice(source: Source, index: int, item: str | LearnerPart, code_folder: Path | None) -> LearnerChoice:
+    part = LearnerPart(learner=item) if isinstance(item, str) else item
+    with source.at("learners", index):
+        name = part.learner
+        if names_a_file(name):
+            if code_folder is None:
+                raise FileError(
+                    f"learner {name!r} is Python code, which an experiment file runs only with --allow-code"
+                )
+            name = str(code_folder / name)
+        parameters: dict[str, Any] = part.model_extra or {}
+        return LearnerChoice.of(name, part.title, **parameters)
+
+
+def _task(source: Source, index: int, name: str, folder: Path) -> TaskText:
+    with source.at("tasks", index):
+        return task_text(str(folder / name) if looks_like_file(name) else name)
+
+
+def task_text(name_or_path: str) -> TaskText:
+    """Return the task that a user means, with everything a worker needs to make it."""
+    if looks_like_file(name_or_path):
+        task = load_task(name_or_path)
+        return TaskText(task.name, dump_task(task))
+    envs.make(name_or_path)
+    return TaskText.builtin(name_or_path)
+
+
+def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
+    """Choose learners by name, giving each those of the parameters that it has; one that none has is an error."""
+    known = {name: LearnerChoice.of(name).parameters for name in names}
+    for key in parameters:
+        if not any(key in own for own in known.values()):
+            LearnerChoice.of(names[0], **{key: parameters[key]})  # it says what is wrong
+    return tuple(
+        LearnerChoice.of(name, **{key: value for key, value in parameters.items() if key in own})
+        for name, own in known.items()
+    )

@@ -1,0 +1,173 @@
+"""What a dataset covers: how often observations and pairs can be visited, significance, and Lemma 2.
+
+    R_h(o) = max_a [1[o = target (and a = its action)] + Σ_z p(z|o, a)·R_{h+1}(z)],   R_H = 0,
+
+one column for each target, so that a backward step is one sparse product.
+
+Lemma 2 (simulation lemma). For two kernels p, p̂, any policy π — history-dependent or not — and any reward ≤ G,
+
+    |Ĵ(π) − J(π)| ≤ G·Σ_h Σ_{o,a} ‖p̂ − p‖₁(o, a)·μ^π_h(o, a),
+
+with μ^π computed in p. (Rewards ≥ 0 allow half of it; the certificate uses that, this function states the lemma.)
+
+Where π may depend on the state of a probabilistic machine, G is the largest reward over trajectories *and* the
+machine's moves. The paper takes the mean over its moves, F(η), which is too small: π can make the errors of p̂ matter
+only where the machine happens to pay well, and then the mean over all its moves says nothing about those.
+
+Significance of o: max_π Σ_h μ^π_h(o). Coverage: max_{π,a} μ^π(o, a)/λ(o, a), where λ(o, a) is the data's mean number of
+visits in an episode; Theorem 3 promises at most 2OAH for all significant o.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.errors import ModelError
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
+from praemia.planning.exact import occupancy
+
+CHUNK = 1 << 22  # numbers in one table
+
+
+def most_visits(
+    kernel: Any, num_actions: int, horizon: int, observations: NDArray[np.int64], actions: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return R_0 as [T, O], for T targets. ``kernel`` is a sparse array [O·A, O]; a row may be empty, a dead end."""
+    num_observations = kernel.shape[1]
+    step = max(1, CHUNK // kernel.shape[0])
+    found = np.empty((len(observations), num_observations))
+    for begin in range(0, len(observations), step):
+        part = slice(begin, begin + step)
+        columns = np.arange(len(observations[part]))
+        gain = np.zeros((num_observations, num_actions, len(columns)))
+        if actions is None:
+            gain[observations[part], :, columns] = 1.0
+        else:
+            gain[observations[part], actions[part], columns] = 1.0
+        values = np.zeros((num_observations, len(columns)))
+        for _ in range(horizon):
+            values = (gain + (kernel @ values).reshape(gain.shape)).max(axis=1)
+        found[part] = values.T
+    return found
+
+
+def sparse_kernel(mdp: LabeledMDP) -> Any:
+    """Return p as a SciPy sparse array [O·A, O]."""
+    from scipy.sparse import csr_array
+
+    shape = (mdp.num_pairs, mdp.num_observations)
+    return csr_array((mdp.probs.copy(), mdp.successors.copy(), mdp.indptr.copy()), shape=shape)
+
+
+def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryPolicy, bound: float) -> float:
+    """Return Lemma 2's bound on |Ĵ(π) − J(π)|, where p is the kernel of ``task`` and p̂ that of ``other``.
+
+    ``policy`` is an array as ``evaluate`` takes it, [H, M, O] or [H, M, O, A], or a policy over histories; the
+    histories of the latter are enumerated, so the task must be small. ``bound`` is G.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import simulation_bound
+    >>> task = praemia.envs.riverswim()
+    >>> simulation_bound(task, task.mdp, praemia.solve(task).policy, bound=1.0)  # the same kernel
+    0.0
+    """
+    differences = kernel_distances(task.mdp, other)
+    if not np.array_equal(task.mdp.start_probs, other.start_probs):
+        raise ModelError("two models with different starts; Lemma 2 compares kernels alone")
+    if isinstance(policy, HistoryPolicy):
+        visits = history_visits(task.mdp, policy, int(task.horizon))
+    else:
+        visits = occupancy(task, policy).pairs
+    return bound * float((differences * visits).sum())
+
+
+def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float64]:
+    """Return ‖p̂ − p‖₁ for every pair, float64[O, A]."""
+    sizes = [(mdp.num_observations, mdp.num_actions) for mdp in (first, second)]
+    if sizes[0] != sizes[1]:
+        raise ModelError(f"models of sizes {sizes[0]} and {sizes[1]}; expected the same observations and actions")
+    distances = np.asarray(abs(sparse_kernel(first) - sparse_kernel(second)).sum(axis=1))
+    return distances.reshape(sizes[0])
+
+
+def history_visits(mdp: LabeledMDP, policy: HistoryPolicy, horizon: int) -> NDArray[np.float64]:
+    """Return μ^π(o, a) = Σ_h P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
+    visits = np.zeros((mdp.num_observations, mdp.num_actions))
+    for history, mass in walk(KernelView.of_mdp(mdp), policy, horizon):
+        if len(history.actions) < horizon:
+            visits[history.last] += mass * policy.action_probs(history)
+    return visits
+
+
+def significance(task: Task) -> NDArray[np.float64]:
+    """Return max_π Σ_h μ^π_h(o) for every observation of a known task, float64[O].
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import significance
+    >>> float(significance(praemia.envs.riverswim())[0])  # one can stay at the left end for all 10 steps
+    10.0
+    """
+    targets = np.arange(task.num_observations)
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
+    found: NDArray[np.float64] = most @ task.mdp.start_probs
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """How well a dataset covers a known task.
+
+    Attributes
+    ----------
+    ratios : float64[O, A], max_π μ^π(o, a)/λ(o, a); infinite for a pair never visited, 0 where no policy comes.
+    significance : float64[O]; promised : 2OAH, Theorem 3's ratio.
+    """
+
+    ratios: NDArray[np.float64]
+    significance: NDArray[np.float64]
+    promised: float
+
+    def worst(self, delta: float = 0.0) -> float:
+        """Return the largest ratio over the observations whose significance is at least δ."""
+        chosen = self.ratios[self.significance >= delta]
+        return float(chosen.max(initial=0.0))
+
+
+def coverage(dataset: Dataset, task: Task) -> Coverage:
+    """Compare a dataset with the true task that it came from.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.exploration import coverage
+    >>> task = praemia.envs.riverswim()
+    >>> data = praemia.explore(task, episodes=500, method="uncertainty", seed=0)
+    >>> coverage(data, task).promised  # 2·O·A·H
+    200.0
+    """
+    if (dataset.num_observations, dataset.num_actions) != (task.num_observations, task.num_actions):
+        raise ModelError(
+            f"data of {dataset.num_observations} observations and {dataset.num_actions} actions; the task has "
+            f"{task.num_observations} and {task.num_actions}"
+        )
+    pairs = np.arange(task.mdp.num_pairs)
+    o, a = np.divmod(pairs, task.num_actions)
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a) @ task.mdp.start_probs
+    shape = dataset.visits.shape
+    rate = dataset.visits / dataset.num_episodes
+    found = most.reshape(shape)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = np.where(found > 0.0, found / rate, 0.0)
+    promised = 2.0 * task.num_observations * task.num_actions * int(task.horizon)
+    return Coverage(ratios, significance(task), promised)

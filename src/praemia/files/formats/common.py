@@ -1,0 +1,171 @@
+"""What other tools' formats share: lines and terms of text, events as whole labels, machines without chance.
+
+An event is a whole label: ``item`` is the label {item}, on which nothing else is true. A label of several propositions,
+or of none, is written in braces: ``{delivery, item}``, ``{}``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import chain, combinations, product
+from typing import Any, TypeAlias
+
+from praemia.errors import FileError, ModelError, PraemiaError, SizeError
+from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
+from praemia.models.labels import Label
+from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule, format_label
+
+SHOWN = 20
+
+
+@contextmanager
+def at_line(name: str, line: int) -> Iterator[None]:
+    """Put a file's name and a line before the message of any error that is raised within."""
+    try:
+        yield
+    except PraemiaError as error:
+        raise type(error)(f"{name}:{line}: {error}") from None
+
+
+def parsed(parser: Any, text: str, name: str, expected: str, *, first_line: int = 1, **options: Any) -> Any:
+    """Return the tree of a text by a Lark parser, or raise a FileError at the place where it stopped."""
+    from lark.exceptions import UnexpectedInput
+
+    try:
+        return parser.parse(text, **options)
+    except UnexpectedInput as error:
+        at_end = getattr(getattr(error, "token", None), "type", None) == "$END"
+        rest = text[error.pos_in_stream or 0 :].split("\n", maxsplit=1)[0][:SHOWN]
+        line, column = first_line + max(error.line, 1) - 1, max(error.column, 1)
+        if at_end:
+            line, column = first_line + text.count("\n"), len(text) - text.rfind("\n")
+        found = "it ends too early" if at_end else f"stopped at {rest!r}"
+        raise FileError(f"{name}:{line}:{column}: {found}; expected {expected}") from None
+
+
+def number(text: str, what: str) -> float:
+    """Read a finite number, or say what it should have been."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value) or "_" in text:
+        raise FileError(f"{what} is {text.strip()!r}; expected a number")
+    return value
+
+
+def write_number(value: float) -> str:
+    """Write a number with all its digits, a whole one without a point."""
+    return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
+
+
+MAX_TERMS = 10_000
+
+Term: TypeAlias = frozenset[tuple[str, bool]]
+
+
+def terms(guard: Guard) -> list[Term]:
+    """Return products of literals (proposition, true or false) whose union is the guard; none if it never holds."""
+    return sorted(_terms(guard, True), key=lambda term: (len(term), sorted(term)))
+
+
+def _terms(guard: Guard, wanted: bool) -> list[Term]:
+    match guard:
+        case Constant(value):
+            return [frozenset()] if value == wanted else []
+        case Proposition(name):
+            return [frozenset({(name, wanted)})]
+        case Negation(part):
+            return _terms(part, not wanted)
+        case Else(rest):
+            return _terms(rest, wanted)
+        case Junction(operator, parts):
+            inner = [_terms(part, wanted) for part in parts]
+            return _products(inner) if (operator == "&") == wanted else _shortest(list(chain.from_iterable(inner)))
+        case _:
+            raise ModelError(f"guard {str(guard)!r} cannot be written as a sum of products")
+
+
+def _products(factors: Iterable[list[Term]]) -> list[Term]:
+    found: list[Term] = [frozenset()]
+    for factor in factors:
+        if len(found) * len(factor) > MAX_TERMS:
+            raise ModelError(f"a guard of more than {MAX_TERMS:,} products; it is too long for this format")
+        pairs = (first | second for first, second in product(found, factor))
+        found = _shortest([term for term in pairs if not _contradicts_itself(term)])
+    return found
+
+
+def _contradicts_itself(term: Term) -> bool:
+    return len({name for name, _ in term}) < len(term)
+
+
+def _shortest(found: list[Term]) -> list[Term]:
+    """Drop the products that another one contains."""
+    kept: list[Term] = []
+    for term in sorted(set(found), key=len):
+        if not any(shorter <= term for shorter in kept):
+            kept.append(term)
+    return kept
+
+
+MAX_EDGES = 100_000
+
+
+def label_of(event: str) -> Label:
+    """Return the label that an event stands for."""
+    event = event.strip()
+    if event.startswith("{") and event.endswith("}"):
+        return frozenset(name.strip() for name in event[1:-1].split(",") if name.strip())
+    return frozenset({event})
+
+
+def event_of(label: Label) -> str:
+    """Write a label as an event, or raise a ModelError if it would not be read back."""
+    event = next(iter(label)) if len(label) == 1 else format_label(label)
+    if label_of(event) != label:
+        raise ModelError(f"the label {format_label(label)} does not read back as an event; rename its propositions")
+    return event
+
+
+def exactly(label: Label, propositions: Iterable[str]) -> Guard:
+    """Return the guard that holds on one label alone."""
+    guard: Guard = Constant(True)
+    for name in propositions:
+        guard = guard & (Proposition(name) if name in label else ~Proposition(name))
+    return guard
+
+
+def all_labels(machine: RewardMachine) -> Iterator[Label]:
+    """Yield every label, the smaller ones first; refuse a machine with too many of them."""
+    names: Sequence[str] = machine.propositions
+    if machine.num_states << len(names) > MAX_EDGES:
+        raise SizeError(
+            f"{machine.num_states} states on 2^{len(names)} labels; this format needs a line for each, "
+            f"and at most {MAX_EDGES:,} are written"
+        )
+    for size in range(len(names) + 1):
+        yield from map(frozenset, combinations(names, size))
+
+
+def is_over(machine: RewardMachine, state: str) -> bool:
+    """Tell whether a machine never leaves a state and is never paid in it: for other tools, the episode has ended."""
+    outcomes = [out for rule in machine.rules_from(state) for out in rule.outcomes]
+    return all(out.target == state and out.reward == NOTHING for out in outcomes)
+
+
+def without_stays(rules: Iterable[Rule]) -> tuple[Rule, ...]:
+    """Drop the rules that stay and pay nothing: so does a machine without a rule."""
+    return tuple(rule for rule in rules if rule.outcomes != (Outcome(rule.source),))
+
+
+def sure_outcome(rule: Rule) -> tuple[str, float]:
+    """Return the one target and the one reward of a rule, or say that chance cannot be carried over."""
+    if len(rule.outcomes) > 1:
+        raise ModelError(f"{rule.where}: it leads to several states by chance; this format has no probabilities")
+    outcome = rule.outcomes[0]
+    if not outcome.reward.is_constant:
+        raise ModelError(f"{rule.where}: it pays {outcome.reward}; this format has no random rewards")
+    return outcome.target, outcome.reward.values[0]

@@ -1,0 +1,1 @@
+"""Statistics of stored runs: intervals, comparisons, verdicts, standings, tables."""

@@ -1,0 +1,111 @@
+"""What the league says about Headroom, this package's own learner: claims and rules as for the paper's.
+
+Tasks that its constants were chosen on do not count where it is asked how it does on others.
+"""
+
+from __future__ import annotations
+
+from praemia.experiments.league import HEADROOM, NAME, TUNED_ON, TUNED_ON_FOR_HEADROOM, UCRL2_B_BEST
+from praemia.experiments.paper import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L
+from praemia.statistics.claims import BEYOND, RATIO_ABOVE, SETTINGS
+from praemia.statistics.comparisons import Runs, ratio
+from praemia.statistics.intervals import share_interval
+from praemia.statistics.standings import Board, compare, is_linear
+from praemia.statistics.stored_runs import Study
+from praemia.statistics.verdicts import MIN_RUNS, Claim, Line, Question, Scale, decide, together
+
+BASELINES = (UCBVI_PRM.title, UCBVI.title, UCRL2_L.title, UCRL2_B.title)
+RARE = 0.01  # a share of runs
+
+
+def check_league(study: Study) -> list[Claim]:
+    """Check the claims against the runs of a league; there are none where Headroom does not play with others."""
+    board = Board.of(study.settings)
+    if HEADROOM not in board.learners or len(board.learners) < 2:
+        return []
+    tuned = {*TUNED_ON, *TUNED_ON_FOR_HEADROOM}
+    untouched = {task: members for task, members in study.settings.items() if task not in tuned}
+    first = [_first(Board.of(untouched))] if untouched else []
+    return [*_settings(Runs([study])), *first, _few_linear_runs(study)]
+
+
+def _settings(runs: Runs) -> list[Claim]:
+    return [
+        runs.claim(
+            "headroom-baselines",
+            f"{HEADROOM} has a lower regret than {', '.join(BASELINES[:-1])} and {BASELINES[-1]} in all six settings.",
+            RATIO_ABOVE,
+            BEYOND,
+            Question.ABOVE,
+            [ratio(setting, other, HEADROOM, NAME) for setting in SETTINGS for other in BASELINES],
+        ),
+        runs.claim(
+            "headroom-best-ucrl2",
+            f"{HEADROOM} is no worse than {UCRL2_B_BEST.title}, the best setting of the best baseline, in all six.",
+            "every interval of the ratio lies above 0.909: nowhere is the regret higher by 10 %",
+            BEYOND,
+            Question.NO_LESS,
+            [ratio(setting, UCRL2_B_BEST.title, HEADROOM, NAME) for setting in SETTINGS],
+        ),
+    ]
+
+
+def _first(board: Board) -> Claim:
+    """Compare with every other learner over kinds of task; more runs do not make the kinds agree."""
+    others = [name for name in board.learners if name != HEADROOM]
+    confidence, scale = together(Question.ABOVE, len(others)), Scale.ratio()
+    runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
+    lines = [
+        Line.judged(
+            f"regret of {other} ÷ that of {HEADROOM}",
+            compare(board, other, HEADROOM, confidence),
+            scale,
+            (f"{HEADROOM} is ahead", "level", f"{other} is ahead"),
+            Question.ABOVE,
+            runs,
+        )
+        for other in others
+    ]
+    held, why = decide(lines)
+    if held is None and runs >= MIN_RUNS:
+        why = f"{len(board.kinds)} kinds of task are too few, or do not agree"
+    return Claim(
+        "headroom-first",
+        f"{HEADROOM} is first in the league on tasks that nobody tuned on.",
+        f"against every other learner the ratio of regrets lies above 1, over the kinds of task "
+        f"{', '.join(board.kinds)} ({', '.join(board.tasks)}); ranks play no part",
+        BEYOND,
+        held,
+        confidence,
+        tuple(lines),
+        why,
+        more_runs_help=False,
+    )
+
+
+def _few_linear_runs(study: Study) -> Claim:
+    members = {task: s for task, found in study.settings.items() for s in found if s.title == HEADROOM}
+    linear = sum(is_linear(run) for series in members.values() for run in series.runs)
+    total, runs = (pick(s.num_runs for s in members.values()) for pick in (sum, min))
+    confidence = together(Question.NO_MORE, 1)
+    interval = share_interval(linear, total, confidence)
+    outcome = None if runs < MIN_RUNS else Question.NO_MORE.judge(interval, Scale(0.0, 0.0, RARE))
+    line = Line(
+        f"share of linear runs of {HEADROOM}, of {total} on {len(members)} tasks",
+        interval,
+        f"{linear} of {total} runs are linear",
+        runs,
+        outcome,
+        tuple((study.name, task, HEADROOM) for task in members),
+    )
+    held, why = decide([line])
+    return Claim(
+        "headroom-linear",
+        f"Of 100 runs of {HEADROOM} fewer than one ends with linear regret, on average over the league's tasks.",
+        "the interval of the share of linear runs lies below 1 %; the league's rule says when a run is linear",
+        BEYOND,
+        held,
+        confidence,
+        (line,),
+        why,
+    )
