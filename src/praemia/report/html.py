@@ -27,7 +27,7 @@ def page(title: str, body: str, scripts: Iterable[str]) -> str:
 
 def resource(name: str) -> str:
     """Return the text of a file that lies beside this module."""
-    return files("praemia.analysis").joinpath(name).read_text(encoding="utf-8")
+    return files("praemia.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], strong: Iterable[int] = ()) -> str:
