@@ -13,8 +13,8 @@ from praemia.exploration import CoverageReward, Dataset, explore
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_mdp
-from praemia.exploration.explore import Given, play_given, uniform_at
 from praemia.exploration.planners import GreedyPlanner
+from praemia.exploration.playing import Given, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task

@@ -18,7 +18,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
 from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.explore import Searcher, search, uniform_at
+from praemia.exploration.playing import Searcher, search, uniform_at
 from praemia.models.machine import MachineBuilder
 from praemia.models.task import Task
 from praemia.simulation.loop import SLICE_SECONDS

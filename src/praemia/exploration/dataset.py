@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.exploration.environments import add_up
+from praemia.exploration.counted import add_up
 from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.models.labels import LabelRule, RuleLabelling

@@ -1,4 +1,4 @@
-"""What exploration plays in: a task or a black box, what was counted there, and the dataset made of it.
+"""What exploration plays in: a task or a black box, and the dataset made of what was counted there.
 
 ``world`` puts a learner into the environment. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is on the
 label of every step that leaves it, and the machine pays for the mark. The task's own machine is not looked at.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
+from praemia.exploration.counted import Counted
 from praemia.exploration.coverage import most_visits
 from praemia.exploration.dataset import Dataset
 from praemia.learners.base import Learner
@@ -27,51 +28,6 @@ from praemia.simulation.loop import World
 from praemia.simulation.task_world import TaskWorld
 
 Column: TypeAlias = NDArray[np.int64]
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The transitions of some episodes.
-
-    Attributes
-    ----------
-    pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — in order, each pair's together.
-    first_counts : int64[O], how often an episode began in each observation.
-    """
-
-    pairs: Column
-    successors: Column
-    counts: Column
-    first_counts: Column
-
-    @classmethod
-    def of(cls, world: World) -> Counted:
-        """Read out what was counted in a world whose learner ``uses_steps``."""
-        experience = world.experience()
-        seen, size = experience.transitions, experience.spec.num_observations
-        pairs = seen.observations * experience.spec.num_actions + seen.actions
-        columns = add_up(pairs, seen.successors, seen.counts, size)
-        return cls(*columns, experience.step_visits[0].astype(np.int64))
-
-    @property
-    def num_episodes(self) -> int:
-        return int(self.first_counts.sum())
-
-    def __add__(self, other: Counted) -> Counted:
-        columns = add_up(
-            np.concatenate((self.pairs, other.pairs)),
-            np.concatenate((self.successors, other.successors)),
-            np.concatenate((self.counts, other.counts)),
-            len(self.first_counts),
-        )
-        return Counted(*columns, self.first_counts + other.first_counts)
-
-
-def add_up(pairs: Column, successors: Column, counts: Column, num_observations: int) -> tuple[Column, Column, Column]:
-    """Add up the counts of equal transitions; return the columns in order."""
-    keys, places = np.unique(pairs * num_observations + successors, return_inverse=True)
-    first, second = np.divmod(keys, num_observations)
-    return first, second, np.bincount(places, counts, len(keys)).astype(np.int64)
 
 
 HERE = "praemia-here"

@@ -18,25 +18,23 @@ With ``until``, exploration ends when the plans of named machines are good enoug
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole, unknown_name
+from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import BoxEnvironment, Counted, Environment, TaskEnvironment, build_dataset
+from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment, build_dataset
 from praemia.exploration.fixed_machines import digests_in_advance
+from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
 from praemia.exploration.until import OnCheck, Players, Report, Target, explore_until
-from praemia.learners.base import Experience, Learner, LearnerPlan
-from praemia.learners.euler import EULER
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
-from praemia.simulation.loop import World, run_loop
 from praemia.simulation.seeds import Seed, seed_key
 
 METHODS = ("euler", "uncertainty", "directed")
@@ -196,64 +194,3 @@ def _checked(
     if stop_below and method != "uncertainty":
         raise ParameterError("stop_below belongs to method='uncertainty'; EULER has nothing to stop at")
     return Budget(int(episodes), int(policy_episodes), method, chosen, seed_key(seed), keep_search, stop_below)
-
-
-Progress = Callable[[int], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searcher(EULER):
-    """EULER as Algorithm 3 uses it, with the observations counted in which its episodes begin."""
-
-    uses_steps: ClassVar[bool] = True
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Given(Learner):
-    """Plays a policy [H, 1, O, A] that was found before."""
-
-    name: ClassVar[str] = "given"
-    uses_steps: ClassVar[bool] = True
-
-    policy: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0, 0)))
-
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        return LearnerPlan(self.policy)
-
-
-def search(world: World, on_progress: Progress) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
-    """Play all episodes; return the policies [H, 1, O] that were played, and for how many episodes each was."""
-    policies: list[NDArray[Any]] = []
-
-    def keep_policy() -> bool:
-        policies.append(world.shown_policy.copy())
-        return True
-
-    total = len(world.log.returns)
-    run_loop(world, total, watch=keep_policy, on_progress=on_progress)
-    return policies, np.diff(world.log.plan_episodes[: len(policies)], append=total)
-
-
-def play_given(world: World, policy: NDArray[np.float64], num_episodes: int, on_progress: Progress) -> None:
-    """Play a policy [H, 1, O, A] for some more episodes, in a world made for ``Given``."""
-    world.learner = Given(policy=policy)
-    world.replan()
-    run_loop(world, world.played + num_episodes, on_progress=on_progress)
-
-
-def play_until_sure(world: World, stop_below: float, on_progress: Progress) -> None:
-    """Play until the learner's own V_0 at the start is at most a limit, or all episodes are played."""
-
-    def is_unsure() -> bool:
-        first = world.counts.steps[0]
-        return world.played == 0 or float(first @ world.workspace().values[0] / first.sum()) > stop_below
-
-    watch = is_unsure if stop_below > 0.0 else None
-    run_loop(world, len(world.log.returns), watch=watch, on_progress=on_progress)
-
-
-def uniform_at(policy: NDArray[Any], o: int, num_actions: int) -> NDArray[np.float64]:
-    """Turn a policy [H, 1, O] into action probabilities [H, 1, O, A], uniform at one observation."""
-    weights: NDArray[np.float64] = (policy[..., None] == np.arange(num_actions)).astype(np.float64)
-    weights[:, :, o] = 1.0 / num_actions
-    return weights

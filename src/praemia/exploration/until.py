@@ -32,13 +32,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
+from praemia.exploration.counted import Counted
 from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import Counted, Environment, build_dataset
+from praemia.exploration.environments import Environment, build_dataset
 from praemia.exploration.estimate import estimated_mdp, estimated_task
-from praemia.exploration.explore import Given, play_given
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, random_numbers
 from praemia.exploration.plan_from import plan_from
+from praemia.exploration.playing import Given, play_given
 from praemia.exploration.posterior import Posterior
 from praemia.kernels.arrays import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
