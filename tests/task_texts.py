@@ -142,15 +142,21 @@ SPOILED = {
         "    - {from: out, when: goal, to: back}\n    - {from: back",
         ":19: state 'out': rules 'goal & !left' and 'goal' both match the label {goal}",
     ),
-    "reward above 1": (
+    "infinite reward": (
         "reward: 0.25",
-        "reward: 1.5",
-        ":19:49: machine.transitions[1].reward: found 1.5; it must",
+        "reward: .inf",
+        ":19:49: machine.transitions[1].reward: it should be a finite number; found inf",
     ),
-    "reward below 0": (
+    "reward too large": ("reward: 0.25", "reward: 1e300", ":19: a reward of 1e+300; expected a number between"),
+    "uniform reward upside down": (
         "reward: 1}",
-        "reward: -1}",
-        ":18:77: machine.transitions[0].to.back.reward: found -1;",
+        "reward: {uniform: [2, 1]}}",
+        ":18: a uniform reward from 2 to 1; the first must be the lower",
+    ),
+    "uniform reward of one end": (
+        "reward: 0.25",
+        "reward: {uniform: [1]}",
+        ":19:59: machine.transitions[1].reward.uniform: found 1 numbers; expected [low, high]",
     ),
     "reward is NaN": (
         "reward: 0.25",

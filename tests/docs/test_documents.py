@@ -151,10 +151,21 @@ def test_the_readme_is_one_screen_with_code_a_picture_and_the_two_commands() -> 
     assert "Headroom()" in code
 
 
-def test_the_readme_links_to_every_page() -> None:
+def test_the_readme_links_to_every_group_of_pages_and_to_the_files_beside_it() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    pages = [str(path.relative_to(ROOT)) for path in DOCUMENTS if path.name != "README.md"]
-    assert [page for page in [*pages, "CITATION.cff", "LICENSE"] if f"]({page})" not in text] == []
+    groups = {f"docs/{path.parent.name}" for path in ROOT.glob("docs/*/*.md")}
+    beside = [path.name for path in ROOT.glob("*.md") if path.name != "README.md"]
+    wanted = ["docs/index.md", *sorted(groups), *beside, "CITATION.cff", "LICENSE"]
+    assert len(groups) > 4
+    assert [page for page in wanted if f"]({page})" not in text] == []
+
+
+def test_every_page_has_one_place_in_the_site() -> None:
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    placed = re.findall(r"\S+\.md$", text[text.index("\nnav:") :], re.MULTILINE)
+    assert len(placed) == len(set(placed))
+    pages = {path.relative_to(ROOT / "docs").as_posix() for path in ROOT.glob("docs/**/*.md")}
+    assert pages - set(placed) == set()
 
 
 def test_every_command_has_a_place_in_the_table() -> None:

@@ -21,12 +21,13 @@ KINDS = (
     "start/tour.html",
     "tutorials/first-machine.html",
     "how-to/compare-learners.html",
+    "how-to/machines-from-formulas.html",
     "concepts/regret.html",
     "reference/praemia.html",
     "reference/commands.html",
     "reference/environments.html",
     "about/comparison.html",
-    "theory.html",
+    "concepts/theory.html",
 )
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 

@@ -46,7 +46,7 @@ def test_an_interrupt_in_disguise_is_an_interrupt(
     with pytest.raises(KeyboardInterrupt):
         perform(job)
     assert execute(["run", "riverswim-3", "--learner", f"{file}:Disguised", "--episodes", "5"]) == INTERRUPTED
-    assert capfd.readouterr().err.strip() == "error: interrupted"
+    assert capfd.readouterr().err.strip().startswith("error: interrupted; nothing is stored")
 
 
 @pytest.mark.slow
@@ -74,6 +74,7 @@ def test_ctrl_c_at_any_moment_of_compiling_is_one_line(seed: int, tmp_path: Path
         time.sleep(pause)
         process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, errors.splitlines()[-1]) == (INTERRUPTED, "error: interrupted")
+    assert process.returncode == INTERRUPTED
+    assert errors.splitlines()[-1].startswith("error: interrupted")
     assert "failed" not in errors
     assert "Traceback" not in errors

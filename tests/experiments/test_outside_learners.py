@@ -141,7 +141,7 @@ def test_a_constructor_that_raises_is_the_learners_failure(file: Path, capfd: py
 
 
 def test_a_bug_of_our_own_is_not_taken_for_the_learners(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(*arguments: object) -> None:
+    def broken(*arguments: object, **options: object) -> None:
         raise IndexError("a bug")
 
     monkeypatch.setattr("praemia.experiments.runner.simulate", broken)

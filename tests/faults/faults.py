@@ -414,14 +414,14 @@ SIMULATION = (
 EXPLORATION = (
     Fault(
         "merged transitions are counted once each",
-        "exploration/environments.py",
+        "exploration/counted.py",
         "np.bincount(places, counts, len(keys))",
         "np.bincount(places, None, len(keys))",
         MERGING,
     ),
     Fault(
         "the starts of the other part are lost",
-        "exploration/environments.py",
+        "exploration/counted.py",
         "self.first_counts + other.first_counts",
         "self.first_counts",
         f"{EXPLORING}::test_searching_episodes_are_kept_on_demand {EPISODES}",
@@ -442,21 +442,21 @@ EXPLORATION = (
     ),
     Fault(
         "a policy that was given is not taken up",
-        "exploration/explore.py",
+        "exploration/playing.py",
         "    world.learner = Given(policy=policy)\n    world.replan()\n",
         "    world.learner = Given(policy=policy)\n    if world.is_due:\n        world.replan()\n",
         BY_HAND,
     ),
     Fault(
         "actions are uniform at the first step alone",
-        "exploration/explore.py",
+        "exploration/playing.py",
         "weights[:, :, o] = 1.0 / num_actions",
         "weights[0, :, o] = 1.0 / num_actions",
         BY_HAND,
     ),
     Fault(
         "the last policy of a search is never played",
-        "exploration/explore.py",
+        "exploration/playing.py",
         "append=total)",
         "append=int(world.log.plan_episodes[len(policies) - 1]))",
         f"{EXPLORING}::test_search_finds_policies_that_reach_their_target",

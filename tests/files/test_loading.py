@@ -66,7 +66,7 @@ def test_a_mistake_is_shown_with_its_file_and_line(tmp_path: Path, name: str) ->
 
 
 def test_all_mistakes_of_form_are_reported_at_once(tmp_path: Path) -> None:
-    text = TASK.replace("horizon: 2", "horizon: 0").replace("start: 0", "begin: 0").replace("0.25}", "2}")
+    text = TASK.replace("horizon: 2", "horizon: 0").replace("start: 0", "begin: 0").replace("0.25}", "two}")
     lines = _message(_file(tmp_path, text)).splitlines()
     assert len(lines) == 4
     assert sorted(int(line.split(":")[1]) for line in lines) == [4, 7, 19, 20]

@@ -133,3 +133,14 @@ def test_a_link_is_followed_and_a_device_is_written_to_not_replaced(tmp_path: Pa
     assert link.is_symlink()
     assert load_machine(target) == machine
     assert Path(os.devnull).is_char_device()
+
+
+def test_rewards_of_any_size_and_law_survive_a_round_trip(tmp_path: Path) -> None:
+    laws = (-3.5, 1000.0, Reward.uniform(-1, 2), Reward((-2.0, 0.0, 5.0), (0.25, 0.25, 0.5)))
+    builder = MachineBuilder("0")
+    for number, law in enumerate(laws):
+        builder.edge(str(number), "a", str(number + 1), reward=law)
+    machine = builder.build()
+    for name in ("machine.yaml", "machine.json"):
+        save_machine(machine, tmp_path / name)
+        assert load_machine(tmp_path / name) == machine

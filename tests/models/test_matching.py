@@ -19,7 +19,7 @@ def rules(guards):
 
 
 def machine(guards, first_match=False):
-    return RewardMachine(STATES, "0", strategies.PROPOSITIONS, rules(guards), first_match)
+    return RewardMachine(STATES, "0", strategies.PROPOSITIONS, rules(guards), first_match=first_match)
 
 
 @given(st.lists(strategies.formulas.map(strategies.write), min_size=1, max_size=5), st.integers(-1, 5))

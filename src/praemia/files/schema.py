@@ -37,6 +37,12 @@ def _guard_text(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
 
 
+def _two_ends(values: list[float]) -> list[float]:
+    if len(values) != 2:
+        raise ValueError(f"found {len(values)} numbers; expected [low, high]")
+    return values
+
+
 def _in_unit_interval(value: float) -> float:
     if not 0.0 <= value <= 1.0 + ROW_TOLERANCE:
         raise ValueError(f"found {value:g}; it must lie in [0, 1]")
@@ -76,7 +82,7 @@ class RewardLaw(_Part):
     bernoulli: Unit | None = None
     values: list[float] | None = None
     probabilities: list[Unit] | None = None
-    uniform: Annotated[list[float], Field(min_length=2, max_length=2)] | None = None
+    uniform: Annotated[list[float], AfterValidator(_two_ends)] | None = None
 
     @model_validator(mode="after")
     def _one_law(self) -> RewardLaw:

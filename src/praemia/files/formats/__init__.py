@@ -10,12 +10,7 @@ from typing import Any
 from praemia.errors import ParameterError, did_you_mean
 from praemia.models.machine import RewardMachine
 
-# The formats that are read from text: the module and the functions that read and write.
-_TEXT_FORMATS = {
-    "txt": ("txt", "read_txt", "txt_writing", "write_txt"),
-    "dot": ("dot", "read_dot", "dot", "write_dot"),
-    "hoa": ("hoa", "read_hoa", "hoa", "write_hoa"),
-}
+_TEXT_FORMATS = ("txt", "dot", "hoa")  # each has a module with functions read_… and write_…
 SUFFIXES = {
     ".yaml": "yaml",
     ".yml": "yaml",
@@ -44,19 +39,17 @@ def is_text_format(format: str) -> bool:
 
 def read_machine_text(text: str, name: str, format: str, pay: str | None) -> RewardMachine:
     """Read a machine from text; ``pay`` says when an automaton pays."""
-    module, function, _, _ = _TEXT_FORMATS[format]
     options = {"pay": pay} if format == "hoa" else {}
-    machine: RewardMachine = _function(module, function)(text, name, **options)
+    machine: RewardMachine = _function("read", format)(text, name, **options)
     return machine
 
 
 def write_machine_text(machine: RewardMachine, format: str) -> str:
     """Write a machine as text, or raise an error that names what the format cannot say."""
-    _, _, module, function = _TEXT_FORMATS[format]
-    text: str = _function(module, function)(machine)
+    text: str = _function("write", format)(machine)
     return text
 
 
-def _function(module: str, name: str) -> Callable[..., Any]:
-    function: Callable[..., Any] = getattr(import_module(f"praemia.files.formats.{module}"), name)
+def _function(verb: str, format: str) -> Callable[..., Any]:
+    function: Callable[..., Any] = getattr(import_module(f"praemia.files.formats.{format}"), f"{verb}_{format}")
     return function
