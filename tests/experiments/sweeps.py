@@ -32,7 +32,8 @@ def command(experiment: Path, out: Path, *options: str) -> list[str]:
         "from praemia.cli import main; main(sys.argv[1:])"
     )
     # A shard writes no report: the runs alone are what these tests are about.
-    return [sys.executable, "-c", code, "experiment", str(experiment), "--out", str(out), "--shard", "1/1", *options]
+    shard = () if "--shard" in options else ("--shard", "1/1")
+    return [sys.executable, "-c", code, "experiment", str(experiment), "--out", str(out), *shard, *options]
 
 
 def start(experiment: Path, out: Path, *options: str) -> subprocess.Popen[str]:

@@ -44,7 +44,8 @@ def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]
     """Allow every label after every pair; after the end of an episode that of the end alone."""
     table = spec.table
     if spec.more_labels:
-        table = MachineTable.of(spec.machine, [*exhaustive_labels(spec.machine), AFTER_THE_END])
+        ends = [AFTER_THE_END] if spec.num_ended or spec.labels_need_info else []
+        table = MachineTable.of(spec.machine, [*exhaustive_labels(spec.machine), *ends])
     num_labels, num_obs = len(table.inert), spec.num_observations
     groups = np.ones((2 if spec.num_ended else 1, num_labels), dtype=bool)
     if spec.num_ended:
