@@ -42,8 +42,8 @@ class Watched:
         return [plan.policy for plan in self.plans]
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        tallied = type(experience.tallied)(*(array.copy() for array in experience.tallied))
-        self.shown.append(replace(experience, tallied=tallied))
+        count_arrays = type(experience.count_arrays)(*(array.copy() for array in experience.count_arrays))
+        self.shown.append(replace(experience, count_arrays=count_arrays))
         self.plans.append(self.learner.plan(experience, previous, rng))
         return self.plans[-1]
 
@@ -55,15 +55,19 @@ class Wanderer(Learner):
     name: ClassVar[str] = "wanderer"
     uses_steps: ClassVar[bool] = True
     on_product: bool = False
-    asks_unseen: bool = False
-    rewards_are_apart: bool = False
+    needs_unseen_labels: bool = False
+    deviation_without_reward: bool = False
     replan: str = "episode"
 
     @classmethod
     def instead_of(cls, learner: Any) -> Wanderer:
         """Return a wanderer whose episodes are counted as those of a learner would be."""
-        apart = getattr(learner, "rewards_are_apart", False)
-        return cls(on_product=learner.on_product, asks_unseen=learner.asks_unseen, rewards_are_apart=apart)
+        apart = getattr(learner, "deviation_without_reward", False)
+        return cls(
+            on_product=learner.on_product,
+            needs_unseen_labels=learner.needs_unseen_labels,
+            deviation_without_reward=apart,
+        )
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec

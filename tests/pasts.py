@@ -26,24 +26,24 @@ class Past:
 
     def times(self, factor: int) -> Past:
         """Return the past in which everything happened so many times."""
-        tallied = self.shown.tallied
-        more = tallied._replace(
-            visits=tallied.visits * factor,
-            counts=tallied.counts * factor,
-            steps=(tallied.steps * factor).astype(np.int32),
+        count_arrays = self.shown.count_arrays
+        more = count_arrays._replace(
+            visits=count_arrays.visits * factor,
+            counts=count_arrays.counts * factor,
+            steps=(count_arrays.steps * factor).astype(np.int32),
         )
-        shown = replace(self.shown, tallied=more, num_episodes=self.shown.num_episodes * factor)
+        shown = replace(self.shown, count_arrays=more, num_episodes=self.shown.num_episodes * factor)
         return Past(self.task, shown, self.diary.times(factor))
 
     def told_the_truth(self) -> Past:
         """Return the past in which the frequencies are the probabilities; every pair must have been visited."""
-        tallied, dense = self.shown.tallied, self.task.mdp.to_dense()
-        assert np.all(tallied.visits > 0)
-        counts = tallied.counts.copy()
-        for pair, n in enumerate(tallied.visits):
-            places = slice(tallied.first[pair], tallied.first[pair] + tallied.distinct[pair])
-            counts[places] = n * dense[divmod(pair, self.task.num_actions)][tallied.successors[places]]
-        return replace(self, shown=replace(self.shown, tallied=tallied._replace(counts=counts)))
+        count_arrays, dense = self.shown.count_arrays, self.task.mdp.to_dense()
+        assert np.all(count_arrays.visits > 0)
+        counts = count_arrays.counts.copy()
+        for pair, n in enumerate(count_arrays.visits):
+            places = slice(count_arrays.first[pair], count_arrays.first[pair] + count_arrays.distinct[pair])
+            counts[places] = n * dense[divmod(pair, self.task.num_actions)][count_arrays.successors[places]]
+        return replace(self, shown=replace(self.shown, count_arrays=count_arrays._replace(counts=counts)))
 
 
 def pasts(task: Task, learner: Any, seed: int, lengths: list[int]) -> list[Past]:
@@ -82,6 +82,6 @@ def assert_same_action_values(past: Past, made: LearnerPlan, qval: oracles.Value
     task, kept = past.task, made.memory.memory.action_values
     for (h, m, o, a), value in qval.items():
         state, column = (o * task.num_machine_states + m, 0) if on_product else (o, m)
-        slot = past.shown.tallied.slots[state * task.num_actions + a]
+        slot = past.shown.count_arrays.slots[state * task.num_actions + a]
         if slot >= 0:
             assert kept[h, slot, column] == pytest.approx(value, rel=0.0, abs=CLOSE)

@@ -160,12 +160,12 @@ def promise(learner: Any, counts: list[int], worth: np.ndarray) -> float:
         builder.edge("q", only, "q", reward=float(worth[z]))
     task = Task(LabeledMDP.from_dense(np.full((size, 1, size), 1 / size), labels, start=0), builder.build(), 1)
     (past,) = pasts(task, learner, 0, [80])
-    tallied = past.shown.tallied
-    places = slice(tallied.first[0], tallied.first[0] + tallied.distinct[0])
-    assert tallied.distinct[0] == size
-    chosen, visits = tallied.counts.copy(), tallied.visits.copy()
-    chosen[places], visits[0] = np.array(counts)[tallied.successors[places]], sum(counts)
-    shown = replace(past.shown, tallied=tallied._replace(counts=chosen, visits=visits))
+    count_arrays = past.shown.count_arrays
+    places = slice(count_arrays.first[0], count_arrays.first[0] + count_arrays.distinct[0])
+    assert count_arrays.distinct[0] == size
+    chosen, visits = count_arrays.counts.copy(), count_arrays.visits.copy()
+    chosen[places], visits[0] = np.array(counts)[count_arrays.successors[places]], sum(counts)
+    shown = replace(past.shown, count_arrays=count_arrays._replace(counts=chosen, visits=visits))
     return float(plan(learner, replace(past, shown=shown)).values[0, 0])
 
 

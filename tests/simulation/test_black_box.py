@@ -210,22 +210,22 @@ class Recorded:
 def meaning(shown: Experience) -> Counter[Any]:
     """Return how often each pair was followed by each successor under each label: where it leads and what it pays."""
     found: Counter[Any] = Counter()
-    tallied, table, size = shown.tallied, shown.spec.table, shown.spec.num_observations
+    count_arrays, table, size = shown.count_arrays, shown.spec.table, shown.spec.num_observations
 
     def law(label: int) -> Any:
         rows = range(label * table.num_states, (label + 1) * table.num_states)
         edges = [range(table.indptr[row], table.indptr[row + 1]) for row in rows]
         return tuple(tuple((int(table.targets[j]), table.probs[j], table.rewards[j]) for j in row) for row in edges)
 
-    for pair in np.flatnonzero(tallied.visits).tolist():
-        for i in range(tallied.first[pair], tallied.first[pair] + tallied.distinct[pair]):
-            z, row, label = int(tallied.successors[i]), int(tallied.rows[i]), int(tallied.labels[i])
+    for pair in np.flatnonzero(count_arrays.visits).tolist():
+        for i in range(count_arrays.first[pair], count_arrays.first[pair] + count_arrays.distinct[pair]):
+            z, row, label = int(count_arrays.successors[i]), int(count_arrays.rows[i]), int(count_arrays.labels[i])
             if row >= size:
-                assert (tallied.row_targets[row - size], tallied.row_labels[row - size]) == (z, label)
+                assert (count_arrays.row_targets[row - size], count_arrays.row_labels[row - size]) == (z, label)
             else:
                 assert row == z
                 assert table.inert[label]
-            found[pair, z, law(label)] += int(tallied.counts[i])
+            found[pair, z, law(label)] += int(count_arrays.counts[i])
     return found
 
 

@@ -188,7 +188,7 @@ def test_what_a_learner_is_shown_adds_up(on_product: bool, task: Task, seed: int
     assert np.all(seen.counts > 0)
     met = [o * M + m if on_product else o for (_, m, o), count in diary.product_steps.items() if count]
     assert sorted(shown.met.tolist()) == sorted(set(met))
-    slots = shown.tallied.slots
+    slots = shown.count_arrays.slots
     assert sorted(slots[slots >= 0]) == list(range(np.count_nonzero(shown.visits)))
     np.testing.assert_array_equal(slots >= 0, shown.visits.ravel() > 0)
     steps = shown.step_visits
@@ -251,8 +251,8 @@ def test_memory_grows_with_what_was_seen_and_not_with_what_can_happen(name: str)
     simulate(task, learner, 40, 1)
     shown = learner.shown[-1]
     assert len(shown.transitions.counts) == len(counts_of(shown)) <= shown.visits.sum() <= 200
-    assert shown.tallied.sizes[NUM_ROWS] <= len(shown.transitions.counts)
-    assert shown.tallied.sizes[NUM_SLOTS] == np.count_nonzero(shown.visits) <= 200
+    assert shown.count_arrays.sizes[NUM_ROWS] <= len(shown.transitions.counts)
+    assert shown.count_arrays.sizes[NUM_SLOTS] == np.count_nonzero(shown.visits) <= 200
 
 
 # The law of what is sampled

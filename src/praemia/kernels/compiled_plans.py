@@ -52,7 +52,13 @@ def num_numbers(numbers: Any) -> int:
 
 
 def bonus_recipe(
-    numbers: Any, worth: Any, *, prepare_steps: Any, limit_is_top: bool, is_monotone: bool, rewards_are_apart: bool
+    numbers: Any,
+    worth: Any,
+    *,
+    prepare_steps: Any,
+    limited_by_labels: bool,
+    is_monotone: bool,
+    deviation_without_reward: bool,
 ) -> Recipe:
     """Return the recipe of a learner with a bonus; ``prepare_steps``, if any, fills numbers that depend on the step."""
     size = num_numbers(numbers)
@@ -60,7 +66,7 @@ def bonus_recipe(
         ("prepare_pair", bonus.prepare_pair),
         ("begin_step", recursion.nothing_per_step),
         ("pair_value", bonus.pair_value),
-        ("LIMIT_IS_TOP", limit_is_top),
+        ("LIMIT_IS_TOP", limited_by_labels),
         ("IS_MONOTONE", is_monotone),
     )
     inner = (
@@ -69,7 +75,7 @@ def bonus_recipe(
         ("as_tuple", bonus.AS_TUPLE[max(1, size)]),
         ("prepare_steps", prepare_steps or recursion.nothing_for_pair),
         ("HAS_STEP_NUMBERS", prepare_steps is not None),
-        ("REWARDS_ARE_APART", rewards_are_apart),
+        ("REWARDS_ARE_APART", deviation_without_reward),
     )
     return Recipe(recursion, parts, inner)
 

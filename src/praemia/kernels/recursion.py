@@ -111,7 +111,7 @@ def lower_value_of(zero: Any, data: PlanData, place: Place, e: int) -> Any:
 
 @inlined
 def value_at(zero: Any, data: PlanData, place: Place, pair: int, z: int) -> Any:
-    """Return Y of any observation after a pair, seen or not, for learners with ``asks_unseen``."""
+    """Return Y of any observation after a pair, seen or not, for learners with ``needs_unseen_labels``."""
     row = np.int64(data.spec.every.own[np.uint64(pair), np.uint64(z)])
     return load(zero, place.worth, row * place.width + place.lane)
 

@@ -81,7 +81,7 @@ class Experience:
     spec: TaskSpec
     num_episodes: int
     episodes_played: int
-    tallied: CountArrays = field(repr=False)
+    count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
 
@@ -93,19 +93,19 @@ class Experience:
     @property
     def visits(self) -> NDArray[np.int64]:
         """int64[O, A], how often each action was taken in each observation: N(o, a)."""
-        return _read_only(self.tallied.visits.reshape(self.spec.num_observations, self.spec.num_actions))
+        return _read_only(self.count_arrays.visits.reshape(self.spec.num_observations, self.spec.num_actions))
 
     @cached_property
     def transitions(self) -> Transitions:
         """The distinct transitions that were seen, pair by pair. Its size is what was seen, whatever the task's."""
-        tallied, num_actions = self.tallied, self.spec.num_actions
-        pairs = np.flatnonzero(tallied.visits)
-        lengths = tallied.distinct[pairs].astype(np.int64)
+        count_arrays, num_actions = self.count_arrays, self.spec.num_actions
+        pairs = np.flatnonzero(count_arrays.visits)
+        lengths = count_arrays.distinct[pairs].astype(np.int64)
         owner = np.repeat(pairs, lengths)
         offsets = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        at = tallied.first[owner] + offsets
-        columns = (owner // num_actions, owner % num_actions, tallied.successors[at], tallied.labels[at])
-        whole = (np.asarray(column, dtype=np.int64) for column in (*columns, tallied.counts[at]))
+        at = count_arrays.first[owner] + offsets
+        columns = (owner // num_actions, owner % num_actions, count_arrays.successors[at], count_arrays.labels[at])
+        whole = (np.asarray(column, dtype=np.int64) for column in (*columns, count_arrays.counts[at]))
         return Transitions(*(_read_only(column) for column in whole))
 
     @cached_property
@@ -126,12 +126,12 @@ class Experience:
     @property
     def step_visits(self) -> NDArray[np.int32]:
         """int32[H + 1, O], how often each observation was met at each step, for learners with ``uses_steps``."""
-        return _read_only(self.tallied.steps)
+        return _read_only(self.count_arrays.steps)
 
     @property
     def met(self) -> NDArray[np.int32]:
         """The observations that were met, in the order in which they were."""
-        return _read_only(self.tallied.met[: self.tallied.sizes[NUM_MET]])
+        return _read_only(self.count_arrays.met[: self.count_arrays.sizes[NUM_MET]])
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -195,7 +195,7 @@ class Learner(ABC):
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
     privileged: ClassVar[bool] = False  # is told the task
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
-    asks_unseen: ClassVar[bool] = False  # needs the labels of transitions that were never seen
+    needs_unseen_labels: ClassVar[bool] = False  # needs the labels of transitions that were never seen
 
     replan: str = field(default="doubling", metadata={"help": "when to plan again: doubling, epoch or episode"})
 

@@ -52,9 +52,9 @@ class Sizes(NamedTuple):
 class CompiledLearner(Learner):
     """A learner whose plan is a compiled function of the counts."""
 
-    limit_is_top: ClassVar[bool] = False  # the most that a pair can be worth: what its labels allow, or the cap
+    limited_by_labels: ClassVar[bool] = False  # the most that a pair can be worth: what its labels allow, or the cap
     is_monotone: ClassVar[bool] = False  # whether Q may not rise above that of the plan before
-    rewards_are_apart: ClassVar[bool] = False  # whether the deviation is that of what is to come alone
+    deviation_without_reward: ClassVar[bool] = False  # whether the deviation is that of what is to come alone
     cap_is_horizon: ClassVar[bool] = False  # whether the cap is that of the first step at every step
     one_state_at_a_time: ClassVar[bool] = False  # whether its functions cannot work on several machine states
 
@@ -83,7 +83,7 @@ class CompiledLearner(Learner):
         spec = experience.spec
         if previous is None:
             policy = first_policy(spec, rng)
-            work = Workspace(self, spec, experience.num_episodes, experience.tallied)
+            work = Workspace(self, spec, experience.num_episodes, experience.count_arrays)
         else:
             if not isinstance(previous.memory, Workspace):
                 raise PlanError(
@@ -92,7 +92,7 @@ class CompiledLearner(Learner):
                 )
             work = previous.memory.again(spec)
             policy = work.policy.copy()
-        work.plan(experience.tallied, policy, rng)
+        work.plan(experience.count_arrays, policy, rng)
         work.policy = policy
         return LearnerPlan(policy.transpose(0, 2, 1), work.values, work)
 
@@ -169,9 +169,9 @@ class BonusLearner(CompiledLearner):
         return bonus_recipe(
             *self.functions(),
             prepare_steps=self.prepare_steps,
-            limit_is_top=self.limit_is_top,
+            limited_by_labels=self.limited_by_labels,
             is_monotone=self.is_monotone,
-            rewards_are_apart=self.rewards_are_apart,
+            deviation_without_reward=self.deviation_without_reward,
         )
 
     def sizes(self, spec: TaskSpec) -> Sizes:
@@ -229,10 +229,10 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         raise ParameterError(f"a bonus of shape {given.shape}; expected one that broadcasts to {shape}") from None
     if np.isnan(numbers).any():
         raise ParameterError("a bonus with NaN in it; expected numbers")
-    work = Workspace(_GivenBonus(), spec, experience.num_episodes, experience.tallied)
+    work = Workspace(_GivenBonus(), spec, experience.num_episodes, experience.count_arrays)
     work.memory.by_step[:] = numbers.reshape(spec.horizon, -1)
     policy = first_policy(spec, rng)
-    work.plan(experience.tallied, policy, rng)
+    work.plan(experience.count_arrays, policy, rng)
     return LearnerPlan(policy.transpose(0, 2, 1), work.values)
 
 
@@ -269,25 +269,25 @@ class Workspace:
     def known(self) -> SpecArrays:
         """What is known of the task, as plans use it."""
         spec, learner = self.spec, self.learner
-        table = spec.dense_labels[1] if learner.asks_unseen else spec.table
+        table = spec.dense_labels[1] if learner.needs_unseen_labels else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
         caps = np.full_like(spec.value_caps, spec.value_caps[0]) if learner.cap_is_horizon else spec.value_caps.copy()
         nothing = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, moves)
         return SpecArrays(
-            layers=moves if learner.rewards_are_apart else layers,
+            layers=moves if learner.deviation_without_reward else layers,
             paid=layers.paid,
             caps=caps,
             floors=spec.value_floors.copy(),
-            outlook=spec.outlook[1](self.width) if learner.limit_is_top else nothing,
-            every=spec.every_row if learner.asks_unseen else NO_ROWS,
+            outlook=spec.outlook[1](self.width) if learner.limited_by_labels else nothing,
+            every=spec.every_row if learner.needs_unseen_labels else NO_ROWS,
             sizes=np.array([spec.num_actions]),
         )
 
     def _new_memory(self) -> Memory:
         spec, sizes = self.spec, self.learner.sizes(self.spec)
         num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-        known, kept = self.known, num_pairs if self.learner.rewards_are_apart else 0
-        rows = len(known.every.row_targets) if self.learner.asks_unseen else num_states
+        known, kept = self.known, num_pairs if self.learner.deviation_without_reward else 0
+        rows = len(known.every.row_targets) if self.learner.needs_unseen_labels else num_states
         tables = self._tables(rows)
         steps = spec.horizon if self.learner.needs_steps(spec, self.num_episodes) else 0
         return Memory(
@@ -317,11 +317,11 @@ class Workspace:
     def fit(self, counts: CountArrays) -> None:
         """Make room for what was counted."""
         memory, learner, outlook = self.memory, self.learner, self.known.outlook
-        if learner.limit_is_top and len(memory.tops) < (len(outlook.group_indptr) - 1) * self.width:
+        if learner.limited_by_labels and len(memory.tops) < (len(outlook.group_indptr) - 1) * self.width:
             memory = memory._replace(tops=self._room_for(outlook.group_indptr))
-        if learner.limit_is_top and len(memory.tops_by_label) < (len(outlook.indptr) - 1) * self.width:
+        if learner.limited_by_labels and len(memory.tops_by_label) < (len(outlook.indptr) - 1) * self.width:
             memory = memory._replace(tops_by_label=self._room_for(outlook.indptr))
-        if not learner.asks_unseen:
+        if not learner.needs_unseen_labels:
             rows = self.spec.num_observations + len(counts.row_labels)
             if memory.tables.shape[1] < rows:
                 tables = self._tables(rows)

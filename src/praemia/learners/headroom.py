@@ -51,7 +51,7 @@ class Headroom(BonusLearner):
     summary: ClassVar[str] = "optimism measured against what the machine can still pay"
     reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
     optimistic: ClassVar[bool] = True
-    limit_is_top: ClassVar[bool] = True
+    limited_by_labels: ClassVar[bool] = True
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)

@@ -41,7 +41,7 @@ class PSRL(CompiledLearner):
     name: ClassVar[str] = "psrl"
     summary: ClassVar[str] = "plan in a kernel drawn from the Dirichlet posterior"
     reference: ClassVar[str] = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
-    asks_unseen: ClassVar[bool] = True
+    needs_unseen_labels: ClassVar[bool] = True
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)
 

@@ -48,7 +48,7 @@ class UCBVIPRM(BonusLearner):
     uses_steps: ClassVar[bool] = True
     optimistic: ClassVar[bool] = True
     is_monotone: ClassVar[bool] = True
-    rewards_are_apart: ClassVar[bool] = True
+    deviation_without_reward: ClassVar[bool] = True
     cap_is_horizon: ClassVar[bool] = True
     prepare_steps: ClassVar[Any] = staticmethod(add_later_visits)
 

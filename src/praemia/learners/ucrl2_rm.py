@@ -60,7 +60,7 @@ class UCRL2RM(CompiledLearner):
         "ucrl2-rm-b": {"interval": "bernstein"},
     }
     optimistic: ClassVar[bool] = True
-    asks_unseen: ClassVar[bool] = True
+    needs_unseen_labels: ClassVar[bool] = True
     one_state_at_a_time: ClassVar[bool] = True
 
     interval: str = field(default="l1", metadata={"help": "the confidence set: l1 or bernstein"})

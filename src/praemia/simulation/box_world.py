@@ -45,7 +45,7 @@ class BoxWorld(World):
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         self._last: Recent | None = None
         seed_of_box = int(self.world_rng.integers(2**31))
-        self.compares = learner.asks_unseen or getattr(learner, "limit_is_top", False)
+        self.compares = learner.needs_unseen_labels or getattr(learner, "limited_by_labels", False)
         if self.compares:
             self._probe(seed_of_box)
         box.env.reset(seed=seed_of_box)
@@ -84,7 +84,7 @@ class BoxWorld(World):
         """Notice a label that is another one without ``info``: then steps not taken cannot be asked about."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
-        if self.learner.asks_unseen:
+        if self.learner.needs_unseen_labels:
             raise ModelError(
                 f"the label of ({o}, {a}, {z}) depends on info, which is known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
@@ -181,10 +181,10 @@ class BoxWorld(World):
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
-        if self.learner.asks_unseen:
+        if self.learner.needs_unseen_labels:
             return int(self.spec.every_row.own[pair, successor])
         table = self.spec.table
-        plain = table.still if getattr(self.learner, "rewards_are_apart", False) else table.inert
+        plain = table.still if getattr(self.learner, "deviation_without_reward", False) else table.inert
         if plain[label]:
             return successor
         if (label, successor) not in self.rows:

@@ -61,14 +61,14 @@ def outcome_arrays(task: Task, learner: Learner) -> OutcomeArrays:
     mdp = task.mdp
     if learner.on_product:
         return _product_outcomes(task)
-    if learner.asks_unseen:
+    if learner.needs_unseen_labels:
         every = task.spec.every_row
         pairs = mdp.edge_pairs
         rows, row_labels, row_targets = every.own[pairs, mdp.successors], every.row_labels, every.row_targets
         places = np.arange(len(row_targets), dtype=np.int32)[task.num_observations :].copy()
         row_targets = row_targets[task.num_observations :].copy()
     else:
-        apart = getattr(learner, "rewards_are_apart", False)
+        apart = getattr(learner, "deviation_without_reward", False)
         plain = task.table.still if apart else task.table.inert
         rows, row_labels, row_targets = continuation_rows(mdp.labels, mdp.successors, plain, task.num_observations)
         places = np.full(len(row_labels), -1, dtype=np.int32)
