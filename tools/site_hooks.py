@@ -7,6 +7,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from site_diagrams import draw_patterns
 from site_links import ELSEWHERE, site_links
 from site_notebooks import run_all
 from site_reference import pages
@@ -29,8 +30,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
-    """Put in a tutorial's outputs, and make links to files outside docs/ lead to the pages that show them."""
+    """Put in outputs and pictures, and make links to files outside docs/ lead to the pages that show them."""
     file = page.file
     if file.generated_by is not None:
         return markdown
-    return site_links(_tutorials.get(file.src_uri, markdown), f"docs/{file.src_uri}", file.src_uri)
+    text = draw_patterns(_tutorials.get(file.src_uri, markdown))
+    return site_links(text, f"docs/{file.src_uri}", file.src_uri)

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from league_runs import made, study
 
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.statistics.deciding import further_runs
 from praemia.statistics.league_claims import check_league
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import Claim
@@ -71,6 +73,18 @@ def test_kinds_of_task_that_disagree_leave_the_first_place_open_and_runs_do_not_
 def test_few_runs_decide_nothing() -> None:
     claims = checked(league(5.0, runs=4))
     assert {claim.verdict for claim in claims.values()} == {"not decided: too few runs (4; at least 8 are needed)"}
+
+
+def test_where_runs_are_too_few_for_the_first_place_more_of_them_are_asked_for() -> None:
+    found = league(5.0, runs=4)
+    claim = checked(found)["headroom-first"]
+    settings = tuple(
+        Setting(TaskText.builtin(task), tuple(LearnerChoice.of("eqo", title) for title in (*OTHERS, "headroom")), 4)
+        for task in TASKS
+    )
+    (asked,) = further_runs([claim], [Experiment(found.name, "", settings)])
+    assert {setting.name for setting in asked.settings} == set(UNTOUCHED)
+    assert {(len(setting.choices), setting.num_runs) for setting in asked.settings} == {(len(OTHERS) + 1, 8)}
 
 
 def test_that_linear_runs_are_rare_takes_many_runs_to_show_and_many_linear_ones_to_refute() -> None:

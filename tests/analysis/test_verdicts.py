@@ -29,6 +29,14 @@ WORDS = ("ours is lower", "level", "other is lower")
 HELD, FAILED, OPEN = True, False, None
 
 
+def test_exact_zeros_are_level_though_a_tenth_of_nothing_is_nothing() -> None:
+    nothing, zero = Scale.around(0.0, 0.0), Interval(0.0, 0.0, 0.0)
+    assert nothing.read(zero, WORDS) == "level"
+    assert Question.ABOVE.judge(zero, nothing) is FAILED
+    assert Question.LEVEL.judge(zero, nothing) is HELD
+    assert Question.LEVEL.judge(Interval(0.0, -0.1, 0.1), nothing) is OPEN
+
+
 @pytest.mark.parametrize(
     ("question", "low", "high", "outcome"),
     [

@@ -85,6 +85,12 @@ def test_tutorials_show_what_their_cells_print_and_draw(site: Path) -> None:
         assert 'class="output"><img' in text, path.name
 
 
+def test_diagrams_are_drawn(site: Path) -> None:
+    source = (ROOT / "docs" / "how-to" / "machines-from-formulas.md").read_text(encoding="utf-8")
+    text = (site / "how-to" / "machines-from-formulas.html").read_text(encoding="utf-8")
+    assert source.count("```mermaid") == text.count('class="diagram"><img') > 0
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("device", WIDTHS)
 def test_pages_fit_the_screen_in_both_schemes(site: Path, page: Page, device: str, scheme: str) -> None:

@@ -20,6 +20,7 @@ from praemia.exploration.what_if import joint_failure_prob, machine_family, plan
 from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
+from praemia.models.rewards import Reward
 from praemia.models.task import Task
 
 SIZE, VISITS, RHO = 100, 1_000, 0.05
@@ -162,8 +163,9 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
         machine_digest(machine(), 5, rules),
         machine_digest(machine(), 4, rules[:1]),
         machine_digest(machine(), 4, None),
+        machine_digest(replace(machine(), idle_reward=Reward.of(0.25)), 4, rules),
     ]
-    assert len({own, *others}) == 6
+    assert len({own, *others}) == 7
 
 
 def test_the_parts_of_the_failure_probability(machines: list[RewardMachine]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ from helpers_exploration import tiny_task
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.estimate import estimated_mdp, estimated_task
+from praemia.exploration.estimate import INTO_THE_SINK, estimated_mdp, estimated_task
 from praemia.files.arrays import PackedArrays, pack_arrays
-from praemia.models.labels import AFTER_THE_END, LabelRule
+from praemia.models.labels import ENDED, LabelRule
 from praemia.models.machine import MachineBuilder
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -47,6 +48,18 @@ def test_arrays_that_do_not_fit_are_refused(dataset: Dataset, change: str) -> No
         "episodes": {"first_counts": dataset.first_counts * 0},
     }
     with pytest.raises(ModelError, match="a dataset"):
+        replace(dataset, **changed[change])
+
+
+@pytest.mark.parametrize("change", ["all absorbing", "start", "reachability", "proposition"])
+def test_data_that_cannot_be_is_refused(dataset: Dataset, change: str) -> None:
+    changed: dict[str, dict[str, Any]] = {
+        "all absorbing": {"absorbing": np.ones(9, dtype=bool)},
+        "start": {"absorbing": dataset.first_counts > 0},
+        "reachability": {"reachability": np.full(9, np.nan)},
+        "proposition": {"propositions": (*dataset.propositions, ENDED)},
+    }
+    with pytest.raises(ModelError, match="a dataset w"):
         replace(dataset, **changed[change])
 
 
@@ -85,6 +98,19 @@ def test_merging_adds_up(dataset: Dataset) -> None:
             total[int(pair), int(z)] = total.get((int(pair), int(z)), 0) + int(count)
     found = zip(both.pairs.tolist(), both.successors.tolist(), both.counts.tolist(), strict=True)
     assert {(pair, z): count for pair, z, count in found} == total
+
+
+def test_data_of_one_seed_is_not_counted_twice(dataset: Dataset) -> None:
+    """By whatever method: worlds of one seed draw the same random numbers."""
+    task = warehouse(3)
+    again = explore(task, episodes=10, method="uncertainty", seed=3)
+    until = explore(task, episodes=10, until=1.0, machines=[task.machine], seed=3)
+    other = explore(task, episodes=10, method="uncertainty", seed=4)
+    for parts in ((dataset,), (again,), (until,), (other, again), (other, other)):
+        with pytest.raises(ModelError, match=r"'warehouse-3' with seed [34]; .* take another seed"):
+            dataset.merge(*parts)
+    with pytest.raises(ModelError, match="take another seed"):
+        dataset.merge(other).merge(until)
 
 
 def test_only_data_of_one_environment_merges(dataset: Dataset) -> None:
@@ -134,7 +160,23 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_p
     o, a = never[0]
     policy = np.full((3, 1, 4), a)
     assert evaluate(estimate, policy).values[0, 0, o] == 0.0
-    assert AFTER_THE_END in model.label_sets
+    assert INTO_THE_SINK in model.label_sets
+
+
+def test_plans_for_rewards_below_zero_keep_away_from_what_was_never_visited() -> None:
+    """Paying 1 for home and paying −1 for anything else differ by −1 in each step, in the sink too."""
+    task = tiny_task(1, num_observations=4, horizon=4)
+    gain = MachineBuilder("q").edge("q", "home", "q", reward=1).build()
+    cost = MachineBuilder("q").edge("q", "!home", "q", reward=-1).build()
+    for seed in range(20):
+        data = explore(task, episodes=2, method="uncertainty", seed=seed)
+        assert data.visits.min() == 0
+        up, down = plan_from(data, gain), plan_from(data, cost)
+        assert down.value.value == pytest.approx(up.value.value - 4.0, abs=1e-12)
+        np.testing.assert_array_equal(down.policy, up.policy)
+        for name in ("bound", "largest", "simulation"):
+            assert getattr(down.certificate, name) == pytest.approx(getattr(up.certificate, name), abs=1e-9)
+        assert down.certificate.optimistic == pytest.approx(up.certificate.optimistic - 4.0, abs=1e-9)
 
 
 def test_a_machine_that_waits_for_what_never_happens_is_refused(dataset: Dataset) -> None:

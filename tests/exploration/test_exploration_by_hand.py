@@ -38,7 +38,8 @@ def test_the_estimate_starts_where_the_episodes_did(two_starts: Dataset) -> None
 
 def test_merged_reachability_is_the_mean_over_all_episodes(two_starts: Dataset) -> None:
     part = replace(two_starts, reachability=np.array([1.0, 2.0, 0.0]))
-    other = replace(part, first_counts=np.array([100, 0, 0]), reachability=np.array([2.0, 0.0, 1.0]))
+    own = {"first_counts": np.array([100, 0, 0]), "reachability": np.array([2.0, 0.0, 1.0])}
+    other = replace(part, sources=({"task": "task", "seed": [1]},), **own)  # type: ignore[arg-type]
     assert part.merge(other).reachability.tolist() == pytest.approx([1.2, 1.6, 0.2])
 
 

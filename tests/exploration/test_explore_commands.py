@@ -13,7 +13,7 @@ from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
 from praemia.exploration.what_if import machine_family
-from praemia.models.labels import RuleLabelling
+from praemia.models.labels import AFTER_THE_END, LabelRule, RuleLabelling
 from praemia.planning.exact import evaluate, solve
 
 MACHINE = """
@@ -89,8 +89,8 @@ def test_a_bound_above_the_value_is_said_to_be_so(tmp_path: Path, capsys: pytest
 
 def test_explore_prints_one_json_object_and_appends(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     capsys.readouterr()
-    arguments = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "50", "--out", str(data)]
-    assert execute([*arguments, "--append", "--json"]) == 0
+    arguments = ["explore", "warehouse-3", "--method", "uncertainty", "--episodes", "5e1", "--out", str(data)]
+    assert execute([*arguments, "--append", "--seed", "1", "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
     assert record["episodes"] == Dataset.load(data).num_episodes == 350
     assert record["pairs"] == 45
@@ -111,7 +111,7 @@ def test_machines_named_before_exploring_are_recorded(tmp_path: Path, capsys: py
         assert execute([*plan, *options]) == 0
         found = json.loads(capsys.readouterr().out)["machines"]
         assert [row["certificate"]["holds_for"] for row in found] == expected
-    assert execute([*explore, "--append", "--json"]) == 0
+    assert execute([*explore, "--append", "--seed", "1", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["fixed_machines"] == []
 
 
@@ -170,7 +170,7 @@ def test_a_family_has_at_least_six_different_machines() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["explore", "warehouse-3", "--episodes", "0", "--out", "{new}"], "episodes=0"),
+        (["explore", "warehouse-3", "--episodes", "0", "--out", "{new}"], "not in the range 1 … 1,000,000,000"),
         (["explore", "warehouse-3", "--method", "magic", "--out", "{new}"], "unknown exploration method 'magic'"),
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}/no/x.npz"], "there is no folder"),
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "this is a folder"),
@@ -180,6 +180,13 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["explore", "warehouse-3", "--until", "0", "--machine", "{known}", "--out", "{new}"], "until=0.0"),
         (["explore", "warehouse-3", "--until", "1", "--machine", "{machine}", "--out", "{new}"], "'coffee', which"),
         (["explore", "warehouse-3", "--until", "1", "--append", "--out", "{data}"], "leave --append out"),
+        (["explore", "warehouse-3", "--append", "--out", "{data}"], "with seed 0; they are not independent"),
+        (["explore", "warehouse-3", "--certify", "proven", "--out", "{new}"], "give until and machines"),
+        (
+            ["explore", "warehouse-3", "--method", "uncertainty", "--keep-search", "--out", "{new}"],
+            "keep_search belongs",
+        ),
+        (["explore", "warehouse-3", "--episodes", "1.5", "--out", "{new}"], "not a whole number"),
         (["plan", "{folder}/none.npz"], "cannot be read"),
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),
@@ -192,7 +199,7 @@ def test_a_family_has_at_least_six_different_machines() -> None:
 def test_bad_input_is_one_message_and_nothing_is_written(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
-    new = tmp_path / "new.npz"
+    new, before = tmp_path / "new.npz", data.read_bytes()
     files = {"machine": machine_file(tmp_path, "coffee"), "known": machine_file(tmp_path, "delivery")}
     places = {"new": new, "folder": tmp_path, "data": data, **files}
     capsys.readouterr()
@@ -202,6 +209,31 @@ def test_bad_input_is_one_message_and_nothing_is_written(
     assert output.err.startswith("error: ")
     assert output.out == ""
     assert not new.exists()
+    assert data.read_bytes() == before
+
+
+def test_a_machine_that_pays_nothing_has_a_plan_a_certificate_and_a_page(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    free, page = tmp_path / "free.yaml", tmp_path / "page.html"
+    free.write_text(MACHINE.format(name="delivery").replace("reward: 1", "reward: 0"))
+    plan = ["plan", str(data), "--machine", str(free), "--machine", machine_file(tmp_path, "item")]
+    assert execute([*plan, "--task", "warehouse-3", "--report", str(page)]) == 0
+    assert "vacuous" not in capsys.readouterr().out
+    assert "nan" not in page.read_text().lower().split("<svg", 1)[1]
+    assert execute([*plan, "--json"]) == 0
+    certificate = json.loads(capsys.readouterr().out)["machines"][0]["certificate"]
+    assert (certificate["bound"], certificate["largest"], certificate["vacuous"]) == (0.0, 0.0, False)
+
+
+def test_the_family_does_not_read_the_mark_of_an_episodes_end(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from dataclasses import replace
+
+    known = Dataset.load(data)
+    ends = LabelRule(AFTER_THE_END, source=8)
+    replace(known, labelling=RuleLabelling((*known.labelling.rules, ends))).save(data)
+    assert execute(["plan", str(data)]) == 0
+    assert "item then delivery" in capsys.readouterr().out
 
 
 def test_data_without_propositions_has_no_family(

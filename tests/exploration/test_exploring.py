@@ -177,7 +177,8 @@ def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
     assert plan.value.value == pytest.approx(optimum, abs=0.05)
     assert plan.certificate.optimistic >= optimum
     assert plan.certificate.pessimistic <= optimum
-    assert plan_from(dataset.merge(dataset), corridor_box().machine).certificate.bound <= plan.certificate.bound
+    other = explore(corridor_box(), episodes=300, policy_episodes=30, method=method, seed=2)
+    assert plan_from(dataset.merge(other), corridor_box().machine).certificate.bound <= plan.certificate.bound
     with pytest.raises(ModelError, match="never seen before"):
         dataset.append([0, 3], [1])
     assert dataset.append([0, 1], [1]).num_episodes == 301
@@ -222,6 +223,13 @@ def test_labels_that_are_no_function_of_the_transition_are_refused() -> None:
     box = corridor_box(lambda o, a, z, info: {"end"} if next(flips) % 2 else ())
     with pytest.raises(ModelError, match="labels must be a function"):
         explore(box, episodes=20, policy_episodes=5)
+
+
+def test_merging_refuses_labels_that_contradict_each_other() -> None:
+    boxes = (corridor_box(), corridor_box(lambda o, a, z, info: {"end"} if z == 3 else ()))
+    first, second = (explore(box, episodes=50, method="uncertainty", seed=seed) for seed, box in enumerate(boxes))
+    with pytest.raises(ModelError, match=r"was labelled .* once and .* another time; labels must be a function"):
+        first.merge(second)
 
 
 def test_function_labels_travel_as_data() -> None:

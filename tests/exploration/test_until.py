@@ -94,6 +94,8 @@ def test_one_seed_one_dataset() -> None:
         ({"until": 0.1, "machines": "own", "method": "euler"}, "EULER searches before it collects"),
         ({"until": 0.1, "machines": "own", "method": "uncertainty", "stop_below": 1.0}, "two rules"),
         ({"method": "directed"}, "say until and machines"),
+        ({"method": "uncertainty", "certify": "likely"}, "give until and machines"),
+        ({"until": 0.1, "machines": "own", "keep_search": True}, "keep_search belongs"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_played(settings: dict[str, Any], message: str) -> None:
@@ -184,6 +186,29 @@ def test_a_label_that_is_never_met_leaves_the_loss_unknown() -> None:
     assert data.sources[0]["checks"] == [[100, None], [150, None]]
     assert not data.sources[0]["reached"]
     assert all(check.loss == float("inf") for check in checks)
+
+
+def test_one_proposition_that_was_never_seen_is_enough_to_leave_the_loss_unknown() -> None:
+    machine = (
+        MachineBuilder("seek").edge("seek", "goal", "done", reward=0.1).edge("seek", "ghost & !goal", "done", reward=1)
+    )
+    data = explore(doors(), until=0.5, machines=[machine.build()], episodes=150)
+    assert data.sources[0]["checks"] == [[100, None], [150, None]]
+    assert not data.sources[0]["reached"]
+    likely = plan_from(data, machine.build()).likely()
+    assert likely is not None
+    assert likely.never_seen == ("ghost",)
+    assert "never seen, and so taken to be impossible: ghost" in likely.text()
+    seen = plan_from(data, reach("goal")).likely()
+    assert seen is not None
+    assert "impossible" not in seen.text()
+
+
+def test_machines_may_come_from_a_generator() -> None:
+    task = tiny_task(0)
+    settings: dict[str, Any] = {"until": 1e-9, "episodes": 100}
+    given = explore(task, machines=(machine for machine in [task.machine]), **settings)
+    assert given.to_bytes() == explore(task, machines=[task.machine], **settings).to_bytes()
 
 
 def test_names_that_a_black_box_does_not_declare_are_refused() -> None:

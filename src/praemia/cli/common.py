@@ -59,10 +59,12 @@ def runs_option(default: int) -> Callable[[Function], Function]:
     return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
 
 
-def read_episodes(context: click.Context, option: click.Parameter, text: str) -> int:
-    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4."""
+def read_episodes(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4; None where it was left out."""
     from praemia.models.memory import MAX_EPISODES
 
+    if text is None:
+        return None
     try:
         number = Decimal(text.strip())
         is_whole = number == number.to_integral_value()

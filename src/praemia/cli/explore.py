@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import json_option, print_json, seed_option
+from praemia.cli.common import json_option, print_json, read_episodes, seed_option
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.completion import complete_tasks
 from praemia.cli.progress import QUIET_SECONDS
 
 if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
     from praemia.exploration.until import Check
+    from praemia.models.machine import RewardMachine
 
 UNTIL_KEYS = ("until", "certify", "reached", "checks")
 NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough
@@ -40,8 +42,20 @@ class EpisodeProgress:
 
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option("--episodes", type=int, help="N: episodes of data.  [default: 10000; with --until, at most 100000]")
-@click.option("--policy-episodes", default=1_000, show_default=True, help="N₀: EULER's episodes per observation.")
+@click.option(
+    "--episodes",
+    metavar="INTEGER",
+    callback=read_episodes,
+    help="N: episodes of data.  [default: 10000; with --until, at most 100000]",
+)
+@click.option(
+    "--policy-episodes",
+    default="1000",
+    show_default=True,
+    metavar="INTEGER",
+    callback=read_episodes,
+    help="N₀: EULER's episodes per observation.",
+)
 @click.option(
     "--method",
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
@@ -52,7 +66,7 @@ class EpisodeProgress:
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine fixed in advance; may be repeated."
 )
 @click.option("--until", type=float, help="Stop when the plan of every --machine loses less than this.")
-@click.option("--certify", default="likely", show_default=True, help="What must be below --until: likely or proven.")
+@click.option("--certify", help="What must be below --until: likely or proven.  [default: likely]")
 @click.option("--append", is_flag=True, help="Add to the data that is in the file already.")
 @seed_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, such as data.npz.")
@@ -66,7 +80,7 @@ def command(
     keep_search: bool,
     machines: tuple[str, ...],
     until: float | None,
-    certify: str,
+    certify: str | None,
     append: bool,
     seed: int,
     out: Path,
@@ -85,6 +99,7 @@ def command(
     """
     from praemia.errors import FileError, ParameterError
     from praemia.exploration import Dataset, explore
+    from praemia.exploration.merging import require_other_seeds
     from praemia.files import load_machine, resolve_task
 
     if until is not None and append:
@@ -95,6 +110,8 @@ def command(
     if out.is_dir():
         raise FileError(f"{out}: this is a folder; expected a file to write, such as data.npz")
     before = Dataset.load(out) if append and out.exists() else None
+    if before is not None:
+        require_other_seeds(before.sources, [{"task": problem.name, "seed": [seed]}])
     fixed = [load_machine(name) for name in machines]
     began = time.perf_counter()
     with compiling_notice():
@@ -110,7 +127,7 @@ def command(
             until=until,
             certify=certify,
             on_progress=EpisodeProgress(),
-            on_check=lambda check: click.echo(_check_line(check, until, certify), err=True),
+            on_check=lambda check: click.echo(_check_line(check, until, certify or "likely"), err=True),
         )
     dataset = found if before is None else before.merge(found)
     dataset.save(out)
@@ -120,7 +137,7 @@ def command(
         print_json({"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_record(dataset)})
     else:
         recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
-        ending = "" if until is None else _ending(found.sources[-1]) + "\n"
+        ending = "" if until is None else _ending(found, fixed) + "\n"
         click.echo(f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
     return 0 if found.sources[-1].get("reached", True) else NOT_REACHED
 
@@ -130,22 +147,21 @@ def _check_line(check: Check, until: float | None, certify: str) -> str:
     return f"{check.episodes:,} episodes: {certify} loss {loss}, until {until:g}"
 
 
-def _ending(source: dict[str, Any]) -> str:
+def _ending(found: Dataset, machines: list[RewardMachine]) -> str:
     """Say how exploring until a loss ended, and what kind of number it is."""
+    source = found.sources[-1]
     kinds = {"likely": "likely loss (Bayesian, probability 0.95 under the posterior)", "proven": "proven bound"}
     (episodes, loss), until = source["checks"][-1], source["until"]
     largest = f"the largest {kinds[source['certify']]} of the machines' plans"
     if loss is None:
-        return f"not reached: after {episodes:,} episodes no label that some machine reads has been seen"
+        unseen = sorted(frozenset().union(*(machine.reads for machine in machines)) - found.labelling.propositions())
+        return f"not reached: after {episodes:,} episodes the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
     return f"{verdict}: after {episodes:,} episodes {largest} is {loss:.4g}; asked for: below {until:g}"
 
 
-def _record(dataset: object) -> dict[str, object]:
+def _record(dataset: Dataset) -> dict[str, object]:
     """Return what a dataset covers, as plain data."""
-    from praemia.exploration import Dataset
-
-    assert isinstance(dataset, Dataset)
     visits = dataset.visits[~dataset.absorbing]
     return {
         "episodes": dataset.num_episodes,

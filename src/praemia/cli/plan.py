@@ -57,6 +57,7 @@ def command(
     from praemia.exploration import Dataset
     from praemia.exploration.what_if import machine_family, plan_rows
     from praemia.files import load_machine, resolve_task
+    from praemia.models.labels import AFTER_THE_END
     from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:
@@ -64,7 +65,7 @@ def command(
     dataset = Dataset.load(data)
     truth = None if task is None else resolve_task(task)
     chosen = {name: load_machine(name) for name in machines}
-    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
+    family = chosen or machine_family(sorted(dataset.labelling.propositions() - AFTER_THE_END))
     with compiling_notice():
         rows = plan_rows(
             dataset,
@@ -108,7 +109,7 @@ def _print(rows: list[Row]) -> None:
     click.echo("\nproven: certificates; likely: Bayesian, with probability 0.95 under the posterior")
     if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
         click.echo(f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}")
-    worst = max(rows, key=lambda row: row.plan.certificate.bound / row.plan.certificate.largest)
+    worst = max(rows, key=lambda row: row.plan.certificate.share)
     click.echo(f"\n{worst.name}\n{worst.text()}")
 
 
@@ -167,6 +168,7 @@ def _likely_record(row: Row) -> dict[str, Any] | None:
         "monte_carlo": [_number(end) for end in row.likely.monte_carlo],
         "mean": row.likely.mean,
         "labels_drawn": row.likely.labels_drawn,
+        "never_seen": list(row.likely.never_seen),
     }
 
 

@@ -89,7 +89,12 @@ class Certificate:
     @property
     def is_vacuous(self) -> bool:
         """Whether it says no more than that rewards are bounded."""
-        return self.bound >= NEARLY_ALL * self.largest
+        return self.share >= NEARLY_ALL
+
+    @property
+    def share(self) -> float:
+        """The bound as a share of G; 0 where nothing can be lost."""
+        return self.bound / self.largest if self.largest > 0.0 else 0.0
 
     def text(self, dataset: Dataset) -> str:
         """Say in a few lines what is certain, and what to visit."""
@@ -140,12 +145,15 @@ def certify_machine(
     labels: Labels | None,
     fixed_in_advance: bool,
 ) -> Certificate:
-    """Certify the exact plan for a machine; ``task`` is the estimate with its sink, ``policy`` is [H, M, O + 1]."""
+    """Certify the exact plan for a machine.
+
+    ``task`` is the estimate with its sink, in the unit range; ``policy`` is [H, M, O + 1].
+    """
     holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
     sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
     # The bounds are for rewards in [0, 1]; what they say is told in the user's units at the end.
-    scale, task, unit = machine.reward_range, task.in_unit_range, machine.in_unit_range
+    scale, unit = machine.reward_range, machine.in_unit_range
     most = most_to_earn(unit, task.horizon)
     largest, start = float(most[0, task.table.initial]), dataset.start_probs
     found = machine_bounds(dataset, task, unit, labels, sure, inner, most)

@@ -21,9 +21,10 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.counted import add_up
+from praemia.exploration.merging import require_one_function, require_other_seeds
 from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.labels import ENDED, LabelRule, RuleLabelling
 from praemia.models.memory import require_memory
 
 
@@ -78,6 +79,12 @@ class Dataset:
         per_observation = (self.first_counts, self.absorbing, self.reachability)
         if len(lengths) != 1 or any(array.shape != (size,) for array in per_observation):
             raise ModelError("a dataset whose arrays do not fit each other")
+        if self.absorbing.all() or self.first_counts[self.absorbing].any():
+            raise ModelError("a dataset whose episodes begin in absorbing observations, where they end")
+        if not np.isfinite(self.reachability).all():
+            raise ModelError("a dataset whose reachability has entries that are no numbers")
+        if ENDED in self.propositions:
+            raise ModelError(f"a dataset with the proposition {ENDED!r}, which marks the end of an episode")
         if self.fixed_shares < len(self.fixed_machines):
             raise ModelError(
                 f"a dataset with {len(self.fixed_machines)} machines fixed in advance and {self.fixed_shares} shares; "
@@ -130,6 +137,11 @@ class Dataset:
         return np.searchsorted(self.pairs, places).astype(np.int64)
 
     @property
+    def transitions(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """The transitions seen as o, a, o', each int64[E]."""
+        return (*np.divmod(self.pairs, self.num_actions), self.successors)
+
+    @property
     def unreached(self) -> NDArray[np.int64]:
         """The observations that were never met. In a black box, ending an episode in one is meeting it."""
         met = self.first_counts > 0
@@ -140,10 +152,17 @@ class Dataset:
         return np.flatnonzero(~met & ~self.absorbing)
 
     def merge(self, *others: Dataset) -> Dataset:
-        """Return the data of several datasets of one environment together."""
-        for other in others:
-            _require_same(self, other)
+        """Return the data of several datasets of one environment together.
+
+        They must be independent: parts that share task and seed are refused. The labels of black boxes must agree.
+        """
         parts = (self, *others)
+        for number, other in enumerate(others, start=1):
+            _require_same(self, other)
+            for part in parts[:number]:
+                require_other_seeds(part.sources, other.sources)
+        if not self.labels_known:
+            require_one_function((part.labelling, *part.transitions) for part in parts)
         episodes = np.array([part.num_episodes for part in parts], dtype=np.float64)
         pairs, successors, counts = add_up(
             np.concatenate([part.pairs for part in parts]),
@@ -196,8 +215,7 @@ class Dataset:
             raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
 
     def _seen(self) -> set[tuple[int, int, int]]:
-        o, a = np.divmod(self.pairs, self.num_actions)
-        return set(zip(o.tolist(), a.tolist(), self.successors.tolist(), strict=True))
+        return set(zip(*(column.tolist() for column in self.transitions), strict=True))
 
     def coverage(self) -> str:
         """Say in a few lines what the data covers."""

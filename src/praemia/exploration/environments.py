@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError
 from praemia.exploration.counted import Counted
 from praemia.exploration.coverage import most_visits
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.merging import SeenLabels
 from praemia.learners.base import Learner
-from praemia.models.labels import ENDED, Indices, Label, LabelRule, RuleLabelling
-from praemia.models.machine import MachineBuilder, RewardMachine, format_label
+from praemia.models.labels import ENDED, Indices, LabelRule, RuleLabelling
+from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.task import Task
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
@@ -122,7 +122,7 @@ class BoxEnvironment(Environment):
         self.num_observations, self.num_actions = box.num_observations, box.num_actions
         self.targets = np.arange(box.num_env_observations)
         self.absorbing = np.arange(box.num_observations) >= box.num_env_observations
-        self._labels: dict[tuple[int, int], Label] = {}  # of each (pair, successor) counted so far
+        self._labels = SeenLabels()  # of the transitions counted so far
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         box = self.box
@@ -138,13 +138,7 @@ class BoxEnvironment(Environment):
         """Read out what was counted, and learn the labels; they must be a function of (o, a, o')."""
         seen, sets = world.experience().transitions, world.spec.label_sets
         for o, a, z, number in zip(*(column.tolist() for column in seen[:4]), strict=True):
-            label = sets[number] - {HERE, ENDED}
-            known = self._labels.setdefault((o * self.num_actions + a, z), label)
-            if known != label:
-                raise ModelError(
-                    f"the transition ({o}, {a}, {z}) was labelled {format_label(known)} once and "
-                    f"{format_label(label)} another time; labels must be a function of (o, a, o')"
-                )
+            self._labels.add((o, a, z), sets[number] - {HERE, ENDED})
         return Counted.of(world)
 
     def known_rules(self) -> None:
@@ -153,8 +147,8 @@ class BoxEnvironment(Environment):
     def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
         rules = []
         for pair, z in zip(seen.pairs.tolist(), seen.successors.tolist(), strict=True):
-            if label := self._labels[pair, z]:
-                o, a = divmod(pair, self.num_actions)
+            o, a = divmod(pair, self.num_actions)
+            if label := self._labels[o, a, z]:
                 rules.append(LabelRule(label, o, a, z))
         return tuple(rules)
 

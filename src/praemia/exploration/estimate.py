@@ -1,12 +1,14 @@
 """The estimate p̂ as a model to plan in.
 
 A pair never visited has no p̂. It leads to a *sink*, one observation more than there are (the last), which is absorbing.
-Transitions into it and in it are labelled as after the end of an episode: the machine stays and pays nothing.
+On transitions into it and in it the machine stays and pays the least that it ever pays, so that no plan runs towards
+what is not known. Plans are made with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``), where the least is
+0. After the end of an episode, which is known, the machine stays and pays 0 in the user's units, as in any task.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +18,30 @@ from praemia.exploration.dataset import Dataset
 from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling, RuleLabelling
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP, Labels, as_labelling
-from praemia.models.task import Task
+from praemia.models.task import MachineTable, Task
 
 SINK = "praemia-sink"
+INTO_THE_SINK: Label = AFTER_THE_END | {SINK}
+
+
+@dataclass(frozen=True, eq=False)
+class EstimatedTask(Task):
+    """A task in p̂ with its sink, for a machine whose rewards lie in [0, 1]; the sink pays nothing."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number = self.mdp.label_sets.index(INTO_THE_SINK)
+        object.__setattr__(self, "table", _paying_nothing(self.table, number))
+
+
+def _paying_nothing(table: MachineTable, label: int) -> MachineTable:
+    """Return a machine's table in which one label, on which every state stays, pays nothing."""
+    edges = slice(*table.indptr[[label * table.num_states, (label + 1) * table.num_states]])
+    rewards, values, inert = table.rewards.copy(), table.reward_values.copy(), table.inert.copy()
+    rewards[edges] = 0.0
+    values[table.reward_indptr[edges.start] : table.reward_indptr[edges.stop]] = 0.0
+    inert[label] = True
+    return replace(table, rewards=rewards, reward_values=values, inert=inert, _layers_of_width={})
 
 
 @dataclass(frozen=True)
@@ -30,11 +53,12 @@ class SinkLabelling(Labelling):
     absorbing: tuple[int, ...] = ()
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        inside = (targets != self.sink) & ~np.isin(sources, np.array(self.absorbing, dtype=np.int64))
+        lost = targets == self.sink
+        inside = ~lost & ~np.isin(sources, np.array(self.absorbing, dtype=np.int64))
         part, labels = self.inner.of(sources[inside], actions[inside], targets[inside])
-        numbers = np.full(len(sources), len(labels), dtype=np.int32)
+        numbers = np.where(lost, len(labels) + 1, len(labels)).astype(np.int32)
         numbers[inside] = part
-        return numbers, [*labels, AFTER_THE_END]
+        return numbers, [*labels, AFTER_THE_END, INTO_THE_SINK]
 
     def propositions(self) -> Label | None:
         return self.inner.propositions()
@@ -74,12 +98,12 @@ def _all_pairs(observations: NDArray[np.int64], num_actions: int) -> NDArray[np.
 def estimated_task(
     dataset: Dataset, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None
 ) -> Task:
-    """Return the task of a machine in p̂, sink included."""
+    """Return the task of a machine in p̂, sink included, with rewards mapped into [0, 1]."""
     _require_labels(dataset, machine, labels)
     mdp = estimated_mdp(dataset, labels)
     produced = sorted(frozenset().union(*mdp.label_sets) - AFTER_THE_END)
     chosen = dataset.horizon if horizon is None else horizon
-    return Task(mdp, machine.over(produced), chosen, "estimate")
+    return EstimatedTask(mdp, machine.over(produced).in_unit_range, chosen, "estimate")
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:

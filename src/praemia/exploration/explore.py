@@ -18,7 +18,7 @@ With ``until``, exploration ends when the plans of named machines are good enoug
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,9 @@ from praemia.errors import ParameterError, require_whole, unknown_name
 from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment, build_dataset
-from praemia.exploration.fixed_machines import digests_in_advance
+from praemia.exploration.fixed_machines import as_machines, digests_in_advance
 from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
-from praemia.exploration.until import OnCheck, Players, Report, Target, explore_until
+from praemia.exploration.until import CERTIFY, OnCheck, Players, Report, Target, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
@@ -72,9 +72,9 @@ def explore(
     scale: float | None = None,
     keep_search: bool = False,
     stop_below: float = 0.0,
-    machines: Sequence[RewardMachine] = (),
+    machines: Iterable[RewardMachine] = (),
     until: float | None = None,
-    certify: str = "likely",
+    certify: str | None = None,
     on_progress: Report | None = None,
     on_check: OnCheck | None = None,
 ) -> Dataset:
@@ -93,7 +93,7 @@ def explore(
         unless ``until`` is given.
     until : stop when the plan of every machine loses less than this; the data's last source says whether that was
         reached, and what was found at each check.
-    certify : what must be below ``until``: the ``likely`` loss, or the ``proven`` bound.
+    certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
 
     Examples
@@ -106,15 +106,16 @@ def explore(
     """
     chosen = method or ("euler" if until is None else "directed")
     budget = _checked(episodes, policy_episodes, chosen, seed, scale, keep_search, stop_below)
-    _check_method(chosen, until, stop_below)
+    _check_method(budget, until, certify)
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
     environment = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
-    fixed = digests_in_advance(environment, machines)
+    named = as_machines(machines)
+    fixed = digests_in_advance(environment, named)
     report = on_progress or (lambda done, total: None)
     record: dict[str, Any] = {}
     if until is not None:
-        target = Target(until, tuple(machines), certify, chosen == "directed", fixed)
+        target = Target(until, named, certify or CERTIFY[0], chosen == "directed", fixed)
         players = Players(environment, budget.episodes, budget.scale, budget.seed, report)
         record = explore_until(players, target, budget.episodes, on_check or (lambda check: None))
         collected = every = players.counted()
@@ -165,13 +166,18 @@ def _after(done: int, total: int, report: Report) -> Progress:
     return lambda played: report(done + played, total)
 
 
-def _check_method(method: str, until: float | None, stop_below: float) -> None:
-    """Refuse methods that do not go with ``until``, or need it."""
+def _check_method(budget: Budget, until: float | None, certify: str | None) -> None:
+    """Refuse methods that do not go with ``until``, or need it, and what would have no effect."""
+    method = budget.method
+    if budget.keep_search and method != "euler":
+        raise ParameterError(f"keep_search belongs to method='euler'; {method!r} keeps all that it plays")
+    if until is None and certify is not None:
+        raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
     if until is None and method == "directed":
         raise ParameterError("method='directed' goes where it helps to decide when to stop; say until and machines")
     if until is not None and method == "euler":
         raise ParameterError("until goes with method='directed' or 'uncertainty'; EULER searches before it collects")
-    if until is not None and stop_below:
+    if until is not None and budget.stop_below:
         raise ParameterError("until and stop_below are two rules for when to stop; give one of them")
 
 

@@ -35,6 +35,7 @@ def machine_digest(machine: RewardMachine, horizon: int, rules: Rules | None) ->
         "states": sorted(machine.states),
         "initial": machine.initial,
         "edges": sorted(edges, key=json.dumps),
+        "idle": machine.idle_reward.mean,
         "horizon": horizon,
         "labels": None if rules is None else sorted({_rule_text(rule) for rule in rules}),
     }
@@ -45,10 +46,15 @@ def _rule_text(rule: LabelRule) -> str:
     return json.dumps([sorted(rule.propositions), rule.source, rule.action, rule.target])
 
 
-def digests_in_advance(environment: Environment, machines: Sequence[RewardMachine]) -> tuple[str, ...]:
-    """Return the digests of machines to record, before anything is played; refuse what cannot be planned for."""
+def as_machines(machines: Iterable[RewardMachine]) -> tuple[RewardMachine, ...]:
+    """Return some machines as a tuple; they may be given once only, as by a generator."""
     if isinstance(machines, RewardMachine):
         raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
+    return tuple(machines)
+
+
+def digests_in_advance(environment: Environment, machines: Sequence[RewardMachine]) -> tuple[str, ...]:
+    """Return the digests of machines to record, before anything is played; refuse what cannot be planned for."""
     rules = environment.known_rules()
     for number, machine in enumerate(machines):
         if not isinstance(machine, RewardMachine):

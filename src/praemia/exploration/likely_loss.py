@@ -47,12 +47,25 @@ class LikelyLoss:
     ----------
     losses : float64[draws], the losses in all draws, ascending. level, seed : as they were asked for.
     labels_drawn : whether transitions never seen had labels drawn from those that the data has.
+    never_seen : propositions that the machine reads and no label of the data has; draws take them to be impossible.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.riverswim(size=4)
+    >>> data = praemia.explore(task, episodes=300, method="uncertainty", seed=0)
+    >>> likely = praemia.plan_from(data, task.machine).likely(draws=100, level=0.9)
+    >>> likely.draws, likely.level
+    (100, 0.9)
+    >>> likely.at(0.5) <= likely.loss
+    True
     """
 
     losses: NDArray[np.float64] = field(repr=False)
     level: float
     seed: int
     labels_drawn: bool
+    never_seen: tuple[str, ...] = ()
 
     @property
     def draws(self) -> int:
@@ -93,6 +106,8 @@ class LikelyLoss:
         ]
         if self.labels_drawn:
             lines.append("labels of transitions never seen are drawn from those that the data has")
+        if self.never_seen:
+            lines.append(f"never seen, and so taken to be impossible: {', '.join(self.never_seen)}")
         return "\n".join(lines)
 
 
@@ -111,7 +126,7 @@ def likely_loss(
     require_draws(draws, level)
     posterior = Posterior(dataset, machine, policy, labels, random_numbers(seed))
     losses = posterior.losses(draws, None if on_draw is None else lambda number, _: on_draw(number + 1, draws))
-    return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels)
+    return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels, posterior.never_seen)
 
 
 def likely_history_loss(

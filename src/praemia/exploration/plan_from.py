@@ -37,7 +37,7 @@ class ExploredPlan:
     Attributes
     ----------
     policy : whole numbers [H, M, O] for a machine, else a policy over histories.
-    value : its value in p̂, exact or an estimate with an interval.
+    value : its value in p̂, exact or an estimate with an interval; a pair never visited pays the least from then on.
     alpha : how far it may be from the best plan in p̂; NaN if that is not known.
     certificate : how far it may be from the optimum of the true environment: proven.
     dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
@@ -173,9 +173,8 @@ def _for_machine(
     plan = chosen.plan(task)
     certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels, fixed_in_advance)
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy[:, :, :-1])
-    return ExploredPlan(
-        policy, Value.exactly(plan.value), chosen.alpha, chosen.name, certificate, horizon, machine, dataset, labels
-    )
+    value = Value.exactly(machine.reward_range.values_from_unit(plan.value, horizon))
+    return ExploredPlan(policy, value, chosen.alpha, chosen.name, certificate, horizon, machine, dataset, labels)
 
 
 def _for_trajectories(

@@ -73,7 +73,10 @@ RECIPE = Recipe(
 
 
 class Posterior:
-    """The posterior of an environment, for a machine and a policy [H, M, O] to try in it."""
+    """The posterior of an environment, for a machine and a policy [H, M, O] to try in it.
+
+    ``never_seen`` are the propositions that the machine reads and no draw can have, because no label seen has them.
+    """
 
     def __init__(
         self,
@@ -84,6 +87,9 @@ class Posterior:
         rng: np.random.Generator,
     ) -> None:
         self._dataset, self._rng = dataset, rng
+        are_drawn = labels is None and not dataset.labels_known
+        unseen = machine.reads - dataset.labelling.propositions() if are_drawn else frozenset()
+        self.never_seen = tuple(sorted(unseen))
         self._labels = _LabelsOfDraws(dataset, machine, labels)
         self._starts = np.where(dataset.absorbing, 0.0, PRIOR / np.sum(~dataset.absorbing) + dataset.first_counts)
         self._data = self._plan_data(policy)
@@ -174,7 +180,8 @@ class _LabelsOfDraws:
         self.sets, self.machine = tuple(sets), machine.over(sorted(frozenset().union(*sets) - AFTER_THE_END))
         self.table = MachineTable.of(self.machine, sets)
         self.unknown = np.flatnonzero(~is_known)
-        seen = np.unique(numbers[dataset.pairs * size + dataset.successors])
+        going_on = ~dataset.absorbing[dataset.pairs // dataset.num_actions]  # after the end there is nothing to label
+        seen = np.unique(numbers[(dataset.pairs * size + dataset.successors)[going_on]])
         # Every label that may be drawn needs a row for every o' that it may be drawn for.
         more = (np.repeat(seen, size), np.tile(np.arange(size), len(seen))) if len(self.unknown) else ((), ())
         all_labels = np.concatenate((numbers, more[0])).astype(np.int32)

@@ -13,8 +13,9 @@ After 100, 200, 400, … episodes the largest loss of all machines' plans is com
 certificate's bound (proven). Exploration ends when it is below ε.
 
 *Optional stopping.* The posterior given the data does not depend on the rule that ended the collection, so the likely
-loss needs no correction for the checks; it holds under the prior, as ever. The proven bound is about the data at one
-check, so ρ is shared among all checks that there can be.
+loss needs no correction for the checks; it holds under the prior, as ever. For the proven bound ρ is shared among all
+checks that there can be. That is on the safe side and not needed: all parts of the confidence
+(``praemia.exploration.confidence``) hold for every number of visits at once, so at every check.
 
 Between checks, half of the episodes go where ``praemia.exploration.until`` says. The other half are the uncertainty
 explorer's: the directions know nothing of what no draw has thought of.
@@ -70,7 +71,7 @@ def judged(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weight
     weights, own = np.zeros(dataset.visits.shape), occupancy(task, policy).pairs[:-1]
     for loss, _, other in worst:
         weights += loss * np.abs(occupancy(task, _with_sink(task, other)).pairs[:-1] - own)
-    return LikelyLoss(np.sort(losses), LEVEL, 0, posterior.draws_labels), weights
+    return LikelyLoss(np.sort(losses), LEVEL, 0, posterior.draws_labels, posterior.never_seen), weights
 
 
 def _with_sink(task: Task, policy: Actions) -> Actions:
@@ -94,7 +95,7 @@ def most_gain(dataset: Dataset, gain: Weights) -> Actions:
 
 CERTIFY = ("likely", "proven")
 FIRST_CHECK = 100  # episodes
-FAILURE_PROB = 0.05  # ρ of the proven bound, for all checks together
+FAILURE_PROB = 0.05  # ρ of the proven bound, shared among all checks
 BATCHES = 8  # plans between two checks
 NEVER = 0.5  # a pair never visited counts as visited so often
 
@@ -219,6 +220,9 @@ def _check(dataset: Dataset, target: Target, num_checks: int) -> tuple[float, We
 
 
 def _is_readable(dataset: Dataset, machine: RewardMachine) -> bool:
-    """Tell whether labels that the machine reads have been met; in a black box that may take a while."""
-    read = frozenset().union(*(rule.guard.propositions() for rule in machine.rules))
-    return not read or bool(read & dataset.labelling.propositions())
+    """Tell whether all that the machine reads is known to occur or not; in a black box it must have been seen.
+
+    Draws take a label that was never seen to be impossible, so without this a machine that waits for one would be done
+    at once.
+    """
+    return dataset.labels_known or machine.reads <= dataset.labelling.propositions()

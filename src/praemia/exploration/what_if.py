@@ -86,8 +86,12 @@ class Row:
 
     def exceeds_value(self, bound: float) -> bool:
         """Tell whether a bound on the loss is more than the plan's own value in p̂, above the least that can be paid."""
-        least = self.plan.horizon * self.plan.reward.reward_range.low  # type: ignore[union-attr]
-        return bound > self.plan.value.value - least
+        return bound > self.plan.value.value - self.least
+
+    @property
+    def least(self) -> float:
+        """The least that an episode can pay."""
+        return self.plan.horizon * self.plan.reward.reward_range.low  # type: ignore[union-attr]
 
     def text(self) -> str:
         """Say in a few lines what is proven and what is likely, and whether it says anything."""

@@ -92,20 +92,25 @@ def intervals_figure(rows: list[Row]) -> str:
     for place, row in enumerate(rows):
         y = STEP * (place + 0.5)
         sure = row.plan.certificate
-        unit = WIDE / max(sure.optimistic, 1e-12)
-        low = LEFT + unit * sure.pessimistic
+        low = _at(row, sure.pessimistic)
         colour = RULE if sure.is_vacuous else _tint(0.45)
         parts.append(_text(LEFT - 10, y + 4, row.name, INK, 13, anchor="end"))
         shape = f'x="{low:.1f}" y="{y - 6:.1f}" width="{max(2.0, LEFT + WIDE - low):.1f}" height="12" rx="2"'
         parts.append(f'<rect {shape} fill="{colour}"/>')
         if row.true_value is not None and row.optimum is not None:
-            parts.append(_line(LEFT + unit * row.optimum, y - 10, y + 10, AMBER, 2.5))
-            parts.append(f'<circle cx="{LEFT + unit * row.true_value:.1f}" cy="{y:.1f}" r="4" fill="{INK}"/>')
+            parts.append(_line(_at(row, row.optimum), y - 10, y + 10, AMBER, 2.5))
+            parts.append(f'<circle cx="{_at(row, row.true_value):.1f}" cy="{y:.1f}" r="4" fill="{INK}"/>')
     known = rows[0].optimum is not None
     caption = "From what the plan certainly earns to what no policy exceeds (100%); grey: a vacuous certificate." + (
         " Dot: the plan's true value. Amber line: the true optimum." if known else ""
     )
     return html.figure(_svg(LEFT + WIDE + 30, height + 22, parts, "certificates"), caption)
+
+
+def _at(row: Row, value: float) -> float:
+    """Return where a value stands between the least that can be paid and the most that any policy can earn."""
+    most = row.plan.certificate.optimistic - row.least
+    return LEFT + WIDE * (value - row.least) / most if most > 0.0 else LEFT
 
 
 def losses_figure(rows: list[Row]) -> str:
@@ -119,13 +124,14 @@ def losses_figure(rows: list[Row]) -> str:
         parts.append(_text(x, height + 16, f"≤ {share}" if tick == 0 else share, INK, 11, anchor="middle"))
 
     def at(row: Row, loss: float) -> float:
-        share = min(1.0, max(LEAST_SHARE, loss / row.plan.certificate.largest))
+        largest = row.plan.certificate.largest
+        share = min(1.0, max(LEAST_SHARE, loss / largest if largest > 0.0 else 0.0))
         return LEFT + WIDE * (1.0 + math.log10(share) / decades)
 
     for place, row in enumerate(rows):
         y = STEP * (place + 0.5)
         parts.append(_text(LEFT - 10, y + 4, row.name, INK, 13, anchor="end"))
-        parts.append(_line(at(row, row.plan.value.value), y - 10, y + 10, RULE, 2.0))
+        parts.append(_line(at(row, row.plan.value.value - row.least), y - 10, y + 10, RULE, 2.0))
         x = at(row, row.plan.certificate.bound)
         parts.append(f'<rect x="{x - 5:.1f}" y="{y - 5:.1f}" width="10" height="10" fill="{_tint(1.0)}"/>')
         if row.likely is not None:

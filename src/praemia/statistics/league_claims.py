@@ -25,7 +25,7 @@ def check_league(study: Study) -> list[Claim]:
         return []
     tuned = {*TUNED_ON, *TUNED_ON_FOR_HEADROOM}
     untouched = {task: members for task, members in study.settings.items() if task not in tuned}
-    first = [_first(Board.of(untouched))] if untouched else []
+    first = [_first(Board.of(untouched), study.name)] if untouched else []
     return [*_settings(Runs([study])), *first, _few_linear_runs(study)]
 
 
@@ -50,8 +50,8 @@ def _settings(runs: Runs) -> list[Claim]:
     ]
 
 
-def _first(board: Board) -> Claim:
-    """Compare with every other learner over kinds of task; more runs do not make the kinds agree."""
+def _first(board: Board, study: str) -> Claim:
+    """Compare with every other learner over kinds of task; from 8 runs on, more do not make the kinds agree."""
     others = [name for name in board.learners if name != HEADROOM]
     confidence, scale = together(Question.ABOVE, len(others)), Scale.ratio()
     runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
@@ -63,6 +63,7 @@ def _first(board: Board) -> Claim:
             (f"{HEADROOM} is ahead", "level", f"{other} is ahead"),
             Question.ABOVE,
             runs,
+            tuple((study, task, title) for task in board.tasks for title in (other, HEADROOM)),
         )
         for other in others
     ]
@@ -79,7 +80,7 @@ def _first(board: Board) -> Claim:
         confidence,
         tuple(lines),
         why,
-        more_runs_help=False,
+        more_runs_help=runs < MIN_RUNS,
     )
 
 

@@ -12,9 +12,10 @@ A claim is a list of comparisons, and holds when each of them does. A comparison
 An interval around the value lies within the margin when its half-width is below about 5 %: as many runs as that takes
 decide whether two learners are level. Fewer than 8 runs decide nothing.
 
-The intervals of a claim hold together with 95 %, whichever comparison is looked at, and at each of the numbers of runs
-8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7 looks each of them is taken at
-1 − 5 %/(7m). So runs may be added until a claim is decided without making mistakes likelier.
+If single intervals cover as stated, those of a claim hold together with 95 %, whichever comparison is looked at, and
+at each of the numbers of runs 8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7
+looks each of them is taken at 1 − 5 %/(7m). So runs may be added, up to these numbers, until a claim is decided without
+making mistakes likelier; looks at other numbers of runs are not counted.
 """
 
 from __future__ import annotations
@@ -55,8 +56,9 @@ class Scale(NamedTuple):
         return cls(even - margin, even, even + margin)
 
     def is_level(self, interval: Interval) -> bool:
-        """Tell whether an interval lies within the margin."""
-        return self.below < interval.low and interval.high < self.above
+        """Tell whether an interval lies within the margin; one without width at the value does, whatever the margin."""
+        is_even = interval.low == self.even == interval.high
+        return is_even or (self.below < interval.low and interval.high < self.above)
 
     def read(self, interval: Interval, words: tuple[str, str, str]) -> str:
         """Say what an interval means: above the value, below it, level within the margin, or none of these."""
