@@ -511,10 +511,10 @@ EXPLORATION = (
         BY_HAND,
     ),
     Fault(
-        "the sink reads the empty label",
+        "the machine halts in the sink as after an episode's end",
         "exploration/estimate.py",
-        "numbers[lost] = len(labels) + 1",
-        "numbers[lost] = len(labels)",
+        "np.where(lost, len(labels) + 1, len(labels))",
+        "np.where(lost, len(labels), len(labels) + 1)",
         ESTIMATE,
     ),
     Fault(
