@@ -45,7 +45,7 @@ def with_step_costs(scale: float, shift: float) -> Task:
     label_sets = [frozenset(), frozenset({"item"}), frozenset({"delivery"})]
     assert set(task.mdp.label_sets) <= set(label_sets)
     builder = MachineBuilder("empty", ["item", "delivery"])
-    guards = {"": "!item & !delivery", "item": "item & !delivery", "delivery": "delivery & !item"}
+    guards = {"": "else", "item": "item & !delivery", "delivery": "delivery & !item"}
     moves = {("empty", "item"): "loaded", ("loaded", "delivery"): "done"}
     for state in ("empty", "loaded", "done"):
         for event, guard in guards.items():

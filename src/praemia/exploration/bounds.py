@@ -69,6 +69,7 @@ from praemia.models.labels import RuleLabelling
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import Labels, as_labelling
 from praemia.models.task import MachineTable, Task, TaskSpec
+from praemia.models.unseen import idle_states
 
 Values = NDArray[np.float64]
 
@@ -104,11 +105,16 @@ def largest_distance(kernel: Any, confidence: Confidence, horizon: int) -> tuple
     return values, actions
 
 
-def most_to_earn(machine: RewardMachine, horizon: int) -> Values:
-    """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M]."""
+def most_to_earn(machine: RewardMachine, horizon: int, *, can_end: bool = True) -> Values:
+    """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M].
+
+    Steps on which nothing happens count where they are possible: a label matches no rule, or an episode can end.
+    """
     table = np.zeros((horizon + 1, machine.num_states))
+    idle = machine.idle_reward.mean
+    is_idle = can_end or idle == 0.0 or idle_states(machine)
     for h in range(horizon - 1, -1, -1):
-        table[h] = machine.idle_reward.mean + table[h + 1]
+        table[h] = np.where(is_idle, idle + table[h + 1], 0.0)
         for rule in machine.rules:
             m = machine.index[rule.source]
             gain = sum(

@@ -29,8 +29,9 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.fixed_machines import is_recorded
 from praemia.kernels.arrays import Actions
+from praemia.models.labels import ENDED, RuleLabelling
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels
+from praemia.models.mdp import Labels, as_labelling
 from praemia.models.task import Task
 from praemia.planning.exact import occupancy
 
@@ -154,7 +155,7 @@ def certify_machine(
     inner = policy.transpose(0, 2, 1)
     # The bounds are for rewards in [0, 1]; what they say is told in the user's units at the end.
     scale, unit = machine.reward_range, machine.in_unit_range
-    most = most_to_earn(unit, task.horizon)
+    most = most_to_earn(unit, task.horizon, can_end=_can_end(dataset, labels))
     largest, start = float(most[0, task.table.initial]), dataset.start_probs
     found = machine_bounds(dataset, task, unit, labels, sure, inner, most)
     distances = (min(largest, sure.start_tv * largest + float(start @ b)) for b in (found.farthest, found.distance))
@@ -174,6 +175,14 @@ def certify_machine(
         holds_for=holds_for,
         to_visit=_suggestions(dataset, sure, visits),
     )
+
+
+def _can_end(dataset: Dataset, labels: Labels | None) -> bool:
+    """Tell whether episodes may end before their last step."""
+    labelling = dataset.labelling if labels is None else as_labelling(labels)
+    if not isinstance(labelling, RuleLabelling) or not (dataset.labels_known or labels is not None):
+        return True
+    return bool(dataset.absorbing.any()) or any(ENDED in rule.propositions for rule in labelling.rules)
 
 
 def _scope(

@@ -90,7 +90,8 @@ class Posterior:
         are_drawn = labels is None and not dataset.labels_known
         unseen = machine.reads - dataset.labelling.propositions() if are_drawn else frozenset()
         self.never_seen = tuple(sorted(unseen))
-        self._labels = _LabelsOfDraws(dataset, machine, labels)
+        self._labels = _LabelsOfDraws(dataset, machine.in_unit_range, labels)
+        self._span = machine.reward_range.span
         self._starts = np.where(dataset.absorbing, 0.0, PRIOR / np.sum(~dataset.absorbing) + dataset.first_counts)
         self._data = self._plan_data(policy)
         shape = (len(policy), dataset.num_observations, COPIES * machine.num_states)
@@ -103,12 +104,12 @@ class Posterior:
         return len(self._labels.unknown) > 0
 
     def draw(self) -> float:
-        """Draw an environment; return V* − V^π at its start."""
+        """Draw an environment; return V* − V^π at its start, in the user's units."""
         self._labels.draw(self._rng)
         call_plan(self._kernel, (self._data, self._greedy))
         gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
         weights = self._rng.standard_gamma(self._starts)
-        return float(weights @ gaps / weights.sum())
+        return self._span * float(weights @ gaps / weights.sum())
 
     def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
         """Draw some environments; return their losses. ``after`` is called with each draw's number and loss."""

@@ -61,12 +61,24 @@ def exhaustive_labels(machine: RewardMachine) -> list[Label]:
         return machine.exhaustive_labels()
     found: list[Label] = []
     for state in machine.states:
-        guards = [rule.guard for rule in machine.rules_from(state)]
-        nothing_else: Guard = Constant(True)
-        for guard in guards:
-            nothing_else = nothing_else & ~guard
-        found += [label for guard in (*guards, nothing_else) if (label := overlap(guard, guard)) is not None]
+        guards = (*(rule.guard for rule in machine.rules_from(state)), _no_rule(machine, state))
+        found += [label for guard in guards if (label := overlap(guard, guard)) is not None]
     return list(dict.fromkeys(found))
+
+
+def idle_states(machine: RewardMachine) -> NDArray[np.bool_]:
+    """Return bool[M], the states in which some label matches no rule."""
+    if isinstance(machine, SymbolicMachine):
+        return np.zeros(machine.num_states, dtype=bool)
+    return np.array([overlap(_no_rule(machine, state), Constant(True)) is not None for state in machine.states])
+
+
+def _no_rule(machine: RewardMachine, state: str) -> Guard:
+    """Return the guard that holds on the labels that match no rule of a state."""
+    nothing: Guard = Constant(True)
+    for rule in machine.rules_from(state):
+        nothing = nothing & ~rule.guard
+    return nothing
 
 
 def _outlook(
