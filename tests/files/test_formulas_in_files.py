@@ -1,11 +1,15 @@
 """Task files and machine files may hold a formula or an expression in place of states and rules."""
 
+import numpy as np
 import pytest
 
 from praemia import envs
 from praemia.errors import PraemiaError
 from praemia.files import dump_task, load_machine, load_task, parse_task
+from praemia.models.labels import LabelRule
 from praemia.models.machine import RewardMachine
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
 from praemia.planning.exact import solve
 
 CELLS = """\
@@ -78,3 +82,17 @@ def test_a_mistake_has_its_line(old, new, message):
     with pytest.raises(PraemiaError) as error:
         parse_task(CELLS.replace(old, new), "cells.yaml")
     assert message in str(error.value)
+
+
+def test_a_task_keeps_its_formula_when_it_is_written():
+    conjunction = " & ".join(f"F a{i}" for i in range(7))
+    machine = RewardMachine.from_ltlf(conjunction, reward=2.0).with_chance({"a1": 0.5})
+    mdp = LabeledMDP.from_dense(np.ones((1, 1, 1)), [LabelRule("a1", source=0)])
+    task = Task(mdp, machine, 3)
+    text = dump_task(task)
+    assert conjunction in text
+    assert "transitions" not in text.partition("machine:")[2]
+    again = parse_task(text, "again")
+    assert again.machine == machine
+    sums = RewardMachine.from_ltlf({"F a1": 1.0, "F a2": -0.5}, pay="each")
+    assert parse_task(dump_task(Task(mdp, sums, 3)), "again").machine == sums

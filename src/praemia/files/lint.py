@@ -17,6 +17,7 @@ from praemia.models.guards import Constant, overlap
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine, Rule
 from praemia.models.mdp import LabeledMDP
+from praemia.models.symbolic import SymbolicMachine
 from praemia.models.task import Task
 
 SHOWN_NAMES = 5
@@ -105,7 +106,7 @@ def _odd_rules(machine: RewardMachine, can_fire: CanFire, reason: str) -> Iterat
         if state not in reached:
             yield Finding("warning", f"machine state {state!r} cannot be reached")
     for rule, can in zip(machine.rules, fires, strict=True):
-        if not can:
+        if not can and not isinstance(machine, SymbolicMachine):  # whose rules nobody wrote
             yield Finding("warning", f"{rule.where}: this rule never fires; {reason}")
     paying = {rule.source for rule in firing if any(out.reward.mean != 0.0 for out in rule.outcomes)}
     hopeful = _closure(paying, {(target, source) for source, target in steps})

@@ -93,7 +93,7 @@ def dump_machine(machine: RewardMachine) -> str:
 
 
 def _task_record(task: Task) -> dict[str, Any]:
-    return {"mdp": _mdp_record(task.mdp), "machine": _machine_record(task.machine), "horizon": task.horizon}
+    return {"mdp": _mdp_record(task.mdp), "machine": _short_record(task.machine), "horizon": task.horizon}
 
 
 def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
@@ -134,6 +134,12 @@ def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
         "to": None if rule.target is None else mdp.observation_name(rule.target),
     }
     return {key: name for key, name in part.items() if name is not None} | {"label": sorted(rule.propositions)}
+
+
+def _short_record(machine: RewardMachine) -> dict[str, Any]:
+    """Return a machine as it was written, where it was by a formula: it may have half a million rules."""
+    source = getattr(machine, "source", None)
+    return _machine_record(machine) if source is None else {**source, "propositions": list(machine.propositions)}
 
 
 def _machine_record(machine: RewardMachine) -> dict[str, Any]:

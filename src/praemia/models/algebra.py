@@ -115,7 +115,9 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> Symboli
             raise ParameterError(f"the chance of noticing {name!r} is {chance}; it must lie in [0, 1]")
         if name in known.variables:
             roots = _noticed(store, roots, known.variables[name], float(chance))
-    return known.changed(known.propositions, known.variables, store, roots)
+    has_source = known.source is not None and "chance" not in known.source
+    source = {**(known.source or {}), "chance": dict(chances)} if has_source else None
+    return known.changed(known.propositions, known.variables, store, roots, source)
 
 
 def _noticed(store: Diagrams, roots: Sequence[int], variable: int, chance: float) -> list[int]:

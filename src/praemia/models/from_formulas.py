@@ -40,8 +40,12 @@ def machine_from(
     """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
     require_way(pay)
     growth = growth_limits(max_states)
+    key = "ltlf" if kind == "formula" else "regex"
     if isinstance(text, str):
-        return paying_machine(accept(kind, text, growth), pay, reward, propositions, growth)
+        machine = paying_machine(accept(kind, text, growth), pay, reward, propositions, growth)
+        return _with_source(machine, {key: text, "reward": float(reward), "pay": pay})
+    if not isinstance(text, Mapping):
+        raise ParameterError(f"a {kind} is {text!r}; expected text, or a mapping from texts to rewards")
     from praemia.models.algebra import add
 
     if not text:
@@ -54,7 +58,11 @@ def machine_from(
     total = machines[0]
     for machine in machines[1:]:
         total = add(total, machine)
-    return total
+    return _with_source(total, {key: {part: float(own) for part, own in text.items()}, "pay": pay})
+
+
+def _with_source(machine: SymbolicMachine, source: Mapping[str, object]) -> SymbolicMachine:
+    return machine.changed(machine.propositions, machine.variables, machine.diagrams, machine.roots, source)
 
 
 def accept(kind: str, text: str, growth: Growth) -> Automaton:

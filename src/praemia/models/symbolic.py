@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import cached_property
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
 from praemia.formulas.booleans import Booleans
@@ -41,12 +41,14 @@ class SymbolicMachine(RewardMachine):
     variables : the variable of each proposition that diagrams decide; other propositions are not read.
     diagrams : a store whose values are ``Branches``; roots : the diagram of each state.
     meanings : for each state, in words or as a formula, what it stands for.
+    source : the keys of a file that says the same in short, such as ``ltlf`` and ``pay``; None where there is none.
     """
 
     variables: Mapping[str, int]
     diagrams: Diagrams
     roots: tuple[int, ...]
     meanings: Mapping[str, str]
+    source: Mapping[str, Any] | None
 
     def __init__(
         self,
@@ -58,6 +60,7 @@ class SymbolicMachine(RewardMachine):
         roots: Sequence[int],
         meanings: Sequence[str],
         idle_reward: Reward = NOTHING,
+        source: Mapping[str, Any] | None = None,
     ) -> None:
         self._validate_names("state", tuple(states))
         self._validate_names("proposition", tuple(propositions))
@@ -70,6 +73,7 @@ class SymbolicMachine(RewardMachine):
             "roots": tuple(roots),
             "meanings": dict(zip(states, meanings, strict=True)),
             "idle_reward": idle_reward,
+            "source": source,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -136,7 +140,7 @@ class SymbolicMachine(RewardMachine):
     def over(self, propositions: Iterable[str]) -> SymbolicMachine:
         """Return the same machine over a larger set of propositions, which it does not read."""
         union = tuple(dict.fromkeys((*self.propositions, *propositions)))
-        return self.changed(union, self.variables, self.diagrams, self.roots)
+        return self.changed(union, self.variables, self.diagrams, self.roots, self.source)
 
     def copied(self) -> tuple[Diagrams, list[int]]:
         """Return a new store with the diagrams of this machine, to add to."""
@@ -145,12 +149,17 @@ class SymbolicMachine(RewardMachine):
         return store, [copy(self.diagrams, root, store, lambda branches: branches, memo) for root in self.roots]
 
     def changed(
-        self, propositions: Sequence[str], variables: Mapping[str, int], diagrams: Diagrams, roots: Sequence[int]
+        self,
+        propositions: Sequence[str],
+        variables: Mapping[str, int],
+        diagrams: Diagrams,
+        roots: Sequence[int],
+        source: Mapping[str, Any] | None = None,
     ) -> SymbolicMachine:
         """Return a machine with the same states and other diagrams."""
         meanings = tuple(self.meanings.values())
         names = self.states, self.initial, propositions
-        return SymbolicMachine(*names, variables, diagrams, roots, meanings, self.idle_reward)
+        return SymbolicMachine(*names, variables, diagrams, roots, meanings, self.idle_reward, source)
 
     def exhaustive_labels(self) -> list[frozenset[str]]:
         """Return labels on which every state does all that it can do on any label."""
