@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from praemia.drawing.diagrams import draw_machine, edge_text, machine_svg, mermaid
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
-from praemia.errors import FileError, MissingExtraError, PraemiaError
+from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.rewards import Reward
 
@@ -148,3 +148,9 @@ def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path,
         draw_machine(patrol(), tmp_path / "machine.svg")
     assert not os.listdir(tmp_path)
     assert draw_machine(patrol(), tmp_path / "machine.mmd").exists()
+
+
+def test_a_machine_too_large_to_draw_is_refused(tmp_path):
+    machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(9)))
+    with pytest.raises(SizeError, match="512 states is too large to draw"):
+        draw_machine(machine, tmp_path / "large.svg")

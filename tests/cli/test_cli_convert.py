@@ -90,3 +90,12 @@ def test_commands_take_any_machine_file(files: Path, capsys: pytest.CaptureFixtu
     (files / "task.yaml").write_text("environment: {name: office}\nmachine: task.yaml\n")
     assert execute(["check", "task.yaml"]) == 2
     assert "unknown key 'environment'" in capsys.readouterr().err
+
+
+def test_a_task_is_not_written_in_another_format_than_its_ending(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "task.json"
+    assert execute(["convert", "riverswim-3", str(target), "--to", "yaml"]) == 2
+    assert "--to yaml is for machines" in capsys.readouterr().err
+    assert not target.exists()

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import praemia
-from praemia.errors import ModelError, ParameterError, PraemiaError
+from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
 from praemia.files import load_machine, save_machine
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
@@ -246,3 +246,17 @@ def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
 
 def test_a_machine_travels_to_other_processes():
     assert pickle.loads(pickle.dumps(fetch())) == fetch()
+
+
+def test_a_sum_of_formulas_keeps_its_limit():
+    formulas = {f"F a{i}": 1.0 + i for i in range(8)}
+    with pytest.raises(SizeError, match="outgrew its limit of 50 states"):
+        RewardMachine.from_ltlf(formulas, max_states=50)
+
+
+@pytest.mark.parametrize("text", [3, ["F a"], None])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(ParameterError, match="expected text, or a mapping"):
+        RewardMachine.from_ltlf(text)
+    with pytest.raises(ParameterError, match="expected a mapping from events"):
+        fetch().with_chance([("item", 0.2)])

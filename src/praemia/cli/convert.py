@@ -34,6 +34,8 @@ def command(source: str, target: Path, source_format: str | None, target_format:
     loaded = load(source, source_format, pay=pay) if looks_like_file(source) else resolve_task(source)
     wants_machine = target_format == "multiagent" or is_text_format(format_of(target, target_format))
     if isinstance(loaded, Task) and not wants_machine:
+        if target_format not in (None, format_of(target, None)):
+            raise click.UsageError(f"--to {target_format} is for machines; a task is written as {target.name} ends")
         save_task(loaded, target)
         click.echo(f"wrote the task to {target}", err=True)
         return

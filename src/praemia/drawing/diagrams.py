@@ -17,12 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import ParameterError, missing_extra
+from praemia.errors import ParameterError, SizeError, missing_extra
 from praemia.files.atomic_io import write_whole
 from praemia.models.guards import Junction
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.symbolic import SymbolicMachine
 
+MAX_DRAWN = 300  # states; Graphviz takes minutes for more
 GRAPHVIZ_SUFFIXES = (".svg", ".png", ".pdf", ".dot")
 MERMAID_SUFFIX = ".mmd"
 
@@ -69,6 +70,8 @@ def machine_svg(machine: RewardMachine) -> str:
 def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
     """Draw a machine into a file, under a title; its suffix says how: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
     path = Path(path)
+    if machine.num_states > MAX_DRAWN:
+        raise SizeError(f"a machine of {machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}")
     suffix = path.suffix.lower()
     if suffix == MERMAID_SUFFIX:
         content = mermaid(machine, title).encode()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
-from praemia.errors import ParameterError, SizeError, unknown_name
+from praemia.errors import ParameterError, unknown_name
 from praemia.formulas.diagrams import Diagrams, Memo
-from praemia.formulas.growth import MAX_STATES
+from praemia.formulas.growth import Growth
 from praemia.formulas.minimise import minimise
 from praemia.formulas.paying import MAX_NAME
 from praemia.models.machine import RewardMachine
@@ -33,8 +33,9 @@ def merged(branches: Iterable[Branch]) -> Branches:
     )
 
 
-def add(first: RewardMachine, second: RewardMachine) -> SymbolicMachine:
+def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = None) -> SymbolicMachine:
     """Return the machine that moves as two do, independently given the label, and pays the sum of what they pay."""
+    growth = growth or Growth()
     parts = symbolic(first), symbolic(second)
     propositions = tuple(dict.fromkeys((*first.propositions, *second.propositions)))
     variables = {name: variable for variable, name in enumerate(propositions)}
@@ -44,14 +45,15 @@ def add(first: RewardMachine, second: RewardMachine) -> SymbolicMachine:
     numbers = {pairs[0]: 0}
 
     def together(one: Branches, other: Branches) -> Branches:
-        return merged(_joint(a, b, pairs, numbers) for a in one for b in other)
+        found = merged(_joint(a, b, pairs, numbers) for a in one for b in other)
+        growth.num_states = len(pairs)
+        growth.check(len(store), len(pairs))
+        return found
 
     roots: list[int] = []
     memo: Memo = {}
     for i, j in pairs:
         roots.append(store.combine(left[i], right[j], together, memo))
-        if len(pairs) > MAX_STATES:
-            raise SizeError(f"the sum of two machines has more than {MAX_STATES:,} states")
     meanings = [f"{first.states[i]} + {second.states[j]}" for i, j in pairs]
     return _smallest(propositions, variables, store, roots, meanings)
 
@@ -106,6 +108,8 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> Symboli
 
     An event that is not noticed is taken out of the label for the whole machine: a rule that reads ``!event`` holds.
     """
+    if not isinstance(chances, Mapping):
+        raise ParameterError(f"chances are {chances!r}; expected a mapping from events to probabilities")
     known = symbolic(machine)
     store, roots = known.copied()
     for name, chance in chances.items():

@@ -57,7 +57,7 @@ def machine_from(
     ]
     total = machines[0]
     for machine in machines[1:]:
-        total = add(total, machine)
+        total = add(total, machine, growth)
     return _with_source(total, {key: {part: float(own) for part, own in text.items()}, "pay": pay})
 
 
