@@ -32,6 +32,8 @@ from yaml.events import (
 from praemia.errors import FileError, PraemiaError
 
 MAX_BYTES = 16 << 20
+# A pair of JSON's escapes for one character, after an even number of backslashes.
+_SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
 MAX_DEPTH = 64
 MAX_DIGITS = 300
 
@@ -113,6 +115,7 @@ def read_source(path: str | Path) -> Source:
 
 def parse_source(text: str, name: str) -> Source:
     """Turn text into data; ``name`` stands for it in messages."""
+    text = _SURROGATES.sub(_joined, text)
     try:
         documents = _build(name, yaml.parse(text, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:
@@ -124,6 +127,12 @@ def parse_source(text: str, name: str) -> Source:
     if not documents:
         raise FileError(f"{name}: the file is empty")
     return Source(name, text, documents[0])
+
+
+def _joined(escapes: re.Match[str]) -> str:
+    """Return the character that JSON writes as two escapes, which YAML does not know."""
+    before, high, low = escapes.groups()
+    return before + chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
 
 
 def read_text(path: Path) -> str:
