@@ -144,6 +144,7 @@ class Original:
 
     def __init__(self, text: str) -> None:
         lines = [line.strip() for line in text.splitlines() if line.strip() and not line.strip().startswith("#")]
+        # The original evaluates its files, and so does this copy of its meaning, on the samples above alone.
         terminals = eval(lines[1])
         self.moves: dict[int, dict[int | None, str]] = {}
         self.rewards: dict[int, dict[int | None, Any]] = {}

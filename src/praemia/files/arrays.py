@@ -72,6 +72,9 @@ class PackedArrays:
         except Exception:
             raise DamageError("it is cut short, or no archive of arrays") from None
         entries = self._archive.infolist()
+        # A damaged table of contents can hide an entry; the archive's last bytes say how many there are.
+        if int.from_bytes(data[-12:-10], "little") != len(entries):
+            raise DamageError("its table of contents is damaged")
         self._entries = {entry.filename.removesuffix(".npy"): entry for entry in entries}
         if len(self._entries) < len(entries):
             raise DamageError("it has two arrays of one name")

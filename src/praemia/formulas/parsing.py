@@ -8,7 +8,6 @@ never evaluated.
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import Any
 
@@ -25,6 +24,7 @@ from praemia.formulas.formula import (
     proposition,
     unary,
 )
+from praemia.formulas.text import unquoted
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 150
@@ -124,7 +124,7 @@ def read_name(token: str) -> str:
     """Return the name that a NAME or QUOTED token means."""
     if not token.startswith('"'):
         return str(token)
-    return re.sub(r"\\(.)", r"\1", token[1:-1])
+    return unquoted(token)
 
 
 def _build(node: Any) -> Formula:

@@ -19,7 +19,17 @@ def quoted(name: str) -> str:
     """Write a proposition bare where that can be read back, else in double quotes."""
     if PLAIN.fullmatch(name) and name not in RESERVED:
         return name
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return in_quotes(name)
+
+
+def in_quotes(text: str) -> str:
+    """Write text in double quotes, with a backslash before quotes and backslashes."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def unquoted(text: str) -> str:
+    """Return the text that stands in double quotes."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
 def write(formula: Formula, tightness: int = 0) -> str:

@@ -20,6 +20,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from praemia.errors import ModelError
+from praemia.formulas.text import in_quotes, unquoted
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100
@@ -185,16 +186,6 @@ def quoted_name(name: str, reserved: Set[str]) -> str:
     if _NAME.fullmatch(name) and name not in reserved:
         return name
     return in_quotes(name)
-
-
-def in_quotes(text: str) -> str:
-    """Write text in double quotes, with a backslash before quotes and backslashes."""
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def unquoted(text: str) -> str:
-    """Return the text that stands in double quotes."""
-    return re.sub(r"\\(.)", r"\1", text[1:-1])
 
 
 def _negate(part: Guard) -> Guard:

@@ -309,7 +309,7 @@ class Task:
         )
 
     def with_machine(self, machine: RewardMachine) -> Task:
-        """Return the task of the same MDP and horizon under another machine; ``lint`` tells what it reads in vain."""
+        """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
         produced = frozenset().union(*self.mdp.label_sets) - AFTER_THE_END
         return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
 

@@ -27,7 +27,7 @@ from praemia.files.formats.common import (
     without_stays,
     write_number,
 )
-from praemia.models.guards import in_quotes, unquoted
+from praemia.formulas.text import in_quotes, unquoted
 from praemia.models.machine import Outcome, RewardMachine, Rule
 from praemia.models.rewards import Reward
 
