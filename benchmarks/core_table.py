@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1] / "src" / "praemia"
 BACKWARD, PLAYING = "backward loops", "loops that plan and play"
 WHY = {
     (BACKWARD, "kernels/recursion.py"): "the recursion of all learners",
-    (BACKWARD, "kernels/two_tables.py"): "its variant with a lower table beside",
+    (BACKWARD, "kernels/two_sided_recursion.py"): "its variant with a lower table beside",
     (
         BACKWARD,
         "kernels/exact_planning.py",

@@ -16,7 +16,7 @@ from praemia.errors import FileError, MissingExtraError
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report.page import publish, write_report
-from praemia.simulation.seeds import STREAMS
+from praemia.simulation.run import STREAMS
 from praemia.statistics.stored_runs import discover
 
 pytest.importorskip("plotly")

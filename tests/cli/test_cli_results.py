@@ -12,8 +12,7 @@ from stored_runs import CORRECT, PRM, fill, made_up, small
 
 from praemia.cli import execute
 from praemia.experiments.store import MARKER, Store
-from praemia.simulation.run import FORMAT
-from praemia.simulation.seeds import STREAMS
+from praemia.simulation.run import FORMAT, STREAMS
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 

@@ -16,7 +16,7 @@ from praemia.exploration import Dataset, ExploredPlan, plan_from
 from praemia.exploration.bounds import machine_bounds, most_to_earn
 from praemia.exploration.confidence import Confidence, confidence, function_radii
 from praemia.exploration.estimate import estimated_task
-from praemia.kernels.largest_means import largest_by_kl
+from praemia.kernels.certify import largest_by_kl
 from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP

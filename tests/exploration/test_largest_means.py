@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq, linprog
 from scipy.special import xlogy
 
-from praemia.kernels.largest_means import largest_by_distance, largest_by_kl
+from praemia.kernels.certify import largest_by_distance, largest_by_kl
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -121,7 +121,7 @@ KERNELS = (
     ),
     Fault(
         "the machine moves for sure",
-        "kernels/policies.py",
+        "kernels/exact_planning.py",
         "mass * model.probs[e] * machine.probs[j]",
         "mass * model.probs[e]",
         OCCUPANCY,
@@ -205,14 +205,14 @@ KERNELS = (
     ),
     Fault(
         "the first of equally good actions is always taken",
-        "kernels/best_actions.py",
+        "kernels/recursion.py",
         "skipped = int(rng.random() * equals) if equals > 1 else 0",
         "skipped = 0",
         TIES,
     ),
     Fault(
         "ties are noticed in the first machine states alone",
-        "kernels/best_actions.py",
+        "kernels/recursion.py",
         "for k in range(min(count, lanes)):",
         "for k in range(min(count, lanes, 3)):",
         "kernels/test_ties.py",
@@ -261,14 +261,14 @@ KERNELS = (
     ),
     Fault(
         "the lower value has no floor",
-        "kernels/two_tables.py",
+        "kernels/two_sided_recursion.py",
         "np.maximum(low, found_low)",
         "found_low",
         EULER,
     ),
     Fault(
         "the lower value is that of the first action",
-        "kernels/two_tables.py",
+        "kernels/two_sided_recursion.py",
         "options[(num_actions + np.int64(actions[chosen + k])) * LANES + k]",
         "options[num_actions * LANES + k]",
         EULER,
@@ -313,14 +313,14 @@ KERNELS = (
 SIMULATION = (
     Fault(
         "the learner draws from the world's stream",
-        "simulation/seeds.py",
+        "simulation/run.py",
         "np.random.default_rng(world), np.random.default_rng(learner)",
         "np.random.default_rng(world), np.random.default_rng(world)",
         SEEDS,
     ),
     Fault(
         "the streams are exchanged",
-        "simulation/seeds.py",
+        "simulation/run.py",
         "world, learner = np.random",
         "learner, world = np.random",
         REPLAY,
@@ -414,14 +414,14 @@ SIMULATION = (
 EXPLORATION = (
     Fault(
         "merged transitions are counted once each",
-        "exploration/counted.py",
+        "exploration/merging.py",
         "np.bincount(places, counts, len(keys))",
         "np.bincount(places, None, len(keys))",
         MERGING,
     ),
     Fault(
         "the starts of the other part are lost",
-        "exploration/counted.py",
+        "exploration/merging.py",
         "self.first_counts + other.first_counts",
         "self.first_counts",
         f"{EXPLORING}::test_searching_episodes_are_kept_on_demand {EPISODES}",

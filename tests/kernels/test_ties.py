@@ -9,7 +9,7 @@ import pytest
 from numba import njit
 from scipy.stats import chisquare
 
-from praemia.kernels.best_actions import take_best
+from praemia.kernels.recursion import take_best
 from praemia.kernels.simd import zeros
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from praemia import Learner, LearnerPlan, envs, simulate
-from praemia.simulation.seeds import generators
+from praemia.simulation.run import generators
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,7 +23,7 @@ from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import is_registered, made, names_of
 from praemia.models.task import Task
 from praemia.simulation import Run
-from praemia.simulation.seeds import STREAMS
+from praemia.simulation.run import STREAMS
 
 MAX_RUNS = 1_000_000
 

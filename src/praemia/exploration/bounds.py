@@ -59,9 +59,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.exploration.backward_passes import as_counts, copies_of, run_pass
 from praemia.exploration.confidence import Confidence, function_radii
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.passes import as_counts, copies_of, run_pass
 from praemia.kernels import certify, recursion
 from praemia.kernels.arrays import Actions, Outlook
 from praemia.kernels.compiled_plans import Recipe

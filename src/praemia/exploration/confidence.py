@@ -23,7 +23,7 @@ observation, which is estimated like a pair's successors: OA + 1 rows.
        pf ≤ ν − exp(Σ p̂·ln(ν − f) − R₃/n),   R₃ = ln(1/d) + ½·ln n + ln 2,   d = ρ₃/(2·S·H·M·OA),
 
    and the same for −f, where S machines share ρ₃: the bound of a KL ball of radius R₃/n, in which O does not appear
-   (``praemia.kernels.largest_means``). Let μ = pf. For each u in [0, 1], Π (1 − u + u·(B − f(x_i))/(B − μ)) is a
+   (``praemia.kernels.certify``). Let μ = pf. For each u in [0, 1], Π (1 − u + u·(B − f(x_i))/(B − μ)) is a
    non-negative martingale with mean 1, and so is its mean over u from the arcsine law. Multiplied out, both are sums of
    u^k(1 − u)^{n−k} with the same weights ≥ 0, and the mean of u^k(1 − u)^{n−k} is at least its maximum ÷ 2√n
    (Krichevsky and Trofimov's estimator; Willems, Shtarkov and Tjalkens 1995). So the product stays below 2√n/d for all

@@ -3,29 +3,25 @@
 p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels travel with the data, because a machine to come reads them; they are data
 here, never code. Datasets of one environment can be merged, and episodes of the user's own can be appended.
 
-A dataset may record machines that were named before its first episode; certificates for them are tighter. Merged data
-records those that all parts record: whichever part came first, they were fixed before it. But which of its machines the
-later parts record again may depend on what was seen, so ρ₃ is shared among as many as any part records.
+A dataset may record machines that were named before its first episode; certificates for them are tighter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.exploration.counted import add_up
-from praemia.exploration.merging import require_one_function, require_other_seeds
-from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
-from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.models.labels import ENDED, LabelRule, RuleLabelling
-from praemia.models.memory import require_memory
+from praemia.exploration.dataset_file import encode, read
+from praemia.exploration.merging import add_up, merged
+from praemia.files.atomic_io import write_whole
+from praemia.models.labels import ENDED, RuleLabelling
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,35 +152,7 @@ class Dataset:
 
         They must be independent: parts that share task and seed are refused. The labels of black boxes must agree.
         """
-        parts = (self, *others)
-        for number, other in enumerate(others, start=1):
-            _require_same(self, other)
-            for part in parts[:number]:
-                require_other_seeds(part.sources, other.sources)
-        if not self.labels_known:
-            require_one_function((part.labelling, *part.transitions) for part in parts)
-        episodes = np.array([part.num_episodes for part in parts], dtype=np.float64)
-        pairs, successors, counts = add_up(
-            np.concatenate([part.pairs for part in parts]),
-            np.concatenate([part.successors for part in parts]),
-            np.concatenate([part.counts for part in parts]),
-            self.num_observations,
-        )
-        rules = dict.fromkeys(rule for part in parts for rule in part.labelling.rules)
-        recorded = _recorded_by_all(parts)
-        return replace(
-            self,
-            pairs=pairs,
-            successors=successors,
-            counts=counts,
-            first_counts=np.sum([part.first_counts for part in parts], axis=0),
-            labelling=RuleLabelling(tuple(rules)),
-            propositions=tuple(sorted({name for part in parts for name in part.propositions})),
-            reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
-            sources=tuple(source for part in parts for source in part.sources),
-            fixed_machines=recorded,
-            fixed_shares=max(part.fixed_shares for part in parts) if recorded else 0,
-        )
+        return merged(self, others)
 
     def append(self, observations: Sequence[int], actions: Sequence[int]) -> Dataset:
         """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n.
@@ -257,102 +225,3 @@ class Dataset:
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
-
-
-def _recorded_by_all(parts: Sequence[Dataset]) -> tuple[str, ...]:
-    """Return the machines that all parts record.
-
-    Labels found by playing cannot be compared where the parts saw different transitions, so nothing is kept with them.
-    """
-    if len(parts) > 1 and not parts[0].labels_known:
-        return ()
-    common = set.intersection(*(set(part.fixed_machines) for part in parts))
-    return tuple(sorted(common))
-
-
-def _require_same(first: Dataset, second: Dataset) -> None:
-    """Refuse to merge what does not belong together."""
-    for name in ("num_observations", "num_actions", "horizon", "observation_names", "action_names", "labels_known"):
-        mine, its = getattr(first, name), getattr(second, name)
-        if mine != its:
-            raise ModelError(
-                f"datasets with {name.replace('_', ' ')} {mine} and {its}; only data of one environment merges"
-            )
-    if not np.array_equal(first.absorbing, second.absorbing):
-        raise ModelError("datasets that differ in their absorbing observations; only data of one environment merges")
-    if first.labels_known and set(first.labelling.rules) != set(second.labelling.rules):
-        raise ModelError("datasets with different labels; only data of one environment merges")
-
-
-Made = TypeVar("Made")
-
-FORMAT = 3
-KIND = "praemia dataset"
-# Each array's kinds of NumPy's types, and the type that it has in a dataset.
-_ARRAYS: dict[str, tuple[str, type[np.generic]]] = {
-    **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ("i", np.int64)),
-    "absorbing": ("b", np.bool_),
-    "reachability": ("f", np.float64),
-}
-_HEADER: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("num_observations", "num_actions", "horizon", "fixed_shares"), (int,)),
-    **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
-    **dict.fromkeys(("propositions", "sources", "fixed_machines", "labels"), (list,)),
-    "labels_known": (bool,),
-}
-
-
-def encode(fields: Mapping[str, Any]) -> bytes:
-    """Write the fields of a dataset as bytes; equal fields give equal bytes."""
-    rules = fields["labelling"].rules
-    labels = [[sorted(rule.propositions), rule.source, rule.action, rule.target] for rule in rules]
-    header = {**fields, "labels": labels}
-    return pack_arrays(
-        {"kind": KIND, "format": FORMAT, **{name: header[name] for name in _HEADER}},
-        {name: fields[name] for name in _ARRAYS},
-    )
-
-
-def read(path: Path, make: Callable[..., Made]) -> Made:
-    """Read a file and make a dataset from its fields; anything but a whole one is a FileError."""
-    data = read_bytes(path)
-    with damage_named(str(path), "a dataset of praemia's"):
-        return make(**_decode(data, str(path)))
-
-
-def _decode(data: bytes, where: str) -> dict[str, Any]:
-    """Read the fields of a dataset from bytes."""
-    packed = PackedArrays(data, where)
-    header = packed.header()
-    require_kind(header, where, KIND, FORMAT, "a dataset")
-    require_fields(header, _HEADER)
-    packed.require_names(set(_ARRAYS), set())
-    _check_lists(header)
-    require_memory(8 * header["num_observations"] * header["num_actions"], f"reading {where}")
-    arrays = {name: packed.array(name, kinds, (1,)).astype(dtype) for name, (kinds, dtype) in _ARRAYS.items()}
-    labelling = _labelling(header.pop("labels"))
-    plain = {name: tuple(value) if isinstance(value, list) else value for name, value in header.items()}
-    return {**plain, **arrays, "labelling": labelling}
-
-
-def _check_lists(header: Mapping[str, Any]) -> None:
-    for name in ("propositions", "fixed_machines", "observation_names", "action_names"):
-        if not all(isinstance(item, str) for item in header[name] or ()):
-            raise DamageError(f"its header has {name} that are no names")
-    for names, size in (("observation_names", "num_observations"), ("action_names", "num_actions")):
-        if header[size] < 1 or len(header[names] or ()) not in (0, header[size]):
-            raise DamageError(f"its header has {size} = {header[size]} and {len(header[names] or ())} {names}")
-    if not all(isinstance(source, dict) for source in header["sources"]):
-        raise DamageError("its header does not say how the data was collected")
-
-
-def _labelling(labels: list[Any]) -> RuleLabelling:
-    """Read the rules of a labelling: lists of propositions, source, action and target, each a number or none."""
-    rules = []
-    for label in labels:
-        names, *place = label if isinstance(label, list) and len(label) == 4 else (None,)
-        places_fit = all(number is None or type(number) is int for number in place)
-        if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not places_fit:
-            raise DamageError(f"its header has a label {str(label)[:50]!r}")
-        rules.append(LabelRule(frozenset(names), *place))
-    return RuleLabelling(tuple(rules))

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.exploration.counted import Counted
 from praemia.exploration.coverage import most_visits
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.merging import SeenLabels
+from praemia.exploration.merging import Counted, SeenLabels
 from praemia.learners.base import Learner
 from praemia.models.labels import ENDED, Indices, LabelRule, RuleLabelling
 from praemia.models.machine import MachineBuilder, RewardMachine

@@ -26,16 +26,16 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole, unknown_name
-from praemia.exploration.counted import Counted
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment, build_dataset
 from praemia.exploration.fixed_machines import as_machines, digests_in_advance
+from praemia.exploration.merging import Counted
 from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
 from praemia.exploration.until import CERTIFY, OnCheck, Players, Report, Target, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
-from praemia.simulation.seeds import Seed, seed_key
+from praemia.simulation.run import Seed, seed_key
 
 METHODS = ("euler", "uncertainty", "directed")
 DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01, "directed": 0.01}

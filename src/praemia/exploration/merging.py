@@ -1,21 +1,79 @@
-"""What data must be like to be merged: of one environment, with labels that agree, and independent.
+"""Add up what was counted, and merge datasets: of one environment, with labels that agree, and independent.
 
 Counts of several parts may be added up because the parts were played independently of each other. Explorations of one
 task with the same seed draw the same random numbers, by whatever method, so together they would count twice what
 happened once.
+
+Merged data records the machines that all parts record: whichever part came first, they were fixed before it. But which
+of its machines the later parts record again may depend on what was seen, so ρ₃ is shared among as many as any part
+records.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.models.labels import Indices, Label, Labelling
+from praemia.models.labels import Indices, Label, Labelling, RuleLabelling
 from praemia.models.machine import format_label
+from praemia.simulation.loop import World
 
+if TYPE_CHECKING:
+    from praemia.exploration.dataset import Dataset
+
+Column: TypeAlias = NDArray[np.int64]
 Sources = Sequence[Mapping[str, Any]]
 Transition = tuple[int, int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The transitions of some episodes.
+
+    Attributes
+    ----------
+    pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — in order, each pair's together.
+    first_counts : int64[O], how often an episode began in each observation.
+    """
+
+    pairs: Column
+    successors: Column
+    counts: Column
+    first_counts: Column
+
+    @classmethod
+    def of(cls, world: World) -> Counted:
+        """Read out what was counted in a world whose learner ``uses_steps``."""
+        experience = world.experience()
+        seen, size = experience.transitions, experience.spec.num_observations
+        pairs = seen.observations * experience.spec.num_actions + seen.actions
+        columns = add_up(pairs, seen.successors, seen.counts, size)
+        return cls(*columns, experience.step_visits[0].astype(np.int64))
+
+    @property
+    def num_episodes(self) -> int:
+        return int(self.first_counts.sum())
+
+    def __add__(self, other: Counted) -> Counted:
+        columns = add_up(
+            np.concatenate((self.pairs, other.pairs)),
+            np.concatenate((self.successors, other.successors)),
+            np.concatenate((self.counts, other.counts)),
+            len(self.first_counts),
+        )
+        return Counted(*columns, self.first_counts + other.first_counts)
+
+
+def add_up(pairs: Column, successors: Column, counts: Column, num_observations: int) -> tuple[Column, Column, Column]:
+    """Add up the counts of equal transitions; return the columns in order."""
+    keys, places = np.unique(pairs * num_observations + successors, return_inverse=True)
+    first, second = np.divmod(keys, num_observations)
+    return first, second, np.bincount(places, counts, len(keys)).astype(np.int64)
 
 
 def require_other_seeds(sources: Sources, others: Sources) -> None:
@@ -60,3 +118,61 @@ def require_one_function(parts: Iterable[tuple[Labelling, Indices, Indices, Indi
         numbers, sets = labelling.of(o, a, z)
         for *place, number in zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True):
             seen.add((place[0], place[1], place[2]), sets[number])
+
+
+def merged(first: Dataset, others: Sequence[Dataset]) -> Dataset:
+    """Return the data of several datasets together, or say why they cannot be merged."""
+    parts = (first, *others)
+    for number, other in enumerate(others, start=1):
+        _require_same(first, other)
+        for part in parts[:number]:
+            require_other_seeds(part.sources, other.sources)
+    if not first.labels_known:
+        require_one_function((part.labelling, *part.transitions) for part in parts)
+    episodes = np.array([part.num_episodes for part in parts], dtype=np.float64)
+    pairs, successors, counts = add_up(
+        np.concatenate([part.pairs for part in parts]),
+        np.concatenate([part.successors for part in parts]),
+        np.concatenate([part.counts for part in parts]),
+        first.num_observations,
+    )
+    rules = dict.fromkeys(rule for part in parts for rule in part.labelling.rules)
+    recorded = _recorded_by_all(parts)
+    return replace(
+        first,
+        pairs=pairs,
+        successors=successors,
+        counts=counts,
+        first_counts=np.sum([part.first_counts for part in parts], axis=0),
+        labelling=RuleLabelling(tuple(rules)),
+        propositions=tuple(sorted({name for part in parts for name in part.propositions})),
+        reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
+        sources=tuple(source for part in parts for source in part.sources),
+        fixed_machines=recorded,
+        fixed_shares=max(part.fixed_shares for part in parts) if recorded else 0,
+    )
+
+
+def _recorded_by_all(parts: Sequence[Dataset]) -> tuple[str, ...]:
+    """Return the machines that all parts record.
+
+    Labels found by playing cannot be compared where the parts saw different transitions, so nothing is kept with them.
+    """
+    if len(parts) > 1 and not parts[0].labels_known:
+        return ()
+    common = set.intersection(*(set(part.fixed_machines) for part in parts))
+    return tuple(sorted(common))
+
+
+def _require_same(first: Dataset, second: Dataset) -> None:
+    """Refuse to merge what does not belong together."""
+    for name in ("num_observations", "num_actions", "horizon", "observation_names", "action_names", "labels_known"):
+        mine, its = getattr(first, name), getattr(second, name)
+        if mine != its:
+            raise ModelError(
+                f"datasets with {name.replace('_', ' ')} {mine} and {its}; only data of one environment merges"
+            )
+    if not np.array_equal(first.absorbing, second.absorbing):
+        raise ModelError("datasets that differ in their absorbing observations; only data of one environment merges")
+    if first.labels_known and set(first.labelling.rules) != set(second.labelling.rules):
+        raise ModelError("datasets with different labels; only data of one environment merges")

@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.exploration.backward_passes import as_counts, copies_of, empty_memory
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.passes import as_counts, copies_of, empty_memory
 from praemia.kernels import recursion
 from praemia.kernels.arrays import Actions, EveryRow, LayerArrays, Outlook, action_type
 from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.counts import CountArrays
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
-from praemia.learners.compiled import NO_INTS, NO_SMALL_INTS
 from praemia.learners.psrl import PSRL, draw_kernel, mean_value
+from praemia.learners.workspace import NO_INTS, NO_SMALL_INTS
 from praemia.models.continuation_rows import continuation_rows
 from praemia.models.labels import AFTER_THE_END
 from praemia.models.machine import RewardMachine

@@ -33,12 +33,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.exploration.counted import Counted
 from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import Environment, build_dataset
 from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, random_numbers
+from praemia.exploration.merging import Counted
 from praemia.exploration.plan_from import plan_from
 from praemia.exploration.playing import Given, play_given
 from praemia.exploration.posterior import Posterior

@@ -3,7 +3,8 @@
     Q_h(o, m, a) = min{limit, Q_h of the plan before, what the learner says of the pair},      V_h = max_a Q_h,
 
 and a pair never visited is worth the limit: the most that can still be earned (``SpecArrays.caps``), or the most that
-the labels allow after the pair (``praemia.kernels.continuation_rows``). Equal best actions are drawn uniformly.
+the labels allow after the pair (``praemia.kernels.continuation_rows``). Among equally good actions one is drawn
+uniformly; a random number is taken only where there are several.
 
 A learner brings its own part as small functions, which are written into ``plan`` before it is compiled. They are
 written for one machine state, in NumPy's words, and run on several at a time.
@@ -12,7 +13,8 @@ written for one machine state, in NumPy's words, and run on several at a time.
     begin_step(zero, data, place)                 once for a step
     pair_value(zero, data, pair, place)           what a pair is worth
 
-``praemia.kernels.bonus`` has these for learners with a bonus, ``two_tables`` the variant with a lower value beside.
+``praemia.kernels.bonus`` has these for learners with a bonus. ``praemia.kernels.two_sided_recursion`` is the variant
+with lower values besides.
 """
 
 from __future__ import annotations
@@ -22,11 +24,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.arrays import Actions, EveryRow, Floats, Ints, LayerArrays, Outlook, SmallInts
-from praemia.kernels.best_actions import take_best
-from praemia.kernels.compiling import inlined
+from praemia.kernels.compiling import INTERNAL, compiled, inlined
 from praemia.kernels.continuation_rows import fill_rows, fill_tops
 from praemia.kernels.counts import NUM_MET, NUM_ROWS, CountArrays
-from praemia.kernels.simd import load, store, zeros
+from praemia.kernels.simd import any_lane, load, num_lanes, select, store, store_whole, zeros
 
 
 class SpecArrays(NamedTuple):
@@ -123,6 +124,52 @@ def clear_last(table: Floats, counts: CountArrays, num_planned: int, plans_all: 
         o = np.int64(i if plans_all else counts.met[i])
         for m in range(table.shape[1]):
             table[o, m] = 0.0
+
+
+@compiled(forceinline=True, **INTERNAL)
+def take_best(
+    zero: Any,
+    options: Floats,
+    num_actions: int,
+    here: Floats,
+    at: int,
+    policy: Actions,
+    place: int,
+    count: int,
+    rng: Any,
+) -> None:
+    """Write the best of options[a · lanes + k] to here[at + k] and its action to policy[place + k].
+
+    ``count`` or fewer of the machine states k exist; here and policy are flat.
+    """
+    lanes = num_lanes(zero)
+    best, choice, ties = load(zero, options, 0), zero, zero
+    for a in range(1, num_actions):
+        value = load(zero, options, a * lanes)
+        better, ties = value > best, select(value == best, 1.0, ties)
+        best, choice = select(better, value, best), select(better, float(a), choice)
+    store(here, at, best)
+    store_whole(policy, place, choice, count)
+    if any_lane(ties > 0.0, count):
+        for k in range(min(count, lanes)):
+            policy[place + k] = draw_best(options, k, lanes, num_actions, rng)
+
+
+@compiled(**INTERNAL)
+def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any) -> int:
+    """Return the action with the largest of options[first + a · step], drawn among equals."""
+    best, equals = options[first], 1
+    for a in range(1, num_actions):
+        value = options[first + a * step]
+        equals = 1 if value > best else equals + (value == best)
+        best = max(best, value)
+    skipped = int(rng.random() * equals) if equals > 1 else 0
+    for a in range(num_actions):
+        if options[first + a * step] == best:
+            if skipped == 0:
+                return a
+            skipped -= 1
+    return 0
 
 
 def plan(data: PlanData, policy: Actions) -> None:

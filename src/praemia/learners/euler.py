@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from praemia.kernels import two_tables
+from praemia.kernels import two_sided_recursion
 from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.recursion import Place, PlanData, lower_value_of, value_of
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
@@ -61,7 +61,7 @@ class EULER(CompiledLearner):
         return self.bonus_scale * root, self.bonus_scale * (5.0 * most * log_term / 3.0 + most * root)
 
     def recipe(self) -> Recipe:
-        return Recipe(two_tables, (("prepare_pair", bonus_factors), ("pair_bounds", pair_bounds)))
+        return Recipe(two_sided_recursion, (("prepare_pair", bonus_factors), ("pair_bounds", pair_bounds)))
 
     def sizes(self, spec: TaskSpec) -> Sizes:
         return Sizes(by_pair=2, has_lower_values=True)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.learners.later_visits import add_later_visits
+from praemia.learners.ucbvi_prm import add_later_visits
 from praemia.models.task import TaskSpec
 
 

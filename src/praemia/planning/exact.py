@@ -1,7 +1,8 @@
 """Exact finite-horizon planning: the optimum, the value of any policy, and where a policy spends its time.
 
 A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machine state m on observation o, or
-``policy[h, m, o, a]`` the probability of action a. Steps count from 0.
+``policy[h, m, o, a]`` the probability of action a. Steps count from 0. ``inner_policy`` checks a policy, whether a
+user's or a learner's, before it is evaluated or played.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError
 from praemia.kernels import exact_planning as kernels
-from praemia.kernels import policies as forward
 from praemia.kernels.arrays import Actions, action_type, padded_width
 from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.models.task import Task, TaskSpec
 from praemia.planning.backward import backward, choose_threads
-from praemia.planning.policies import inner_policy
+
+PROBABILITY_TOLERANCE = 1e-9
+ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +136,7 @@ def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
     _require(task, keep_values=True, policy_bytes=0)
     states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
     states[0, :, task.table.initial] = task.mdp.start_probs
-    kernel = forward.occupancy if inner.ndim == 3 else forward.occupancy_randomised
+    kernel = kernels.occupancy if inner.ndim == 3 else kernels.occupancy_randomised
     kernel(task.arrays, task.table.arrays, task.num_actions, inner, states)
     acting = states[:-1]
     pairs = np.stack(
@@ -182,3 +184,40 @@ def _run(
     first = backward(kernel, model, layers, task.num_actions, values, policy, count)
     kept = values if keep_values else first[np.newaxis]
     return first, kept.transpose(0, 2, 1)
+
+
+def inner_policy(task: Task | TaskSpec, policy: ArrayLike) -> NDArray[Any]:
+    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
+    try:
+        array = np.asarray(policy)
+    except ValueError:
+        raise ModelError("a policy whose rows differ in length; expected an array") from None
+    expected = (task.horizon, task.num_machine_states, task.num_observations)
+    if array.shape == expected:
+        return _deterministic(array, task.num_actions)
+    if array.shape == (*expected, task.num_actions):
+        return _randomised(array)
+    raise ModelError(
+        f"a policy of shape {array.shape}; expected {expected} (horizon, machine states, observations), "
+        f"or {(*expected, task.num_actions)} with a probability for each action"
+    )
+
+
+def _deterministic(array: NDArray[Any], num_actions: int) -> NDArray[Any]:
+    if not np.issubdtype(array.dtype, np.integer):
+        raise ModelError(f"a deterministic policy of type {array.dtype}; expected whole numbers, the actions")
+    if array.min() < 0 or array.max() >= num_actions:
+        raise ModelError(f"a policy with actions {array.min()} … {array.max()}; expected 0 … {num_actions - 1}")
+    return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=action_type(num_actions))
+
+
+def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
+    if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
+        raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
+    weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
+    if array.dtype in (np.float32, np.float16):  # probabilities of a deep learner: what rounding took is given back
+        sums = weights.sum(axis=-1, keepdims=True)
+        weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
+    if kernels.first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
+        raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
+    return weights

@@ -20,7 +20,7 @@ from praemia.report.interactive import plotly_script
 from praemia.report.league_page import league_section
 from praemia.report.provenance import provenance_section
 from praemia.report.sections import claims_section, study_section, tasks_section
-from praemia.simulation.seeds import STREAMS
+from praemia.simulation.run import STREAMS
 from praemia.statistics.claims import check_claims
 from praemia.statistics.league_claims import check_league
 from praemia.statistics.stored_runs import Study, discover, gather

@@ -19,7 +19,7 @@ from praemia.learners.base import Learner, Recent
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.task import MachineTable, TaskSpec
 from praemia.simulation.loop import SLICE_SECONDS, World
-from praemia.simulation.seeds import generators
+from praemia.simulation.run import generators
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 PROBED_STEPS = 200  # random steps before a run, to see whether labels need what a step tells

@@ -17,9 +17,10 @@ from praemia.errors import ModelError, PlanError
 from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, CountArrays
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
-from praemia.learners.compiled import CompiledLearner, Workspace, first_policy
+from praemia.learners.compiled import CompiledLearner, first_policy
+from praemia.learners.workspace import Workspace
 from praemia.models.task import TaskSpec
-from praemia.planning.policies import inner_policy
+from praemia.planning.exact import inner_policy
 from praemia.simulation.interrupts import interrupts_held
 
 SLICE_SECONDS = 0.1  # a world comes back to the loop about this often

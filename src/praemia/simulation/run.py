@@ -2,15 +2,19 @@
 
 As a file it is a zip of plain arrays with a JSON header, read without pickle. Equal runs give equal bytes: how long a
 run took is not in them.
+
+A run draws from two independent streams of random numbers, one for the world and one for the learner, both made from
+its seed alone.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +22,10 @@ from numpy.typing import NDArray
 from praemia.errors import ParameterError, PraemiaError
 from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.simulation.seeds import STREAMS, seed_key
+
+Seed: TypeAlias = int | Sequence[int]
+
+STREAMS = 2  # raised when a seed comes to mean other random numbers: runs of different streams are never mixed
 
 KIND = "praemia run"
 FORMAT = 2
@@ -182,3 +189,17 @@ def cumulative_regret(
 def versions() -> dict[str, str]:
     """Return the versions of the packages that can change a result."""
     return {name: version(name) for name in ("praemia", "numpy", "numba")}
+
+
+def seed_key(seed: Seed) -> tuple[int, ...]:
+    """Check a seed and return it as a tuple of whole numbers."""
+    key = tuple(seed) if isinstance(seed, Sequence) else (seed,)
+    if not key or any(isinstance(s, bool) or not isinstance(s, int | np.integer) or s < 0 for s in key):
+        raise ParameterError(f"seed={seed!r}; expected a whole number ≥ 0, or several")
+    return tuple(int(s) for s in key)
+
+
+def generators(seed: tuple[int, ...]) -> tuple[np.random.Generator, np.random.Generator]:
+    """Return the world's and the learner's generator of a run."""
+    world, learner = np.random.SeedSequence(seed).spawn(2)
+    return np.random.default_rng(world), np.random.default_rng(learner)

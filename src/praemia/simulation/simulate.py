@@ -1,9 +1,6 @@
 """Play a learner on a task and say exactly what it lost.
 
-    plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is due ─▶ plan …
-
-A run has two independent streams of random numbers, one for the world and one for the learner, both made from its
-seed alone: the same seed gives the same bytes.
+plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is due ─▶ plan …
 """
 
 from __future__ import annotations
@@ -23,8 +20,7 @@ from praemia.models.task import Task
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World, run_loop
-from praemia.simulation.run import Run, versions
-from praemia.simulation.seeds import Seed, seed_key
+from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.task_world import TaskWorld
 
 

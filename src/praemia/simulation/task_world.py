@@ -13,8 +13,8 @@ from praemia.kernels import exact_planning as kernels
 from praemia.kernels.compiled_plans import plan_signature
 from praemia.kernels.compiling import compiled
 from praemia.kernels.counts import CountArrays
+from praemia.kernels.exact_planning import summed_up
 from praemia.kernels.play import OutcomeArrays, play_alone
-from praemia.kernels.policies import summed_up
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value_alone, stretch
 from praemia.learners.base import Experience, Learner, Recent
 from praemia.learners.compiled import CompiledLearner
@@ -22,7 +22,7 @@ from praemia.models.memory import require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import start_value
 from praemia.simulation.loop import SLICE_SECONDS, World, longer, refuse_nan
-from praemia.simulation.seeds import generators
+from praemia.simulation.run import generators
 from praemia.simulation.task_arrays import outcome_arrays, value_arrays, world_arrays
 
 FIRST_WORK = 1 << 18  # sums in the first stretch; later ones take as many as a slice of time allows

@@ -27,7 +27,7 @@ from praemia.experiments.settings import Experiment, Job, LearnerChoice, Setting
 from praemia.experiments.store import Store
 from praemia.models.task import Task
 from praemia.simulation import Run
-from praemia.simulation.seeds import STREAMS
+from praemia.simulation.run import STREAMS
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.arrays import Actions
-from praemia.kernels.best_actions import take_best
 from praemia.kernels.continuation_rows import fill_rows
 from praemia.kernels.counts import NUM_MET, NUM_ROWS
-from praemia.kernels.recursion import Place, PlanData, clear_last
+from praemia.kernels.recursion import Place, PlanData, clear_last, take_best
 from praemia.kernels.simd import store, zeros
 
 # What a learner's plan replaces.

@@ -16,7 +16,7 @@ from praemia.kernels.arrays import Actions, Floats, LayerArrays, Outlook, action
 from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.counts import CountArrays
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
-from praemia.learners.compiled import NO_INTS, NO_ROWS, NO_SMALL_INTS
+from praemia.learners.workspace import NO_INTS, NO_ROWS, NO_SMALL_INTS
 from praemia.models.task import MachineTable
 
 
