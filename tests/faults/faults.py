@@ -435,7 +435,7 @@ EXPLORATION = (
     ),
     Fault(
         "merged reachability does not weigh its parts",
-        "exploration/dataset.py",
+        "exploration/merging.py",
         "axis=0, weights=episodes)",
         "axis=0)",
         BY_HAND,

@@ -24,10 +24,10 @@ h·M + m] the policy's action, and counts are p̂ itself, as if every pair had b
 needed otherwise are room to work in: memory.lower_tables[0, a] keeps what an action is worth in each column, for later
 copies of the same product state, and memory.rewards holds the values of one pair's successors.
 
-**The largest mean** of a function over all distributions near an estimate, within a KL ball or a total variation, is the
-minimum of a dual function of one number, and *every* value of that number gives an upper bound. So a search that stops
-early is a little loose and never wrong. With p̂ > 0 on the successors seen, a function f on all successors, seen or not,
-and top ≥ f:
+**The largest mean** of a function over all distributions within a KL ball or a total variation around an estimate is
+the minimum of a dual function of one number, and *every* value of that number gives an upper bound. So a search that
+stops early is a little loose and never wrong. With p̂ > 0 on the successors seen, a function f on all successors, seen
+or not, and top ≥ f:
 
 **KL.** If Σ p̂·ln(p̂/p) ≤ r then for every ν > top
 
