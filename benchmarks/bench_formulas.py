@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from praemia.models.machine import RewardMachine
-from praemia.models.task import MachineTable
+from praemia.models.machine_table import MachineTable
 
 
 def nested(count: int) -> str:

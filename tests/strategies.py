@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 
 from praemia.models.guards import Guard, parse_guard
 from praemia.models.labels import LabelRule
-from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 from praemia.models.task import Task
 
 PROPOSITIONS = ("a", "b", "c")

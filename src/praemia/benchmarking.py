@@ -31,9 +31,10 @@ from praemia.kernels.arrays import action_type, padded_width
 from praemia.learners.base import Learner
 from praemia.models.guards import Guard, parse_guard
 from praemia.models.labels import Indices, Label, Labelling
-from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 from praemia.models.task import Task
 from praemia.planning.backward import choose_threads
 from praemia.planning.exact import solve

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from praemia.errors import ParameterError
-from praemia.formulas.text import quoted
+from praemia.formulas.syntax import quoted
 from praemia.models.machine import RewardMachine
 
 

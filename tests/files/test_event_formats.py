@@ -16,8 +16,9 @@ from praemia.files.formats.common import event_of, label_of
 from praemia.files.formats.dot import read_dot, write_dot
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
 from praemia.files.source import parse_source
-from praemia.models.machine import MachineBuilder, Outcome, RewardMachine
+from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome
 
 SPEC = """\
 {

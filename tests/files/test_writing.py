@@ -16,9 +16,10 @@ from praemia.errors import FileError, ModelError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
 from praemia.models.guards import Else, Proposition
 from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, Outcome, RewardMachine, Rule
+from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 from praemia.models.task import Task
 
 NAMES = st.lists(st.text(max_size=6), min_size=3, max_size=3, unique=True)

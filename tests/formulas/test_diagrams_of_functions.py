@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from praemia.formulas.booleans import Booleans
 from praemia.formulas.diagrams import Diagrams
-from praemia.models.guard_diagrams import as_function, as_guard, literals
 from praemia.models.guards import parse_guard
+from praemia.models.symbolic import as_function, as_guard, literals
 
 VARIABLES = {name: variable for variable, name in enumerate(strategies.PROPOSITIONS)}
 NAMES = literals({variable: name for name, variable in VARIABLES.items()})

@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
+from praemia.formulas.diagrams import Growth
 from praemia.formulas.entailment import entails
-from praemia.formulas.growth import Growth
 from praemia.formulas.ltlf import accept_formula
-from praemia.formulas.parsing import parse_formula
 from praemia.formulas.paying import WAYS, paid, state_names
-from praemia.formulas.text import write
+from praemia.formulas.syntax import parse_formula, write
 from praemia.models.machine import RewardMachine
 
 ALL_WORDS = oracle.words(5)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, PraemiaWarning
-from praemia.formulas.growth import Growth
+from praemia.formulas.diagrams import Growth
 from praemia.formulas.paying import WAYS, paid
 from praemia.formulas.regex import accept_regex
 from praemia.models.machine import RewardMachine

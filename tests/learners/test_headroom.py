@@ -15,7 +15,8 @@ from strategies import full_task, tasks, tasks_of_any_width
 import praemia
 from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import Headroom
-from praemia.models.task import MachineTable, Task
+from praemia.models.machine_table import MachineTable
+from praemia.models.task import Task
 from praemia.models.unseen import exhaustive_labels
 
 Labels = dict[tuple[int, int, int], frozenset[str]]

@@ -9,8 +9,9 @@ from hypothesis import given
 
 from praemia.errors import ModelError, PraemiaError
 from praemia.models.guards import parse_guard
-from praemia.models.machine import MachineBuilder, Outcome, RewardMachine, Rule, format_label
+from praemia.models.machine import MachineBuilder, RewardMachine, format_label
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 
 A, B = parse_guard("a"), parse_guard("b")
 

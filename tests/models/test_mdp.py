@@ -8,7 +8,8 @@ from scipy import sparse
 
 from praemia.errors import ModelError, SizeError
 from praemia.models.labels import LabelRule
-from praemia.models.mdp import MAX_ACTIONS, LabeledMDP
+from praemia.models.mdp import LabeledMDP
+from praemia.models.mdp_input import MAX_ACTIONS
 
 GOOD = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.25, 0.75]]])
 

@@ -12,8 +12,9 @@ from praemia.envs.riverswim import riverswim
 from praemia.errors import ModelError
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder
+from praemia.models.machine_table import MachineTable
 from praemia.models.mdp import LabeledMDP
-from praemia.models.task import MAX_HORIZON, MachineTable, Task
+from praemia.models.task import MAX_HORIZON, Task
 
 MACHINE = MachineBuilder(initial="q", propositions=("goal",)).edge("q", "goal", "r", reward=1).build()
 

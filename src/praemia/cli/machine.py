@@ -73,7 +73,8 @@ def command(
 
 
 def _judged(automaton: Automaton, machine: SymbolicMachine, trace: str) -> dict[str, Any]:
-    from praemia.formulas.traces import judge, parse_trace
+    from praemia.formulas.automaton import judge
+    from praemia.formulas.syntax import parse_trace
 
     word = parse_trace(trace)
     rewards = machine.expected_rewards(word)

@@ -20,7 +20,8 @@ from typing import Any
 from praemia.errors import ParameterError, SizeError, missing_extra
 from praemia.files.atomic_io import write_whole
 from praemia.models.guards import Junction
-from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
+from praemia.models.rules import Outcome, Rule
 from praemia.models.symbolic import SymbolicMachine
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more

@@ -25,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling
-from praemia.models.mdp import LabeledMDP, Labels, as_labelling
+from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling, Labels, as_labelling
+from praemia.models.mdp import LabeledMDP
 
 if TYPE_CHECKING:
     import gymnasium

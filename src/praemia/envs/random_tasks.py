@@ -17,10 +17,11 @@ import numpy as np
 from praemia.errors import require_whole
 from praemia.models.guards import Constant, Guard, Proposition
 from praemia.models.labels import LabelRule
-from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.memory import require_memory
 from praemia.models.rewards import Reward
+from praemia.models.rules import NOTHING, Outcome, Rule
 from praemia.models.task import Task
 
 PROPOSITION_PROB = 0.25

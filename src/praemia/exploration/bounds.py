@@ -65,10 +65,10 @@ from praemia.exploration.dataset import Dataset
 from praemia.kernels import certify, recursion
 from praemia.kernels.arrays import Actions, Outlook
 from praemia.kernels.compiled_plans import Recipe
-from praemia.models.labels import RuleLabelling
+from praemia.models.labels import Labels, RuleLabelling, as_labelling
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels, as_labelling
-from praemia.models.task import MachineTable, Task, TaskSpec
+from praemia.models.machine_table import MachineTable
+from praemia.models.task import Task, TaskSpec
 from praemia.models.unseen import idle_states
 
 Values = NDArray[np.float64]

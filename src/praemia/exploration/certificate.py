@@ -29,9 +29,8 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.fixed_machines import is_recorded
 from praemia.kernels.arrays import Actions
-from praemia.models.labels import ENDED, RuleLabelling
+from praemia.models.labels import ENDED, Labels, RuleLabelling, as_labelling
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels, as_labelling
 from praemia.models.task import Task
 from praemia.planning.exact import occupancy
 

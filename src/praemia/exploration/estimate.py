@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean
 from praemia.exploration.dataset import Dataset
-from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling, RuleLabelling
+from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling, Labels, RuleLabelling, as_labelling
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP, Labels, as_labelling
-from praemia.models.task import MachineTable, Task
+from praemia.models.machine_table import MachineTable
+from praemia.models.mdp import LabeledMDP
+from praemia.models.task import Task
 
 SINK = "praemia-sink"
 INTO_THE_SINK: Label = AFTER_THE_END | {SINK}

@@ -15,9 +15,8 @@ from praemia.errors import ParameterError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import Environment
 from praemia.exploration.estimate import require_readable
-from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.labels import LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels, as_labelling
 
 Rules = Iterable[LabelRule]
 

@@ -24,8 +24,8 @@ from praemia.exploration.trajectories import (
     Value,
     value_of_histories,
 )
+from praemia.models.labels import Labels
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels
 from praemia.models.task import MAX_HORIZON, Task
 from praemia.planning.exact import evaluate, solve
 

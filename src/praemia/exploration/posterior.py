@@ -31,12 +31,11 @@ from praemia.kernels.counts import CountArrays
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
 from praemia.learners.psrl import PSRL, draw_kernel, mean_value
 from praemia.learners.workspace import NO_INTS, NO_SMALL_INTS
-from praemia.models.continuation_rows import continuation_rows
-from praemia.models.labels import AFTER_THE_END
+from praemia.models.labels import AFTER_THE_END, Labels, as_labelling
 from praemia.models.machine import RewardMachine
-from praemia.models.mdp import Labels, as_labelling
+from praemia.models.machine_table import MachineTable, continuation_rows
 from praemia.models.memory import require_memory
-from praemia.models.task import MachineTable, TaskSpec
+from praemia.models.task import TaskSpec
 from praemia.simulation.interrupts import interrupts_held
 
 PRIOR = 1.0

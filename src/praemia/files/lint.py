@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from praemia.models.guards import Constant, overlap
 from praemia.models.labels import AFTER_THE_END, Label
-from praemia.models.machine import RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
+from praemia.models.rules import Rule
 from praemia.models.symbolic import SymbolicMachine
 from praemia.models.task import Task
 

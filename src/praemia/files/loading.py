@@ -12,11 +12,10 @@ from pathlib import Path
 
 from praemia import envs
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
+from praemia.files.building import build_gymnasium, build_machine, build_mdp
 from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import read_multiagent
-from praemia.files.machines import build_machine
-from praemia.files.mdps import build_gymnasium, build_mdp
 from praemia.files.schema import (
     FORMULA_KEYS,
     EnvironmentPart,

@@ -19,9 +19,10 @@ from praemia.files.formats import format_of, is_text_format, write_machine_text
 from praemia.files.layout import json_text, yaml_text
 from praemia.models.guards import Else, parse_guard
 from praemia.models.labels import Label, LabelRule, RuleLabelling
-from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
+from praemia.models.rules import NOTHING, Outcome, Rule
 from praemia.models.task import Task
 
 STORM = ".drn"

@@ -10,8 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
-from praemia.formulas.diagrams import Diagrams, copy
-from praemia.formulas.growth import Growth
+from praemia.formulas.diagrams import Diagrams, Growth, copy
 
 State = TypeVar("State", bound=Hashable)
 
@@ -21,6 +20,13 @@ class Step(NamedTuple):
 
     target: int
     payment: int
+
+
+class Verdict(NamedTuple):
+    """Whether a trace satisfies, step by step, and from which step on that cannot change any more (0: never could)."""
+
+    satisfied: list[bool]
+    decided_at: int | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +68,18 @@ class Automaton:
         root = self.roots[state]
         step = self.diagrams.value(root) if self.diagrams.is_leaf(root) else None
         return step.payment if step is not None and step.target == state else None
+
+
+def judge(automaton: Automaton, word: Iterable[Set[str]]) -> Verdict:
+    """Return what an automaton that accepts, and is minimal, says of a word."""
+    state, satisfied = 0, []
+    decided = 0 if automaton.constant_payment(0) is not None else None
+    for number, label in enumerate(word, start=1):
+        state, payment = automaton.step(state, label)
+        satisfied.append(payment > 0)
+        if decided is None and automaton.constant_payment(state) == payment:
+            decided = number
+    return Verdict(satisfied, decided)
 
 
 def explore(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from praemia.formulas.diagrams import Diagrams, Memo
-from praemia.formulas.growth import Growth
+from praemia.formulas.diagrams import Diagrams, Growth, Memo
 
 Term = dict[int, bool]  # variable -> whether it must be true
 
@@ -97,3 +96,19 @@ class Booleans(Diagrams):
         whole = self.either(made, self.node(top, made0, made1))
         memo[lower, upper] = terms, whole
         return terms, whole
+
+
+def where_each(diagrams: Diagrams, root: int, functions: Booleans, memo: dict[int, dict[int, int]]) -> dict[int, int]:
+    """Return for each leaf below a root the function that is true where it is met."""
+    if root not in memo:
+        if diagrams.is_leaf(root):
+            memo[root] = {root: functions.true}
+        else:
+            low = where_each(diagrams, diagrams.low[root], functions, memo)
+            high = where_each(diagrams, diagrams.high[root], functions, memo)
+            no = functions.false
+            memo[root] = {
+                leaf: functions.node(diagrams.variable[root], low.get(leaf, no), high.get(leaf, no))
+                for leaf in (*low, *(leaf for leaf in high if leaf not in low))
+            }
+    return memo[root]

@@ -8,15 +8,48 @@ they are the same number (Bryant, 1986), and a child's number is smaller than it
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from praemia.formulas.growth import Growth
+from praemia.errors import SizeError
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
 CHECK_EVERY = 256
 
 Memo = dict[tuple[int, int], int]
+MAX_STATES = 100_000
+MAX_NODES = 10_000_000
+TELL_SECONDS = 2.0
+CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
+
+
+@dataclass
+class Growth:
+    """The limits of a construction. ``tell`` is called about every two seconds with the size so far, in words."""
+
+    max_states: int = MAX_STATES
+    max_nodes: int = MAX_NODES
+    tell: Callable[[str], None] | None = None
+    num_states: int = 1
+    _last: float = field(default_factory=time.monotonic)
+
+    @property
+    def max_values(self) -> int:
+        """How many values diagrams may have: most will be states, and some only come up on the way."""
+        return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
+
+    def check(self, num_nodes: int, num_values: int) -> None:
+        """Raise a SizeError when a limit is exceeded."""
+        size = f"{num_nodes:,} diagram nodes with {num_values:,} values, {self.num_states:,} states so far"
+        if self.num_states > self.max_states or num_values > self.max_values:
+            raise SizeError(f"the automaton outgrew its limit of {self.max_states:,} states ({size}); raise max_states")
+        if num_nodes > self.max_nodes:
+            raise SizeError(f"the automaton's guards outgrew the memory ({size})")
+        if self.tell is not None and time.monotonic() - self._last > TELL_SECONDS:
+            self._last = time.monotonic()
+            self.tell(size)
 
 
 class Diagrams:
@@ -154,3 +187,17 @@ def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Has
         result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
     memo[f] = result
     return result
+
+
+def example_labels(
+    diagrams: Diagrams, root: int, memo: dict[int, dict[int, frozenset[int]]]
+) -> dict[int, frozenset[int]]:
+    """Return for each leaf below a root the variables that are true on one label where it is met."""
+    if root not in memo:
+        if diagrams.is_leaf(root):
+            memo[root] = {root: frozenset()}
+        else:
+            low = example_labels(diagrams, diagrams.low[root], memo)
+            high = example_labels(diagrams, diagrams.high[root], memo)
+            memo[root] = {leaf: label | {diagrams.variable[root]} for leaf, label in high.items()} | low
+    return memo[root]

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from praemia.formulas.automaton import Automaton, explore
 from praemia.formulas.booleans import Booleans
-from praemia.formulas.diagrams import Diagrams, Memo, copy
+from praemia.formulas.diagrams import Diagrams, Growth, Memo, copy
 from praemia.formulas.formula import TRUE, Formula, names, negation
-from praemia.formulas.growth import Growth
-from praemia.formulas.text import write
+from praemia.formulas.syntax import write
 
 Memory = tuple[bool, ...]
 

@@ -13,8 +13,7 @@ from dataclasses import replace
 
 from praemia.errors import ParameterError, did_you_mean
 from praemia.formulas.automaton import Automaton, Step, explore
-from praemia.formulas.diagrams import Diagrams, copy
-from praemia.formulas.growth import Growth
+from praemia.formulas.diagrams import Diagrams, Growth, copy
 from praemia.formulas.minimise import minimise
 
 WAYS = ("first", "each", "end")

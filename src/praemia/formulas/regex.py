@@ -14,11 +14,9 @@ from typing import Any, NamedTuple, TypeAlias
 from praemia.errors import SizeError
 from praemia.formulas.automaton import Automaton, explore
 from praemia.formulas.booleans import Booleans
-from praemia.formulas.diagrams import Diagrams, Memo, copy
-from praemia.formulas.growth import Growth
-from praemia.formulas.parsing import NAMES, make_parser, mistake, parse, read_name
+from praemia.formulas.diagrams import Diagrams, Growth, Memo, copy
 from praemia.formulas.paying import smallest_accepting
-from praemia.formulas.text import write_terms
+from praemia.formulas.syntax import NAMES, make_parser, mistake, parse, read_name, write_terms
 
 _GRAMMAR = (
     r"""

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.formulas.diagrams import Diagrams, Memo
-from praemia.formulas.growth import Growth
+from praemia.formulas.diagrams import Diagrams, Growth, Memo
 from praemia.formulas.minimise import minimise
 from praemia.formulas.paying import MAX_NAME
 from praemia.models.machine import RewardMachine

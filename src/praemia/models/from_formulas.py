@@ -8,8 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.formulas.automaton import Automaton, Step
-from praemia.formulas.diagrams import Diagrams, copy
-from praemia.formulas.growth import MAX_NODES, MAX_STATES, Growth
+from praemia.formulas.diagrams import MAX_NODES, MAX_STATES, Diagrams, Growth, copy
 from praemia.formulas.ltlf import accept_formula
 from praemia.formulas.paying import paid, require_way, state_names
 from praemia.formulas.regex import accept_regex

@@ -20,7 +20,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from praemia.errors import ModelError
-from praemia.formulas.text import in_quotes, unquoted
+from praemia.formulas.syntax import in_quotes, unquoted
 
 MAX_LENGTH = 10_000
 MAX_DEPTH = 100

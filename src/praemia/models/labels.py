@@ -110,6 +110,18 @@ class FunctionLabelling(Labelling):
         return None
 
 
+Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction
+
+
+def as_labelling(labels: Labels) -> Labelling:
+    """Take rules or a function for the labelling that they describe."""
+    if isinstance(labels, Labelling):
+        return labels
+    if callable(labels):
+        return FunctionLabelling(labels)
+    return RuleLabelling(tuple(labels))
+
+
 def as_label(propositions: object, where: str) -> Label:
     """Check what a labelling function returned: an iterable of proposition names."""
     if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):

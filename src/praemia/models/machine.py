@@ -12,80 +12,25 @@ The guards of a state's rules exclude each other, so the order of rules means no
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from itertools import combinations
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, unknown_name
-from praemia.formulas.growth import MAX_STATES
+from praemia.formulas.diagrams import MAX_STATES
 from praemia.models.guards import Else, Guard, overlap, parse_guard
-from praemia.models.labels import ENDED
-from praemia.models.rewards import TOLERANCE, Reward, RewardRange
-from praemia.models.rule_order import exclusive
+from praemia.models.labels import ENDED, Label, as_label
+from praemia.models.rewards import Reward, RewardRange
+from praemia.models.rules import NOTHING, Outcome, Rule, exclusive
 
 if TYPE_CHECKING:
     from praemia.models.symbolic import SymbolicMachine
-
-NOTHING = Reward((0.0,))
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Where a rule may lead: a machine state, with which probability, paying what."""
-
-    target: str
-    probability: float = 1.0
-    reward: Reward = NOTHING
-
-
-@dataclass(frozen=True)
-class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
-
-    source: str
-    guard: Guard
-    outcomes: tuple[Outcome, ...]
-
-    def __post_init__(self) -> None:
-        if not self.outcomes:
-            raise ModelError(f"{self.where}: it leads nowhere; give at least one outcome")
-        for outcome in self.outcomes:
-            if not 0.0 <= outcome.probability <= 1.0:
-                raise ModelError(
-                    f"{self.where}: probability {outcome.probability:g} of {outcome.target!r}; it must lie in [0, 1]"
-                )
-        total = math.fsum(outcome.probability for outcome in self.outcomes)
-        if not abs(total - 1.0) <= TOLERANCE:
-            raise ModelError(f"{self.where}: probabilities sum to {total:.12g}; they must sum to 1")
-        object.__setattr__(self, "outcomes", _merge(self.outcomes))
-
-    @property
-    def where(self) -> str:
-        return f"state {self.source!r} on {str(self.guard)!r}"
-
-
-def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Mix the outcomes that share a target; the joint law of (q', reward) stays the same."""
-    by_target: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        if outcome.probability > 0.0:
-            by_target.setdefault(outcome.target, []).append(outcome)
-    return tuple(
-        group[0]
-        if len(group) == 1
-        else Outcome(
-            target,
-            math.fsum(outcome.probability for outcome in group),
-            Reward.mixture((outcome.probability, outcome.reward) for outcome in group),
-        )
-        for target, group in by_target.items()
-    )
 
 
 @dataclass(frozen=True)
@@ -281,10 +226,32 @@ class RewardMachine:
         return with_chance(self, chances)
 
     def expected_rewards(self, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
-        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact."""
-        from praemia.models.expected_rewards import expected_rewards
+        """Return the mean reward of each step of a word, a sequence of labels: float64[n], exact.
 
-        return expected_rewards(self, word)
+        Messages count steps from 1.
+        """
+        chances = {self.initial: 1.0}
+        means = []
+        for number, propositions in enumerate(word, start=1):
+            label = self._known_label(propositions, number)
+            after: dict[str, float] = {}
+            mean = []
+            for state, chance in chances.items():
+                for out in self.outcomes(state, label):
+                    after[out.target] = after.get(out.target, 0.0) + chance * out.probability
+                    mean.append(chance * out.probability * out.reward.mean)
+            means.append(fsum(mean))
+            chances = after
+        return np.array(means, dtype=np.float64)
+
+    def _known_label(self, propositions: Iterable[str], number: int) -> Label:
+        label = as_label(propositions, f"step {number}")
+        for name in sorted(label.difference(self.propositions)):
+            raise ModelError(
+                f"step {number} has the proposition {name!r}, which is not one of the machine's"
+                f"{did_you_mean(name, self.propositions)}"
+            )
+        return label
 
 
 def format_label(label: Set[str]) -> str:

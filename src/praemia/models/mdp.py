@@ -7,7 +7,7 @@ The kernel is stored by rows. Row ``o * num_actions + a`` holds the successors o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -16,14 +16,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
-from praemia.models.labels import FunctionLabelling, Label, LabelFunction, Labelling, LabelRule, RuleLabelling
+from praemia.models.labels import Label, Labelling, Labels, RuleLabelling, as_labelling
+from praemia.models.mdp_input import Start, as_numbers, require_sizes, start_probs_of, transition_columns
 from praemia.models.memory import require_memory
 
 ROW_TOLERANCE = 1e-9
-MAX_ACTIONS = 1 << 15  # policies are stored as int16
 
-Start: TypeAlias = int | Mapping[int, float] | ArrayLike
-Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction
 Names: TypeAlias = Sequence[str] | None
 
 
@@ -165,7 +163,7 @@ class LabeledMDP:
         actions: Names = None,
     ) -> LabeledMDP:
         """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a)."""
-        dense = _numbers(transition_probs, "transition_probs")
+        dense = as_numbers(transition_probs, "transition_probs")
         if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
             raise ModelError(f"transition_probs has shape {dense.shape}; expected (O, A, O)")
         if not np.isfinite(dense).all():
@@ -256,8 +254,8 @@ class LabeledMDP:
         """Make an MDP from the arrays of a list of transitions; entries of one transition are added up."""
         from scipy.sparse import coo_array
 
-        _require_sizes(num_observations, num_actions)
-        o, a, z, probs = _entries(num_observations, num_actions, o, a, z, probs)
+        require_sizes(num_observations, num_actions)
+        o, a, z, probs = transition_columns(num_observations, num_actions, o, a, z, probs)
         shape = (num_observations * num_actions, num_observations)
         kernel = coo_array((probs, (o * num_actions + a, z)), shape=shape).tocsr()
         kernel.sum_duplicates()
@@ -268,7 +266,7 @@ class LabeledMDP:
             indptr=kernel.indptr.astype(np.int64),
             successors=kernel.indices.astype(np.int32),
             probs=kernel.data,
-            start_probs=_start_probs(start, num_observations),
+            start_probs=start_probs_of(start, num_observations),
             labelling=as_labelling(labels),
             observation_names=None if observations is None else tuple(observations),
             action_names=None if actions is None else tuple(actions),
@@ -289,74 +287,3 @@ class LabeledMDP:
         shape = (self.num_pairs, self.num_observations)
         kernel = csr_array((self.probs.copy(), self.successors.copy(), self.indptr.copy()), shape=shape)
         return [kernel[a :: self.num_actions] for a in range(self.num_actions)]
-
-
-def _require_sizes(num_observations: int, num_actions: int) -> None:
-    if num_observations < 1 or num_actions < 1:
-        raise ModelError(f"{num_observations} observations and {num_actions} actions; there must be one at least")
-    if num_actions > MAX_ACTIONS:
-        raise ModelError(f"{num_actions:,} actions; at most {MAX_ACTIONS:,} can be told apart")
-    purpose = f"a kernel of {num_observations:,} × {num_actions:,} rows"
-    require_memory(16 * num_observations * num_actions, purpose)
-
-
-def _numbers(values: ArrayLike, what: str) -> NDArray[Any]:
-    try:
-        array = np.asarray(values)
-    except ValueError:
-        raise ModelError(f"{what} is not an array: its rows differ in length") from None
-    if array.dtype.kind not in "iuf":
-        raise ModelError(f"{what} holds {array.dtype.name}; expected numbers")
-    return array
-
-
-def _whole(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
-    """Return numbers of observations or actions, checked."""
-    column = _numbers(values, f"{kind} numbers")
-    if column.ndim != 1:
-        raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
-    if len(column) and not (column.min() >= 0 and column.max() < size):
-        raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
-    whole = column.astype(np.int64)
-    if not np.array_equal(whole, column):
-        raise ModelError(f"{kind} number {column[whole != column][0]}; expected a whole number")
-    return whole
-
-
-def _entries(
-    num_observations: int, num_actions: int, o: ArrayLike, a: ArrayLike, z: ArrayLike, probs: ArrayLike
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the columns of a list of transitions, checked one by one; whether rows add up is seen later."""
-    sources, targets = _whole(o, num_observations, "observation"), _whole(z, num_observations, "successor")
-    actions, weights = _whole(a, num_actions, "action"), _numbers(probs, "probs").astype(np.float64)
-    lengths = [len(column) for column in (sources, actions, targets, weights)]
-    if len(set(lengths)) > 1:
-        raise ModelError(f"o, a, z and probs have {lengths} entries; there must be as many of each")
-    bad = ~(weights >= 0.0)
-    if bad.any():
-        i = int(np.argmax(bad))
-        raise ModelError(
-            f"observation {sources[i]}, action {actions[i]}: probability {weights[i]:g}; it must lie in [0, 1]"
-        )
-    return sources, actions, targets, weights
-
-
-def _start_probs(start: Start, num_observations: int) -> NDArray[np.float64]:
-    if isinstance(start, int | np.integer | Mapping):
-        chosen = start if isinstance(start, Mapping) else {int(start): 1.0}
-        probs = np.zeros(num_observations)
-        for o, probability in chosen.items():
-            if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
-                raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
-            probs[o] = probability
-        return probs
-    return _numbers(start, "start").astype(np.float64)
-
-
-def as_labelling(labels: Labels) -> Labelling:
-    """Take rules or a function for the labelling that they describe."""
-    if isinstance(labels, Labelling):
-        return labels
-    if callable(labels):
-        return FunctionLabelling(labels)
-    return RuleLabelling(tuple(labels))

@@ -12,12 +12,13 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
-from praemia.formulas.booleans import Booleans
-from praemia.formulas.diagrams import Diagrams, Memo, copy
-from praemia.models.guard_diagrams import as_function, as_guard, example_labels, literals, where_each
+from praemia.formulas.booleans import Booleans, Term, where_each
+from praemia.formulas.diagrams import Diagrams, Memo, copy, example_labels
+from praemia.models.guards import Constant, Guard, Junction, Negation, Proposition
 from praemia.models.labels import ENDED
-from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
+from praemia.models.rules import NOTHING, Outcome, Rule
 
 MAX_RULES = 1_000_000
 
@@ -31,6 +32,7 @@ class Branch(NamedTuple):
 
 
 Branches: TypeAlias = tuple[Branch, ...]
+Literals: TypeAlias = Mapping[int, tuple[Guard, Guard]]
 
 
 class SymbolicMachine(RewardMachine):
@@ -210,3 +212,43 @@ def symbolic(machine: RewardMachine) -> SymbolicMachine:
 def _where(diagrams: Diagrams, condition: int, branches: Branches, otherwise: int) -> int:
     memo: Memo = {}
     return diagrams.combine(condition, otherwise, lambda holds, rest: branches if holds else rest, memo)
+
+
+def literals(names: Mapping[int, str]) -> Literals:
+    """Return, for each variable, the guards that it is false and that it is true."""
+    return {variable: (Negation(Proposition(name)), Proposition(name)) for variable, name in names.items()}
+
+
+def as_guard(functions: Booleans, function: int, known: Literals) -> Guard:
+    """Write a boolean function of propositions as a guard: few terms, each of few literals."""
+    products = [_product(term, known) for term in functions.terms(function)]
+    if len(products) < 2:
+        return products[0] if products else Constant(False)
+    return Junction("|", tuple(products))
+
+
+def _product(term: Term, known: Literals) -> Guard:
+    parts = [known[variable][term[variable]] for variable in sorted(term)]
+    if len(parts) < 2:
+        return parts[0] if parts else Constant(True)
+    return Junction("&", tuple(parts))
+
+
+def as_function(guard: Guard, functions: Booleans, variables: Mapping[str, int]) -> int:
+    """Return a guard as a boolean function."""
+    match guard:
+        case Constant(value):
+            return functions.true if value else functions.false
+        case Proposition(name):
+            return functions.literal(variables[name])
+        case Negation(part):
+            return functions.negate(as_function(part, functions, variables))
+        case Junction(operator, parts):
+            join = functions.all if operator == "&" else functions.any
+            return join(as_function(part, functions, variables) for part in parts)
+        case _:  # any other kind of guard, one proposition at a time
+            if not guard.propositions():
+                return functions.true if guard.holds(frozenset()) else functions.false
+            name = min(guard.propositions())
+            low, high = (as_function(guard.given({name: way}), functions, variables) for way in (False, True))
+            return functions.choose(variables[name], low, high)

@@ -7,7 +7,7 @@ ever grows with 2^propositions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -15,118 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.kernels.arrays import EveryRow, LayerArrays, MachineArrays, ModelArrays, Outlook
-from praemia.models.continuation_rows import build_layers, continuation_rows, paying
+from praemia.kernels.arrays import EveryRow, ModelArrays, Outlook
 from praemia.models.labels import AFTER_THE_END, Label, Labelling, RuleLabelling
 from praemia.models.machine import RewardMachine, format_label
+from praemia.models.machine_table import MachineTable, continuation_rows
 from praemia.models.mdp import LabeledMDP
 from praemia.models.memory import require_memory
 
 MAX_HORIZON = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class MachineTable:
-    """A machine's τ and ν on numbered labels, sparse. Row ``label * num_states + state`` holds its edges.
-
-    Attributes
-    ----------
-    indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
-    reward_indptr : int64[E + 1]; reward_values, reward_widths, reward_probs : float64[·] — the law of each edge.
-    inert : bool[L] — labels that move no state and pay nothing; still : bool[L] — that move no state.
-    """
-
-    num_states: int
-    initial: int
-    indptr: NDArray[np.int64]
-    targets: NDArray[np.int32]
-    probs: NDArray[np.float64]
-    rewards: NDArray[np.float64]
-    reward_indptr: NDArray[np.int64]
-    reward_values: NDArray[np.float64]
-    reward_widths: NDArray[np.float64]
-    reward_probs: NDArray[np.float64]
-    inert: NDArray[np.bool_]
-    still: NDArray[np.bool_]
-    _layers_of_width: dict[int, tuple[LayerArrays, LayerArrays]] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
-        """Tabulate a machine on the labels given, in their order."""
-        rows = [
-            [(machine.index[out.target], out.probability, out.reward) for out in machine.outcomes(state, label)]
-            for label in label_sets
-            for state in machine.states
-        ]
-        edges = [edge for row in rows for edge in row]
-        stays: NDArray[np.bool_] = np.array(
-            [len(row) == 1 and row[0][0] == i % machine.num_states for i, row in enumerate(rows)]
-        )
-        pays = np.array([any(reward.mean != 0.0 for _, _, reward in row) for row in rows])
-        shape = (len(label_sets), machine.num_states)
-        return cls(
-            num_states=machine.num_states,
-            initial=machine.index[machine.initial],
-            indptr=_offsets([len(row) for row in rows]),
-            targets=np.array([target for target, _, _ in edges], dtype=np.int32),
-            probs=np.array([probability for _, probability, _ in edges]),
-            rewards=np.array([reward.mean for _, _, reward in edges]),
-            reward_indptr=_offsets([len(reward.values) for _, _, reward in edges]),
-            reward_values=np.array([value for _, _, reward in edges for value in reward.values]),
-            reward_widths=np.array([width for _, _, reward in edges for width in reward.widths]),
-            reward_probs=np.array([prob for _, _, reward in edges for prob in reward.probabilities]),
-            inert=np.all((stays & ~pays).reshape(shape), axis=1),
-            still=np.all(stays.reshape(shape), axis=1),
-        )
-
-    @cached_property
-    def sums(self) -> NDArray[np.float64]:
-        """The running sums of τ within each row, to draw from."""
-        return running_sums(self.probs, self.indptr)
-
-    @property
-    def arrays(self) -> MachineArrays:
-        """τ and ν̄, edge by edge."""
-        return MachineArrays(self.indptr, self.targets, self.probs, self.rewards)
-
-    def transition_layers(self, width: int) -> LayerArrays:
-        """τ alone, as kernels fill continuation rows of a width with W."""
-        return self._layers(width)[0]
-
-    def layers(self, width: int) -> LayerArrays:
-        """τ and φ, as kernels fill continuation rows of a width with φ + W."""
-        return self._layers(width)[1]
-
-    def _layers(self, width: int) -> tuple[LayerArrays, LayerArrays]:
-        if width not in self._layers_of_width:
-            moves = build_layers(self.indptr, self.targets, self.probs, self.num_states, width)
-            self._layers_of_width[width] = moves, paying(moves, self.mean_rewards, width)
-        return self._layers_of_width[width]
-
-    @cached_property
-    def mean_rewards(self) -> NDArray[np.float64]:
-        """φ as an array [L, M]: the mean reward of a step in a machine state on a label."""
-        sums: NDArray[np.float64] = np.add.reduceat(self.probs * self.rewards, self.indptr[:-1])
-        return sums.reshape(-1, self.num_states)
-
-
 def _fixed(array: NDArray[np.float64]) -> NDArray[np.float64]:
     array.setflags(write=False)
     return array
-
-
-def _offsets(lengths: Sequence[int]) -> NDArray[np.int64]:
-    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
-
-
-def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Sum probabilities up within each row."""
-    sums = probs.copy()
-    lengths = np.diff(indptr)
-    for place in range(1, int(lengths.max(initial=0))):
-        at = indptr[:-1][lengths > place] + place
-        sums[at] += sums[at - 1]
-    return sums
 
 
 @dataclass(frozen=True, eq=False)

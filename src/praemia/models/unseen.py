@@ -18,8 +18,9 @@ from praemia.kernels.arrays import Outlook
 from praemia.models.guards import Constant, Guard, overlap
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine
+from praemia.models.machine_table import MachineTable
 from praemia.models.symbolic import SymbolicMachine
-from praemia.models.task import MachineTable, TaskSpec
+from praemia.models.task import TaskSpec
 
 MAX_TRIPLES = 4_000_000
 

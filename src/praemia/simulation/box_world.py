@@ -17,7 +17,8 @@ from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
 from praemia.models.labels import AFTER_THE_END, Label
-from praemia.models.task import MachineTable, TaskSpec
+from praemia.models.machine_table import MachineTable
+from praemia.models.task import TaskSpec
 from praemia.simulation.loop import SLICE_SECONDS, World
 from praemia.simulation.run import generators
 

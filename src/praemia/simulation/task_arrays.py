@@ -13,9 +13,9 @@ from praemia.kernels.arrays import ModelArrays, padded_width
 from praemia.kernels.play import OutcomeArrays, WorldArrays
 from praemia.kernels.stretch import ValueArrays
 from praemia.learners.base import Learner
-from praemia.models.continuation_rows import continuation_rows
+from praemia.models.machine_table import continuation_rows, running_sums
 from praemia.models.memory import require_memory
-from praemia.models.task import Task, running_sums
+from praemia.models.task import Task
 from praemia.planning.backward import new_tables
 
 _Made = TypeVar("_Made")

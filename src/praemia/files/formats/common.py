@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
 from praemia.models.labels import Label
-from praemia.models.machine import NOTHING, Outcome, RewardMachine, Rule, format_label
+from praemia.models.machine import RewardMachine, format_label
+from praemia.models.rules import NOTHING, Outcome, Rule
 
 SHOWN = 20
 

@@ -20,10 +20,11 @@ from typing import TypeAlias
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
 from praemia.files.formats.common import at_line, sure_outcome
 from praemia.files.formats.hoa_text import Edge, Hoa, parse_hoa
-from praemia.formulas.text import in_quotes
+from praemia.formulas.syntax import in_quotes
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition, overlap
-from praemia.models.machine import Outcome, RewardMachine, Rule, format_label
+from praemia.models.machine import RewardMachine, format_label
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 
 WAYS = ("first", "each", "end")
 

@@ -27,8 +27,9 @@ from typing import Any
 from praemia.errors import FileError, ModelError, did_you_mean
 from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_outcome, terms, write_number
 from praemia.models.guards import Constant, Else, Guard, Proposition, overlap
-from praemia.models.machine import Outcome, RewardMachine, Rule
+from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 
 OPERATORS = frozenset("&|!()'\"#\\")
 

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from praemia.errors import ModelError
 from praemia.models.guards import Else, parse_guard
-from praemia.models.machine import MachineBuilder, Outcome, RewardMachine, Rule
+from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.rewards import Reward
+from praemia.models.rules import Outcome, Rule
 
 STATES = tuple("0123456789")
 
