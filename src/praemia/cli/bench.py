@@ -18,7 +18,7 @@ NOISE = 0.2  # a median this far above the best time is shown beside it
 @click.command("bench")
 @click.option("--quick", is_flag=True, help="Smaller sizes, and no compiling: for a first look.")
 @json_option
-def command(quick: bool, as_json: bool) -> None:
+def bench_command(quick: bool, as_json: bool) -> None:
     """Measure planning, playing, whole runs and compiling on this machine; takes about a minute.
 
     A time is the least of several; where their median is far from it, both are shown: best … median. Differences

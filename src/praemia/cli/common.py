@@ -1,19 +1,24 @@
-"""What commands share: options, and what they print."""
+"""What commands share: options, shell completion, printing. It is imported for completion, so it must import fast."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from praemia.errors import ParameterError
+from praemia.text_tables import table_text
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+TASK_FILES = (".yaml", ".yml", ".json")
 
 
 def json_option(function: Function) -> Function:
@@ -44,15 +49,8 @@ def print_fields(fields: Mapping[str, object]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in columns: the first to the left, numbers to the right."""
-    table = [tuple(header), *(tuple(row) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        first, *rest = (
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        click.echo("  ".join([first, *rest]).rstrip())
+    """Print a table on standard output."""
+    click.echo(table_text(header, rows), nl=False)
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
@@ -147,3 +145,33 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
             raise ParameterError(f"--set {key} is given twice")
         parameters[key] = parse_scalar(value.strip())
     return parameters
+
+
+def complete_tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer built-in tasks, and task files."""
+    from praemia.envs.registry import names
+
+    return _offer(names(), TASK_FILES, incomplete)
+
+
+def complete_environments(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer built-in tasks."""
+    from praemia.envs.registry import names
+
+    return _offer(names(), (), incomplete)
+
+
+def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the learners by name, and Python files that may hold one."""
+    from praemia.learners.registry import names
+
+    return _offer(names(), (".py",), incomplete)
+
+
+def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
+    """Offer the names and the files that begin as typed; if there are none, leave it to the shell to find files."""
+    from click.shell_completion import CompletionItem
+
+    files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
+    found = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
+    return found or ([CompletionItem(incomplete, type="file")] if suffixes else [])

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import json_option, print_json, read_episodes, seed_option
+from praemia.cli.common import complete_tasks, json_option, print_json, read_episodes, seed_option
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.completion import complete_tasks
 from praemia.cli.progress import QUIET_SECONDS
 
 if TYPE_CHECKING:
@@ -71,7 +70,7 @@ class EpisodeProgress:
 @seed_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, such as data.npz.")
 @json_option
-def command(
+def explore_command(
     task: str,
     episodes: int | None,
     policy_episodes: int,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    complete_learners,
+    complete_tasks,
     engine_options,
     episodes_option,
     json_option,
@@ -19,7 +21,6 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.completion import complete_learners, complete_tasks
 
 if TYPE_CHECKING:
     from praemia.statistics.standings import Board, Standing
@@ -50,7 +51,7 @@ if TYPE_CHECKING:
 @out_option("results-league", "Where runs, report and figures go; runs that are there are not done again.")
 @policies_option
 @json_option
-def command(
+def league_command(
     tasks: tuple[str, ...],
     learners: tuple[str, ...],
     runs: int,

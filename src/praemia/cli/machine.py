@@ -32,7 +32,7 @@ MOST_SHOWN = 30
 @click.option("--trace", help="Try it on a trace: steps separated by ';', such as \"item; ; delivery\".")
 @click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, help="Refuse to grow larger.")
 @json_option
-def command(
+def machine_command(
     text: str,
     regex: bool,
     pay: str,

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import json_option, print_json, print_table, seed_option
+from praemia.cli.common import complete_tasks, json_option, print_json, print_table, seed_option
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.completion import complete_tasks
 from praemia.cli.progress import DrawProgress
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ EXCEEDS = "*"
 @click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
 @json_option
-def command(
+def plan_command(
     data: Path,
     machines: tuple[str, ...],
     task: str | None,

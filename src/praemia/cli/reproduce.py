@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @engine_options
 @out_option("results", "Where runs, figures and report go; runs that are there are not done again.")
 @policies_option
-def command(
+def reproduce_command(
     only: tuple[str, ...],
     decide: bool,
     runs: int,
@@ -83,7 +83,7 @@ def _play_on(
 ) -> tuple[list[Study], list[str], list[Claim]]:
     """Add runs where claims are open, and look again, until no runs can decide any more; add to what failed."""
     from praemia.cli.sweep import sweep
-    from praemia.statistics.deciding import further_runs
+    from praemia.statistics.comparisons import further_runs
 
     while True:
         studies, damaged, claims = _look(store, catalogue)

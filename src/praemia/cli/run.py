@@ -1,4 +1,4 @@
-"""``praemia run``: learners on a task, with their exact regret."""
+"""``praemia run`` and ``praemia experiment``: learners on tasks, with their exact regret."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    complete_learners,
+    complete_tasks,
+    engine_options,
     episodes_option,
     jobs_option,
     json_option,
@@ -21,7 +24,6 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.completion import complete_learners, complete_tasks
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @out_option(None, "Keep the runs in this folder; runs that are there are not done again.")
 @policies_option
 @json_option
-def command(
+def run_command(
     task: str,
     names: tuple[str, ...],
     settings: tuple[str, ...],
@@ -151,3 +153,38 @@ def _row(series: Series) -> dict[str, Any]:
         "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,
     }
+
+
+@click.command("experiment")
+@click.argument("file", type=click.Path(path_type=Path))
+@engine_options
+@out_option(None, "Where the runs and the report go; by default results-NAME for NAME.yaml.")
+@policies_option
+@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE names learners of.")
+def experiment_command(
+    file: Path,
+    jobs: int | None,
+    engine: str | None,
+    shard: str | None,
+    out: Path | None,
+    policies: bool,
+    allow_code: bool,
+) -> int:
+    """Run the experiment that FILE describes and write a report.
+
+    \b
+    tasks: [warehouse-4, my-task.yaml]
+    learners:
+      - ucbvi-prm
+      - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+      - my_learner.py:MyLearner    # needs --allow-code
+    runs: 16          # of each learner on each task
+    episodes: 10000   # of each run
+    seed: 0           # random seed
+    """
+    from praemia.cli.sweep import Where, sweep_and_report
+    from praemia.experiments.experiment_file import load_experiment
+
+    experiment = load_experiment(file, allow_code=allow_code)
+    folder = out or Path(f"results-{experiment.name}")
+    return sweep_and_report([experiment], Where(folder, jobs, engine, shard, policies))

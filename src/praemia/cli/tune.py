@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    complete_learners,
     engine_options,
     episodes_option,
     json_option,
@@ -23,7 +24,6 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.completion import complete_learners
 from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 @out_option("results-tuning", "Where the runs go; runs that are there are not done again.")
 @policies_option
 @json_option
-def command(
+def tune_command(
     only: tuple[str, ...],
     names: tuple[str, ...],
     tries: tuple[str, ...],

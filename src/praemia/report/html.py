@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
 
-from praemia.statistics.tables import is_numeric
+from praemia.text_tables import numeric_columns
 
 # The page may load nothing at all: no script, style, font or picture but what is in it.
 POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
@@ -37,7 +37,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], strong: Iterable
     """
     body = [tuple(row) for row in rows]
     marked = set(strong)
-    numeric = [bool(body) and all(is_numeric(row[i]) for row in body) for i in range(len(header))]
+    numeric = numeric_columns(header, body)
     lines = [_row(header, numeric, "th")]
     previous = None
     for place, row in enumerate(body):

@@ -1,4 +1,4 @@
-"""The league for people: its tables as text, its figure, and the section of the report that holds both."""
+"""The league: its tables as text, and its section of the report."""
 
 from __future__ import annotations
 
@@ -6,25 +6,18 @@ import base64
 from collections.abc import Sequence
 from contextlib import suppress
 from html import escape
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from praemia.drawing.style import GREY, INK, new_figure, render, tidy
+from praemia.drawing.figures import league_figure
+from praemia.drawing.style import render
 from praemia.errors import MissingExtraError
 from praemia.experiments.settings import slug
 from praemia.report import html
 from praemia.statistics.standings import Board, Standing, standings
 from praemia.statistics.stored_runs import Study
-from praemia.statistics.tables import number, plain_text
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from praemia.text_tables import number, table_text
 
 TITLE = "The league"
 HEADER = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts", "worst run", "linear", "s")
-CUT = 30.0  # ratios above this are drawn at it
 
 
 def standing_cells(line: Standing) -> tuple[str, ...]:
@@ -53,52 +46,12 @@ def league_text(board: Board, table: Sequence[Standing]) -> str:
         if line.linear
     ]
     parts = [
-        plain_text(HEADER, map(standing_cells, table)),
+        table_text(HEADER, map(standing_cells, table)),
         explained,
         *(["", "linear runs:", *linear] if linear else []),
         *([f"\nnot on every task, and left out: {', '.join(board.left_out)}"] if board.left_out else []),
     ]
     return "\n".join(parts) + "\n"
-
-
-def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
-    """Draw the ratios of regret with their intervals and every task's, beside the mean ranks, the best on top."""
-    names = [line.learner for line in table]
-    places = np.arange(len(names))[::-1]
-    figure = new_figure(10.5, 1.6 + 0.34 * len(names), f"{TITLE}: {len(board.tasks)} tasks, one setting per learner")
-    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
-    ratios = board.ratios
-    for place, line in zip(places, table, strict=True):
-        left.plot([line.ratio.low, line.ratio.high], [place, place], color=GREY, linewidth=2.2, solid_capstyle="butt")
-        own = np.minimum(CUT, ratios[:, board.learners.index(line.learner)])
-        left.plot(own, np.full(len(own), place), "|", color="#0072B2", markersize=9, markeredgewidth=1.1)
-        left.plot(min(CUT, line.ratio.estimate), place, "o", color=INK, markersize=6)
-        right.plot(line.rank, place, "o", color=GREY, markersize=6)
-    left.set_yticks(places, names)
-    left.set_ylim(-0.6, len(names) - 0.4)
-    _ratio_axis(left)
-    left.axvline(1.0, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
-    tidy(
-        left,
-        f"regret ÷ that of {board.learners[board.reference]}, 95 % interval",
-        f"a mark per task, cut at {CUT:g}; the dot is the geometric mean over kinds of task",
-        "",
-    )
-    tidy(right, "mean rank", "1 is best", "")
-    right.set_xlim(0.5, len(names) + 0.5)
-    right.locator_params(axis="x", integer=True)
-    return figure
-
-
-def _ratio_axis(axes: Axes) -> None:
-    """Make a logarithmic axis with plain numbers, from what is drawn to the cut."""
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    low, high = min(low, 0.3), max(3.0, min(high, CUT * 1.1))
-    ticks = [tick for tick in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0) if low <= tick <= high]
-    axes.set_xlim(low, high)
-    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
-    axes.minorticks_off()
 
 
 def league_section(study: Study) -> str:

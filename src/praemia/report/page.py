@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
+from praemia.drawing.interactive import plotly_script
 from praemia.errors import FileError
 from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import Experiment, Job, slug
@@ -16,10 +17,8 @@ from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
 from praemia.report.figure_files import write_figures
 from praemia.report.html import bullets, page, resource
-from praemia.report.interactive import plotly_script
 from praemia.report.league_page import league_section
-from praemia.report.provenance import provenance_section
-from praemia.report.sections import claims_section, study_section, tasks_section
+from praemia.report.sections import claims_section, provenance_section, study_section, tasks_section
 from praemia.simulation.run import STREAMS
 from praemia.statistics.claims import check_claims
 from praemia.statistics.league_claims import check_league

@@ -15,9 +15,17 @@ from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, sma
 from praemia.errors import FileError
 from praemia.experiments.league import league
 from praemia.experiments.store import Store
-from praemia.statistics.export import COLUMNS, run_rows, write_csv, write_parquet
 from praemia.statistics.stored_runs import collect, discover, gather, paired
-from praemia.statistics.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
+from praemia.statistics.tables import (
+    RUN_COLUMNS,
+    SUMMARY_HEADER,
+    compare,
+    run_rows,
+    summarise,
+    write_csv,
+    write_parquet,
+)
+from praemia.text_tables import csv_text, number, table_text
 
 
 @pytest.fixture(scope="module")
@@ -140,7 +148,7 @@ def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
 
 def test_tables_as_text_are_aligned_and_as_csv_can_be_read_back() -> None:
     header, rows = ("name", "value"), [("a, b", number(3.14159)), ("c", number(1234.5))]
-    assert plain_text(header, rows) == "name  value\na, b   3.14\nc      1234\n"
+    assert table_text(header, rows) == "name  value\na, b   3.14\nc      1234\n"
     assert list(csv.reader(io.StringIO(csv_text(header, rows)))) == [list(header), *(list(row) for row in rows)]
 
 
@@ -161,5 +169,5 @@ def test_exports_have_a_row_per_run(store: Store, tmp_path: Path) -> None:
         lines = list(csv.DictReader(file))
     table = parquet.read_table(tmp_path / "runs.parquet")
     assert len(lines) == table.num_rows == len(store.files()) == len(run_rows(members))
-    assert tuple(lines[0]) == tuple(table.column_names) == COLUMNS
+    assert tuple(lines[0]) == tuple(table.column_names) == RUN_COLUMNS
     assert [float(line["regret"]) for line in lines] == table["regret"].to_pylist()

@@ -10,7 +10,7 @@ from league_runs import made, study
 
 from praemia.report.figure_files import study_figures
 from praemia.report.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
-from praemia.report.provenance import commands
+from praemia.report.sections import commands
 from praemia.statistics.standings import SMALL_GAP, Board, compare, is_linear, standings
 from praemia.statistics.stored_runs import Series
 
