@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
+from site_diagrams import picture
 
 from examples import ROOMS, public_names
 from praemia import cli
 
+PATTERN_CALL = re.compile(r">>> patterns\.(\w+)\((.*?)\)")
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
 
@@ -30,10 +33,13 @@ def room_page(room: str) -> str:
 def directive(name: str, thing: Any) -> str:
     """Return what shows a thing under its public name, with an anchor of that name.
 
-    It is asked for by the module that it is written in: some packages have a module and a function of one name.
+    The directive names the defining module, because some packages have a module and a function of the same name.
+    A pattern also shows the machine of its example.
     """
     options = f"    options:\n      heading: {name}\n      toc_label: {name.rpartition('.')[2]}"
-    return f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
+    shown = f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
+    example = PATTERN_CALL.search(inspect.getdoc(thing) or "")
+    return f"{shown}\n\n{picture(*example.groups())}" if example else shown
 
 
 def commands_page() -> str:

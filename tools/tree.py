@@ -34,7 +34,8 @@ def _line(name: str, module: Path, depth: int) -> str:
     said = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
     if not said:
         raise SystemExit(f"{module.relative_to(ROOT)} has no docstring")
-    return f"{'  ' * depth + name:<32}{said.splitlines()[0].removesuffix('.')}".rstrip()
+    summary = said.splitlines()[0].removesuffix(".").replace("``", "")
+    return f"{'  ' * depth + name:<32}{summary}"
 
 
 def page(text: str) -> str:

@@ -1,10 +1,4 @@
-"""Ready-made tasks in words: each is a formula or a regular expression, with the way of paying that suits it.
-
->>> visit_in_order("coffee", "office").text
-'F(coffee & X F office)'
->>> visit_in_order("coffee", "office").machine(reward=0.5).num_states
-3
-"""
+"""Ready-made tasks: each is a formula or a regular expression, with the payment scheme that suits it."""
 
 from __future__ import annotations
 
@@ -15,23 +9,53 @@ from praemia.errors import ParameterError
 from praemia.formulas.syntax import quoted
 from praemia.models.machine import RewardMachine
 
+__all__ = [
+    "Pattern",
+    "at_most",
+    "avoid_while",
+    "patrol",
+    "respond_within",
+    "visit_all",
+    "visit_in_order",
+]
+
 
 @dataclass(frozen=True)
 class Pattern:
-    """A formula (``kind`` "ltlf") or a regular expression ("regex"), and when it pays."""
+    """A formula or a regular expression, and when it pays.
+
+    Attributes
+    ----------
+    text : the formula or expression.
+    kind : "ltlf" or "regex".
+    pay : "first" (once, at the first step that satisfies it), "each" (at every such step) or "end" (at the last step).
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.patterns.Pattern("F(coffee & X F office)").machine(reward=0.5).states
+    ('start', 'F office', 'done')
+    """
 
     text: str
     kind: Literal["ltlf", "regex"] = "ltlf"
     pay: str = "first"
 
     def machine(self, reward: float = 1.0, pay: str | None = None) -> RewardMachine:
-        """Return the machine that pays a reward, at the pattern's own time unless another is given."""
+        """Return the machine that pays this reward; ``pay`` replaces the pattern's own payment scheme."""
         make = RewardMachine.from_ltlf if self.kind == "ltlf" else RewardMachine.from_regex
         return make(self.text, reward, self.pay if pay is None else pay)
 
 
 def visit_in_order(*events: str) -> Pattern:
-    """Pay once, when some events have happened one after the other, with anything in between."""
+    """Pay once, when the events have happened in this order; anything may happen in between.
+
+    Examples
+    --------
+    >>> from praemia import patterns
+    >>> patterns.visit_in_order("coffee", "office").text
+    'F(coffee & X F office)'
+    """
     *first, last = _names(events)
     text = f"F {last}"
     for name in reversed(first):
@@ -40,23 +64,53 @@ def visit_in_order(*events: str) -> Pattern:
 
 
 def visit_all(*events: str) -> Pattern:
-    """Pay once, when each of some events has happened, in any order."""
+    """Pay once, when every event has happened, in any order.
+
+    Examples
+    --------
+    >>> from praemia import patterns
+    >>> patterns.visit_all("coffee", "mail").text
+    'F coffee & F mail'
+    >>> patterns.visit_all("coffee", "mail").machine().num_states
+    4
+    """
     return Pattern(" & ".join(f"F {name}" for name in _names(events)))
 
 
 def patrol(*events: str) -> Pattern:
-    """Pay every round: each time some events have happened one after the other, and then again from the first."""
+    """Pay once per round: each time the events have happened in this order, starting again from the first.
+
+    Examples
+    --------
+    >>> from praemia import patterns
+    >>> patterns.patrol("left", "right").text
+    '((!left)* left (!right)* right)+'
+    """
     return Pattern("(" + " ".join(f"(!{name})* {name}" for name in _names(events)) + ")+", "regex", "each")
 
 
 def avoid_while(event: str, condition: str) -> Pattern:
-    """Pay at each step, until an event happens for the first time while a condition holds."""
+    """Pay at every step until the event first happens while the condition holds.
+
+    Examples
+    --------
+    >>> from praemia import patterns
+    >>> patterns.avoid_while("water", "carrying").text
+    'G(carrying -> !water)'
+    """
     event, condition = _names((event, condition))
     return Pattern(f"G({condition} -> !{event})", pay="each")
 
 
 def respond_within(request: str, response: str, steps: int) -> Pattern:
-    """Pay at each step at which every request so far was answered, until one was not answered within some steps."""
+    """Pay at every step at which no request is open, until a request stays unanswered for too many steps.
+
+    Examples
+    --------
+    >>> from praemia import patterns
+    >>> patterns.respond_within("call", "answer", 2).text
+    'G(call -> (answer | X (answer | X answer)))'
+    """
     request, response = _names((request, response))
     _require_count("steps", steps)
     text = response
@@ -66,7 +120,14 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
 
 
 def at_most(event: str, times: int) -> Pattern:
-    """Pay at each step, until an event happens more often than allowed."""
+    """Pay at every step until the event has happened more often than allowed.
+
+    Examples
+    --------
+    >>> from praemia import patterns
+    >>> patterns.at_most("spill", 1).text
+    '!F(spill & X F spill)'
+    """
     _require_count("times", times)
     return Pattern(f"!{visit_in_order(*[event] * (times + 1)).text}", pay="each")
 
