@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import accumulate, product
@@ -42,7 +43,7 @@ class Watched:
         return [plan.policy for plan in self.plans]
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        count_arrays = type(experience.count_arrays)(*(array.copy() for array in experience.count_arrays))
+        count_arrays = deepcopy(experience.count_arrays)
         self.shown.append(replace(experience, count_arrays=count_arrays))
         self.plans.append(self.learner.plan(experience, previous, rng))
         return self.plans[-1]

@@ -9,12 +9,15 @@ from praemia import envs, learners, simulate
 
 # Name, horizon and episodes. The last one's machine fills more than one vector, and PSRL breaks sticks there.
 TASKS = (("riverswim-5", 7, 15), ("random-3x2x3-4", 7, 15), ("random-16x2x9-1", 3, 6))
+LEARN_MACHINES = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
 
 
 def answers(task: str, horizon: int, num_episodes: int) -> dict[str, list[list[str]]]:
     """Return all numbers of a run of each learner on a task, exactly."""
     world = envs.make(task, horizon=horizon)
-    runs = {name: simulate(world, learners.make(name), num_episodes, 2) for name in learners.names()}
+    players = {name: learners.make(name) for name in learners.names()}
+    players |= {f"{name} that learns the machine": learners.make(name, learn_machine=True) for name in LEARN_MACHINES}
+    runs = {name: simulate(world, player, num_episodes, 2) for name, player in players.items()}
     return {
         name: [
             [float(number).hex() for number in array.ravel()]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from praemia.kernels.arrays import Actions, Floats, LayerArrays, Outlook, action_type
 from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
-from praemia.kernels.counts import CountArrays
+from praemia.kernels.counts import CountArrays, nothing_to_learn
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
 from praemia.learners.workspace import NO_INTS, NO_ROWS, NO_SMALL_INTS
 from praemia.models.machine_table import MachineTable
@@ -63,6 +63,7 @@ def as_counts(
         row_labels=np.array(row_labels),
         row_targets=np.array(row_targets),
         sizes=np.array([size, 0, len(row_labels)]),
+        machine=nothing_to_learn(),
     )
 
 
@@ -81,7 +82,8 @@ def run_pass(
     horizon, size, num_states = policy.shape
     num_actions, width = len(counts.visits) // size, num_copies * num_states
     caps = np.full(horizon + 1, np.inf)  # the bounds bring their own
-    spec = SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), outlook, NO_ROWS, np.array([num_actions]))
+    floors, sizes = np.zeros(horizon + 1), np.array([num_actions])
+    spec = SpecArrays(layers, layers.paid, caps, floors, outlook, NO_ROWS, sizes, NO_SMALL_INTS)
     num_rows = size + len(counts.row_labels)
     memory = empty_memory(horizon, len(counts.visits), num_actions, num_rows, width)._replace(
         lower_tables=np.zeros((1, num_actions, width)),  # room for what one state's actions are worth

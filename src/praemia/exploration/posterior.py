@@ -218,4 +218,5 @@ def _counts(dataset: Dataset, every: EveryRow) -> CountArrays:
 def _spec_arrays(layers: LayerArrays, every: EveryRow, horizon: int, num_actions: int) -> SpecArrays:
     no_outlook = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
     caps = np.full(horizon + 1, np.inf)
-    return SpecArrays(layers, layers.paid, caps, np.zeros(horizon + 1), no_outlook, every, np.array([num_actions]))
+    floors, sizes = np.zeros(horizon + 1), np.array([num_actions])
+    return SpecArrays(layers, layers.paid, caps, floors, no_outlook, every, sizes, NO_SMALL_INTS)

@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 from numba import config, typeof, types
 
-from praemia.kernels import bonus, recursion
+from praemia.kernels import bonus, learned_machine, recursion
 from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined, specialised
 
 PlanKernel = Any  # a compiled plan's address, or the plain function where nothing is compiled
@@ -59,10 +59,13 @@ def bonus_recipe(
     limited_by_labels: bool,
     is_monotone: bool,
     deviation_without_reward: bool,
+    learns_machine: bool = False,
 ) -> Recipe:
     """Return the recipe of a learner with a bonus; ``prepare_steps``, if any, fills numbers that depend on the step."""
     size = num_numbers(numbers)
+    machine = learned_machine.BY_BONUS if learns_machine else ()
     parts = (
+        *machine,
         ("prepare_pair", bonus.prepare_pair),
         ("begin_step", recursion.nothing_per_step),
         ("pair_value", bonus.pair_value),

@@ -18,6 +18,19 @@ DOUBLING, EPOCH, EPISODE = 0, 1, 2  # when a plan is due
 NUM_MET, NUM_SLOTS, NUM_ROWS = 0, 1, 2  # places in ``CountArrays.sizes``
 
 
+class MachineCounts(NamedTuple):
+    """What was seen of a machine that has to be learned, row by row: row label · M + m. Empty where it is known."""
+
+    visits: Floats  # [L·M]
+    moves: Floats  # [L·M·M], flat: how often each machine state came next
+    rewards: Floats  # [L·M], the sum of the rewards
+
+
+def nothing_to_learn() -> MachineCounts:
+    """Return the counts of a machine that is known."""
+    return MachineCounts(np.zeros(0), np.zeros(0), np.zeros(0))
+
+
 class CountArrays(NamedTuple):
     """The counts of S states. Pair i has the successors first[i] … first[i] + distinct[i] − 1 of the E arrays.
 
@@ -39,6 +52,7 @@ class CountArrays(NamedTuple):
     row_labels: SmallInts  # [X]
     row_targets: SmallInts  # [X]
     sizes: Ints  # how many states are met, pairs are visited, extra rows are numbered
+    machine: MachineCounts
 
 
 @compiled(forceinline=True, **INTERNAL)
@@ -63,6 +77,16 @@ def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bo
         return bool(visits & (visits - 1) == 0)
     before = counts.visits_at_plan[pair]
     return bool(visits - before >= max(1, before))
+
+
+@compiled(forceinline=True, **INTERNAL)
+def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: int, reward: float) -> bool:
+    """Count a move of a machine that is being learned; tell whether a plan has become due: its visits doubled."""
+    machine.moves[row * num_states + target] += 1.0
+    machine.rewards[row] += reward
+    machine.visits[row] += 1.0
+    visits = np.int64(machine.visits[row])
+    return bool(visits & (visits - 1) == 0)
 
 
 @compiled(forceinline=True, **INTERNAL)

@@ -11,7 +11,7 @@ import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts, Unsigned, Whole
 from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
-from praemia.kernels.counts import EPISODE, CountArrays, add_row, add_successor, count_visit, meet
+from praemia.kernels.counts import EPISODE, CountArrays, add_row, add_successor, count_move, count_visit, meet
 
 
 class WorldArrays(NamedTuple):
@@ -103,6 +103,7 @@ def play(
     num_actions, num_states, initial = world.sizes[0], world.sizes[1], world.sizes[2]
     width = outcomes.sizes[1]
     uses_steps, keeps_recent = counts.steps.shape[0] > 0, recent.shape[0] > 0
+    learns_machine = counts.machine.visits.shape[0] > 0
     due, episode = False, 0
     while episode < returns.shape[0] and not due:
         o, m, gain = np.int64(world.start_observations[0]), initial, 0.0
@@ -141,6 +142,8 @@ def play(
             if uses_steps:
                 counts.steps[h, state] += 1
             if count_visit(counts, pair, place, rule):
+                due = True
+            if learns_machine and count_move(counts.machine, rule_row, world.mach_targets[j], num_states, reward):
                 due = True
             if keeps_recent:
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z

@@ -9,6 +9,8 @@ uniformly; a random number is taken only where there are several.
 A learner brings its own part as small functions, which are written into ``plan`` before it is compiled. They are
 written for one machine state, in NumPy's words, and run on several at a time.
 
+    prepare_machine(data)                         once for a plan: write the machine's layers, where it is learned
+    machine_at_step(data, step)                   once for a step, before the rows are filled
     prepare_pair(data, pair, visits_of_state)     once for a plan: the numbers of a pair and of its successors
     begin_step(zero, data, place)                 once for a step
     pair_value(zero, data, pair, place)           what a pair is worth
@@ -40,6 +42,7 @@ class SpecArrays(NamedTuple):
     outlook: Outlook
     every: EveryRow
     sizes: Ints  # the number of actions
+    possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
 
 
 class Memory(NamedTuple):
@@ -85,6 +88,9 @@ LANES = 4
 LIMIT_IS_TOP = False  # whether the limit is what the labels allow
 IS_MONOTONE = False  # whether Q may not rise above that of the plan before
 ASKS_UNSEEN = False  # whether pairs never visited are asked about too, over the rows of every (o, a, o')
+LEARNS_MACHINE = False  # whether the machine's layers are estimates, written anew for every plan
+prepare_machine: Any = None
+machine_at_step: Any = None
 prepare_pair: Any = None
 begin_step: Any = None
 pair_value: Any = None
@@ -187,6 +193,8 @@ def plan(data: PlanData, policy: Actions) -> None:
     row_labels = spec.every.row_labels if ASKS_UNSEEN else counts.row_labels
     row_targets = spec.every.row_targets[num_states:] if ASKS_UNSEEN else counts.row_targets
     num_rows = row_labels.shape[0] if ASKS_UNSEEN else counts.sizes[NUM_ROWS]
+    if LEARNS_MACHINE:
+        prepare_machine(data)
     for i in range(num_planned):
         first = np.int64(i if plans_all else counts.met[i]) * num_actions
         visits_of_state = 0
@@ -199,6 +207,8 @@ def plan(data: PlanData, policy: Actions) -> None:
     for h in range(horizon - 1, -1, -1):
         after = memory.tables[(h + 1) % 2]
         worth, here = after.reshape(-1), memory.tables[h % 2].reshape(-1)
+        if LEARNS_MACHINE:
+            machine_at_step(data, h)
         fill_rows(zero, after, num_states, row_labels, row_targets, spec.layers, (0, num_rows), (0, width))
         begin_step(zero, data, Place(h, worth, worth, width, 0, zero))
         if LIMIT_IS_TOP:
@@ -210,6 +220,8 @@ def plan(data: PlanData, policy: Actions) -> None:
                     pair = o * num_actions + a
                     if LIMIT_IS_TOP:
                         value = load(zero, memory.tops, np.int64(spec.outlook.groups[pair]) * width + lane)
+                        if LEARNS_MACHINE:  # a bonus for the machine may exceed what can be earned
+                            value = np.minimum(value, zero + spec.caps[h])
                     else:
                         value = zero + spec.caps[h]
                     if ASKS_UNSEEN or counts.visits[np.uint64(pair)] > 0:

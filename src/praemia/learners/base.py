@@ -211,6 +211,11 @@ class Learner(ABC):
         """Make the next plan. ``rng`` is the run's own; take random numbers from nowhere else."""
 
     @property
+    def learns_machine(self) -> bool:
+        """Whether the machine's chances and rewards are not told and have to be learned."""
+        return bool(getattr(self, "learn_machine", False))
+
+    @property
     def parameters(self) -> dict[str, Any]:
         """The parameters by name, as plain data."""
         return {item.name: getattr(self, item.name) for item in fields(self)}

@@ -165,6 +165,7 @@ class BonusLearner(CompiledLearner):
             limited_by_labels=self.limited_by_labels,
             is_monotone=self.is_monotone,
             deviation_without_reward=self.deviation_without_reward,
+            learns_machine=self.learns_machine,
         )
 
     def sizes(self, spec: TaskSpec) -> Sizes:

@@ -29,13 +29,14 @@ from numpy.typing import NDArray
 from praemia.errors import unknown_name
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
+from praemia.learners.machine_learning import CanLearnMachine
 from praemia.models.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Headroom(BonusLearner):
+class Headroom(CanLearnMachine, BonusLearner):
     """Optimistic value iteration whose bonus is measured against what can still be earned.
 
     Examples
@@ -71,8 +72,10 @@ class Headroom(BonusLearner):
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         if self.constants == "theory":
-            return (8.0 * self.log_term(spec, num_episodes * spec.horizon),)
-        return self.deviation_scale, self.headroom_scale
+            num_steps = num_episodes * spec.horizon
+            root = self.machine_root(spec, num_steps, self.failure_prob)
+            return 8.0 * self.log_term(spec, num_steps), *self.machine_constants(root, 0.0)
+        return self.deviation_scale, self.headroom_scale, *self.machine_constants(0.0, self.headroom_scale)
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:

@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from praemia.kernels import recursion
+from praemia.kernels import learned_machine, recursion
 from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.compiling import inlined
 from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_at, value_of
 from praemia.learners.base import parameter
-from praemia.learners.compiled import CompiledLearner, Sizes
+from praemia.learners.compiled import Sizes
+from praemia.learners.machine_learning import CanLearnMachine
 from praemia.models.task import TaskSpec
 
 LEAST_MASS = 1e-6
@@ -30,7 +31,7 @@ SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
-class PSRL(CompiledLearner):
+class PSRL(CanLearnMachine):
     """Posterior sampling for reinforcement learning, over (o, a) and not over the product.
 
     >>> import praemia
@@ -46,7 +47,8 @@ class PSRL(CompiledLearner):
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        return float(self.prior), float(spec.num_observations), LEAST_MASS, float(self._breaks_sticks(spec))
+        own = float(self.prior), float(spec.num_observations), LEAST_MASS, float(self._breaks_sticks(spec))
+        return *own, *self.machine_constants(0.0, float(self.prior))
 
     def _breaks_sticks(self, spec: TaskSpec) -> bool:
         """Tell whether sticks are fewer than observations, on average and before any is spared."""
@@ -54,7 +56,8 @@ class PSRL(CompiledLearner):
 
     def recipe(self) -> Recipe:
         hooks = (("prepare_pair", draw_kernel), ("begin_step", nothing_per_step), ("pair_value", mean_value))
-        return Recipe(recursion, (("ASKS_UNSEEN", True), *hooks))
+        machine = learned_machine.BY_DRAWING if self.learn_machine else ()
+        return Recipe(recursion, (("ASKS_UNSEEN", True), *hooks, *machine))
 
     def sizes(self, spec: TaskSpec) -> Sizes:
         # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from praemia.kernels.recursion import PlanData
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
+from praemia.learners.machine_learning import PER_VISIT, CanLearnMachine
 from praemia.models.task import TaskSpec
 
 
@@ -44,7 +45,7 @@ def add_later_visits(data: PlanData, pair: int, visits_of_state: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVIPRM(BonusLearner):
+class UCBVIPRM(CanLearnMachine, BonusLearner):
     """UCBVI for probabilistic reward machines.
 
     Examples
@@ -83,7 +84,9 @@ class UCBVIPRM(BonusLearner):
         c = self.later_cost(spec, num_episodes)
         # Where c/N' cannot fall below H² in this run, the last term is √8·H/√n.
         root = self.reward_term(iota) + (0.0 if self.needs_steps(spec, num_episodes) else math.sqrt(8.0) * most)
-        return c, most, self.bonus_scale * math.sqrt(8.0), self.bonus_scale, iota, root
+        own = c, most, self.bonus_scale * math.sqrt(8.0), self.bonus_scale, iota, root
+        machine_root = self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
+        return *own, *self.machine_constants(self.bonus_scale * machine_root, PER_VISIT)
 
     def later_cost(self, spec: TaskSpec, num_episodes: int) -> float:
         """Return c."""

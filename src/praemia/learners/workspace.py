@@ -12,12 +12,16 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.arrays import Actions, EveryRow, Outlook, lanes_for, padded_width
+from praemia.kernels.arrays import Actions, EveryRow, LayerArrays, Outlook, lanes_for, padded_width
 from praemia.kernels.compiled_plans import PlanKernel, call_plan, compiled_plan
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
+from praemia.learners.base import Learner
+from praemia.models.hidden import HiddenSpec
+from praemia.models.labels import Label
 from praemia.models.memory import require_memory
 from praemia.models.task import TaskSpec
+from praemia.models.unseen import asks_every_label
 
 if TYPE_CHECKING:
     from praemia.learners.compiled import CompiledLearner
@@ -26,6 +30,26 @@ SMALL = 1 << 26  # bytes of action values that are set aside at once for all pai
 LARGE = 1 << 28  # bytes of action values from which on it is asked whether they fit
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_ROWS = EveryRow(np.zeros((0, 0), dtype=np.uint32), NO_SMALL_INTS, NO_SMALL_INTS)
+
+
+def learned_labels(learner: Learner, spec: HiddenSpec) -> list[Label]:
+    """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
+    if learner.needs_unseen_labels or (getattr(learner, "limited_by_labels", False) and asks_every_label(spec)):
+        return spec.every_label[1]
+    return spec.labels_to_expect if getattr(learner, "limited_by_labels", False) else list(spec.label_sets)
+
+
+def empty_layers(num_labels: int, num_states: int, width: int) -> LayerArrays:
+    """Return layers with a target for every machine state, to be written into."""
+    num_layers = num_labels * num_states
+    require_memory(12 * num_layers * width, "the moves of a machine that is learned")
+    return LayerArrays(
+        indptr=np.arange(num_labels + 1, dtype=np.int64) * num_states,
+        common=np.tile(np.arange(num_states, dtype=np.int32), num_labels),
+        targets=np.zeros(num_layers * width, dtype=np.uint32),
+        probs=np.zeros(num_layers * width),
+        paid=np.zeros(num_labels * width),
+    )
 
 
 @dataclass(eq=False)
@@ -61,18 +85,33 @@ class Workspace:
     def known(self) -> SpecArrays:
         """What is known of the task, as plans use it."""
         spec, learner = self.spec, self.learner
+        if isinstance(spec, HiddenSpec):
+            return self._known_of_hidden(spec)
         table = spec.dense_labels[1] if learner.needs_unseen_labels else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
+        return self._spec_arrays(moves if learner.deviation_without_reward else layers, layers.paid)
+
+    def _known_of_hidden(self, spec: HiddenSpec) -> SpecArrays:
+        """Return the same for a machine that is learned: its layers are written by each plan."""
+        sets, num_states = learned_labels(self.learner, spec), spec.num_machine_states
+        layers = empty_layers(len(sets), num_states, self.width)
+        known = self._spec_arrays(layers, np.zeros_like(layers.paid))
+        possible = spec.possible(sets).astype(np.int32).ravel()
+        return known._replace(outlook=known.outlook._replace(layers=layers), possible=possible)
+
+    def _spec_arrays(self, layers: LayerArrays, paid: NDArray[np.float64]) -> SpecArrays:
+        spec, learner = self.spec, self.learner
         caps = np.full_like(spec.value_caps, spec.value_caps[0]) if learner.cap_is_horizon else spec.value_caps.copy()
-        nothing = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, moves)
+        nothing = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
         return SpecArrays(
-            layers=moves if learner.deviation_without_reward else layers,
-            paid=layers.paid,
+            layers=layers,
+            paid=paid,
             caps=caps,
             floors=spec.value_floors.copy(),
             outlook=spec.outlook[1](self.width) if learner.limited_by_labels else nothing,
             every=spec.every_row if learner.needs_unseen_labels else NO_ROWS,
             sizes=np.array([spec.num_actions]),
+            possible=NO_SMALL_INTS,
         )
 
     def _new_memory(self) -> Memory:

@@ -74,6 +74,27 @@ class MachineTable:
             still=np.all(stays.reshape(shape), axis=1),
         )
 
+    @classmethod
+    def hidden(cls, num_states: int, initial: int, possible: NDArray[np.bool_]) -> MachineTable:
+        """Return a table of which only the possible moves bool[L, M, M] mean something: all as likely, paying 0."""
+        label, m, targets = np.nonzero(possible)
+        lengths = possible.sum(axis=2).ravel()
+        num_edges, nothing = len(targets), np.zeros(len(possible), dtype=bool)
+        return cls(
+            num_states=num_states,
+            initial=initial,
+            indptr=_offsets(lengths),
+            targets=targets.astype(np.int32),
+            probs=1.0 / lengths[label * num_states + m],
+            rewards=np.zeros(num_edges),
+            reward_indptr=np.arange(num_edges + 1, dtype=np.int64),
+            reward_values=np.zeros(num_edges),
+            reward_widths=np.zeros(num_edges),
+            reward_probs=np.ones(num_edges),
+            inert=nothing,
+            still=nothing.copy(),
+        )
+
     @cached_property
     def sums(self) -> NDArray[np.float64]:
         """The running sums of τ within each row, to draw from."""
@@ -97,6 +118,12 @@ class MachineTable:
             moves = build_layers(self.indptr, self.targets, self.probs, self.num_states, width)
             self._layers_of_width[width] = moves, paying(moves, self.mean_rewards, width)
         return self._layers_of_width[width]
+
+    def possible_moves(self) -> NDArray[np.bool_]:
+        """Return bool[L, M, M], where each machine state can move under each label."""
+        found = np.zeros((len(self.indptr) - 1, self.num_states), dtype=bool)
+        found[np.repeat(np.arange(len(found)), np.diff(self.indptr)), self.targets] = self.probs > 0.0
+        return found.reshape(-1, self.num_states, self.num_states)
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ ever grows with 2^propositions.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -75,12 +75,35 @@ class TaskSpec:
 
         For learners that reason about successors they have not seen. Its size is O·A·O.
         """
+        numbers, sets = self.every_label
+        return numbers, self.table_on(sets)
+
+    @cached_property
+    def every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
+        return self._every_label()
+
+    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
         o, a, z = (axis.ravel() for axis in np.indices(shape))
         numbers, sets = self.labelling.of(o, a, z)
-        produced = frozenset().union(*sets) - AFTER_THE_END
-        return numbers.reshape(shape), MachineTable.of(self.machine.over(produced), sets)
+        return numbers.reshape(shape), sets
+
+    def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
+        """Tabulate the machine on labels, which may have propositions that it does not read."""
+        produced = frozenset().union(*label_sets) - AFTER_THE_END
+        return MachineTable.of(self.machine.over(produced), label_sets)
+
+    @cached_property
+    def labels_to_expect(self) -> list[Label]:
+        """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
+        from praemia.models.unseen import exhaustive_labels
+
+        if not self.more_labels:
+            return list(self.label_sets)
+        ends = [AFTER_THE_END] if self.num_ended or self.labels_need_info else []
+        return [*exhaustive_labels(self.machine), *ends]
 
     @cached_property
     def every_row(self) -> EveryRow:

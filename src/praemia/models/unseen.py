@@ -25,13 +25,18 @@ from praemia.models.task import TaskSpec
 MAX_TRIPLES = 4_000_000
 
 
+def asks_every_label(spec: TaskSpec) -> bool:
+    """Tell whether the label of every (o, a, o') is asked for."""
+    return spec.num_observations**2 * spec.num_actions <= MAX_TRIPLES and not spec.labels_need_info
+
+
 def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]:
     """Return the machine on the labels that can occur, and the outlook for tables of a width."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-    if num_pairs * num_obs > MAX_TRIPLES or spec.labels_need_info:
+    if not asks_every_label(spec):
         return _all_labels(spec)
     labels, table = spec.dense_labels
-    num_labels = int(labels.max()) + 1
+    num_labels = len(table.inert)
     by_pair = labels.reshape(num_pairs, num_obs)
     allowed = np.zeros((num_pairs, num_labels), dtype=bool)
     allowed[np.arange(num_pairs)[:, None], by_pair] = True
@@ -43,14 +48,13 @@ def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]
 
 def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]:
     """Allow every label after every pair; after the end of an episode that of the end alone."""
-    table = spec.table
-    if spec.more_labels:
-        ends = [AFTER_THE_END] if spec.num_ended or spec.labels_need_info else []
-        table = MachineTable.of(spec.machine, [*exhaustive_labels(spec.machine), *ends])
-    num_labels, num_obs = len(table.inert), spec.num_observations
+    sets, num_obs = spec.labels_to_expect, spec.num_observations
+    table = spec.table_on(sets) if spec.more_labels else spec.table
+    num_labels = len(sets)
     groups = np.ones((2 if spec.num_ended else 1, num_labels), dtype=bool)
     if spec.num_ended:
-        groups[0, -1], groups[1, :-1] = False, False
+        is_end = np.array([label == AFTER_THE_END for label in sets])
+        groups[0, is_end], groups[1, ~is_end] = False, False
     ended = np.arange(num_obs) >= num_obs - spec.num_ended
     reaches = np.ones((num_labels, num_obs), dtype=bool)
     return table, _outlook(np.repeat(ended, spec.num_actions), groups, reaches, table)

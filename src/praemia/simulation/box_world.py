@@ -16,10 +16,12 @@ from praemia.kernels.counts import EPISODE, NUM_ROWS, CountArrays
 from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
+from praemia.models.hidden import HiddenSpec
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine_table import MachineTable
 from praemia.models.task import TaskSpec
-from praemia.simulation.loop import SLICE_SECONDS, World
+from praemia.models.unseen import asks_every_label
+from praemia.simulation.loop import SLICE_SECONDS, World, as_told, no_moves_seen
 from praemia.simulation.run import generators
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
@@ -27,7 +29,7 @@ PROBED_STEPS = 200  # random steps before a run, to see whether labels need what
 
 
 # As plain Python: for a single step, handing over the arrays would cost more than the work.
-meet, count_visit = plain(kernels.meet), plain(kernels.count_visit)
+meet, count_visit, count_move = plain(kernels.meet), plain(kernels.count_visit), plain(kernels.count_move)
 add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
 
@@ -40,6 +42,7 @@ class BoxWorld(World):
         self.box = box
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
+        self.learner = learner
         super().__init__(learner, self._tabulated(), num_episodes, learner_rng)
         self.counts = _empty_counts(self.spec, learner)
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
@@ -49,6 +52,7 @@ class BoxWorld(World):
         self.compares = learner.needs_unseen_labels or getattr(learner, "limited_by_labels", False)
         if self.compares:
             self._probe(seed_of_box)
+            self._number_every_label()
         box.env.reset(seed=seed_of_box)
 
     def _tabulated(self) -> TaskSpec:
@@ -57,7 +61,7 @@ class BoxWorld(World):
         self.table = MachineTable.of(box.machine, list(self.labels))
         unit = box.machine.in_unit_range
         sizes = (box.num_observations, box.num_actions, box.horizon)
-        return TaskSpec(
+        spec = TaskSpec(
             *sizes,
             unit,
             box.labelling,
@@ -67,6 +71,24 @@ class BoxWorld(World):
             labels_need_info=self.labels_need_info,
             num_ended=box.num_observations - box.num_env_observations,
         )
+        return as_told(spec, self.learner)
+
+    def _number_every_label(self) -> None:
+        """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
+        if isinstance(self.known, HiddenSpec) and asks_every_label(self.known):
+            self.labels = {label: number for number, label in enumerate(self.known.every_label[1])}
+            self._tabulate_again(0)
+
+    def _tabulate_again(self, num_kept: int) -> None:
+        """Tabulate the machine anew; what was counted of its moves under the first labels is kept."""
+        self.known = self._tabulated()
+        old, new = self.counts.machine, no_moves_seen(self.known, self.learner)
+        kept = num_kept * self.box.machine.num_states
+        if len(new.visits):
+            new.visits[:kept], new.rewards[:kept] = old.visits[:kept], old.rewards[:kept]
+            size = kept * self.box.machine.num_states
+            new.moves[:size] = old.moves[:size]
+            self.counts = self.counts._replace(machine=new)
 
     def _probe(self, seed: int) -> None:
         """Play a few random steps to see whether labels need what a step tells."""
@@ -92,16 +114,18 @@ class BoxWorld(World):
                 "ucbvi-prm, eqo or mvp, or headroom, which then hopes for all that the machine can do"
             )
         self.labels_need_info = True
-        self.known = self._tabulated()
+        self._tabulate_again(len(self.labels))
 
     def number(self, label: Label) -> int:
         """Return the number of a label, numbering it when it is new."""
         if label not in self.labels:
+            before = self.known
             self.labels[label] = len(self.labels)
-            before, self.known = self.known, self._tabulated()
-            # What depends on the labelling alone is not found out again.
-            for name in () if self.labels_need_info else ("dense_labels", "every_row", "outlook"):
-                if name in before.__dict__:
+            self._tabulate_again(len(self.labels) - 1)
+            # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
+            renumbered = self.labels_need_info or self.learner.learns_machine
+            for name in ("every_label", "dense_labels", "every_row", "outlook"):
+                if name in before.__dict__ and not renumbered:
                     self.known.__dict__[name] = before.__dict__[name]
         return self.labels[label]
 
@@ -145,6 +169,8 @@ class BoxWorld(World):
                 z += box.num_env_observations if ended else 0
             m_next, reward = _move(self.table, label, m, self.world_rng)
             due |= self._count(h, (o, a, z, label, m, m_next))
+            if self.learner.learns_machine:
+                due |= self._count_move(label, m, m_next, reward)
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
             o, m = z, m_next
@@ -171,6 +197,12 @@ class BoxWorld(World):
         if self.learner.uses_steps:
             self.counts.steps[h, state] += 1
         return bool(count_visit(self.counts, pair, place, self.rule))
+
+    def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
+        """Count a move of a machine that is learned; tell whether a plan has become due."""
+        num_states = self.box.machine.num_states
+        paid = float(self.box.machine.reward_range.numbers_to_unit(np.array(reward)))
+        return bool(count_move(self.counts.machine, label * num_states + m, m_next, num_states, paid))
 
     def _first_sight(self, pair: int, successor: int, label: int, step: tuple[int, int, int, int, int, int]) -> int:
         o, a, z, named, _, _ = step
@@ -204,8 +236,13 @@ class BoxWorld(World):
             return
         first, needed = self._end, max(FIRST_ROOM, 2 * used)
         while first + needed > len(self.counts.counts):
-            columns = ("counts", "rows", "successors", "labels")
-            self.counts = self.counts._replace(**{name: _doubled(getattr(self.counts, name)) for name in columns})
+            counts = self.counts
+            self.counts = counts._replace(
+                counts=_doubled(counts.counts),
+                rows=_doubled(counts.rows),
+                successors=_doubled(counts.successors),
+                labels=_doubled(counts.labels),
+            )
         counts, old = self.counts, int(self.counts.first[pair])
         for column in (counts.counts, counts.rows, counts.successors, counts.labels):
             column[first : first + used] = column[old : old + used]
@@ -264,4 +301,5 @@ def _empty_counts(spec: TaskSpec, learner: Learner) -> CountArrays:
         row_labels=np.zeros(16, dtype=np.int32),
         row_targets=np.zeros(16, dtype=np.int32),
         sizes=np.zeros(3, dtype=np.int64),
+        machine=no_moves_seen(spec, learner),
     )

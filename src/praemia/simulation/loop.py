@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
-from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, CountArrays
+from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, CountArrays, MachineCounts, nothing_to_learn
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
-from praemia.learners.workspace import Workspace
+from praemia.learners.workspace import Workspace, learned_labels
+from praemia.models.hidden import HiddenSpec, machine_counts
 from praemia.models.task import TaskSpec
 from praemia.planning.exact import inner_policy
 from praemia.simulation.interrupts import interrupts_held
@@ -42,7 +43,7 @@ class World(ABC):
     counts: CountArrays
 
     def __init__(self, learner: Learner, known: TaskSpec, num_episodes: int, rng: np.random.Generator) -> None:
-        self.learner, self.learner_rng, self.known = learner, rng, known
+        self.learner, self.learner_rng, self.known = learner, rng, as_told(known, learner)
         self.rule = RULES[learner.replan]
         self.log = new_log(num_episodes)
         self.plan: LearnerPlan | None = None
@@ -163,6 +164,21 @@ def run_loop(
             raise_interrupt()
             if on_progress is not None:
                 on_progress(world.played)
+
+
+def as_told(spec: TaskSpec, learner: Learner) -> TaskSpec:
+    """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
+    if not learner.learns_machine or isinstance(spec, HiddenSpec):
+        return spec
+    return HiddenSpec.of(spec, moves_known=bool(getattr(learner, "moves_known", False)))
+
+
+def no_moves_seen(spec: TaskSpec, learner: Learner) -> MachineCounts:
+    """Return the counts of the machine's moves; empty where it is known."""
+    if not isinstance(spec, HiddenSpec):
+        return nothing_to_learn()
+    labels = learned_labels(learner, spec)
+    return machine_counts(labels, spec.num_machine_states, spec.machine.idle_reward.mean)
 
 
 def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:

@@ -15,7 +15,7 @@ from praemia.kernels.stretch import ValueArrays
 from praemia.learners.base import Learner
 from praemia.models.machine_table import continuation_rows, running_sums
 from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.models.task import Task, TaskSpec
 from praemia.planning.backward import new_tables
 
 _Made = TypeVar("_Made")
@@ -56,20 +56,20 @@ def world_arrays(task: Task) -> WorldArrays:
     )
 
 
-def outcome_arrays(task: Task, learner: Learner) -> OutcomeArrays:
-    """Return all that can follow the pairs that a learner distinguishes."""
+def outcome_arrays(task: Task, learner: Learner, known: TaskSpec) -> OutcomeArrays:
+    """Return all that can follow the pairs that a learner distinguishes, laid out by what it is told of the machine."""
     mdp = task.mdp
     if learner.on_product:
         return _product_outcomes(task)
     if learner.needs_unseen_labels:
-        every = task.spec.every_row
+        every = known.every_row
         pairs = mdp.edge_pairs
         rows, row_labels, row_targets = every.own[pairs, mdp.successors], every.row_labels, every.row_targets
         places = np.arange(len(row_targets), dtype=np.int32)[task.num_observations :].copy()
         row_targets = row_targets[task.num_observations :].copy()
     else:
         apart = getattr(learner, "deviation_without_reward", False)
-        plain = task.table.still if apart else task.table.inert
+        plain = known.table.still if apart else known.table.inert
         rows, row_labels, row_targets = continuation_rows(mdp.labels, mdp.successors, plain, task.num_observations)
         places = np.full(len(row_labels), -1, dtype=np.int32)
     return _outcomes(

@@ -19,9 +19,9 @@ from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_
 from praemia.learners.base import Experience, Learner, Recent
 from praemia.learners.compiled import CompiledLearner
 from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.models.task import Task, TaskSpec
 from praemia.planning.exact import start_value
-from praemia.simulation.loop import SLICE_SECONDS, World, longer, refuse_nan
+from praemia.simulation.loop import SLICE_SECONDS, World, longer, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.simulation.task_arrays import outcome_arrays, value_arrays, world_arrays
 
@@ -39,8 +39,8 @@ class TaskWorld(World):
         super().__init__(learner, task.spec, num_episodes, learner_rng)
         self.task, self.valued = task, valued
         self.arrays = world_arrays(task)
-        self.outcomes = outcome_arrays(task, learner)
-        self.counts = empty_counts(self.outcomes, self.spec.num_observations, task, learner)
+        self.outcomes = outcome_arrays(task, learner, self.known)
+        self.counts = empty_counts(self.outcomes, self.spec, task, learner)
         self.values = value_arrays(task, valued)
         kept = task.horizon if learner.uses_recent else 0
         self._recent = Recent(np.zeros((kept, 6), dtype=np.int64), np.zeros(kept))
@@ -115,8 +115,9 @@ class TaskWorld(World):
         return start_value(self.task, values)
 
 
-def empty_counts(outcomes: OutcomeArrays, num_states: int, task: Task, learner: Learner) -> CountArrays:
+def empty_counts(outcomes: OutcomeArrays, spec: TaskSpec, task: Task, learner: Learner) -> CountArrays:
     """Return counts of nothing, with room for all that can happen."""
+    num_states = spec.num_observations
     num_pairs, num_outcomes = num_states * task.num_actions, len(outcomes.successors)
     step_rows = int(task.horizon) + 1 if learner.uses_steps else 0
     require_memory(4 * step_rows * num_states + 40 * num_pairs + 24 * num_outcomes, f"counting in {task!r}")
@@ -136,6 +137,7 @@ def empty_counts(outcomes: OutcomeArrays, num_states: int, task: Task, learner: 
         row_labels=np.zeros(len(outcomes.row_labels), dtype=np.int32),
         row_targets=np.zeros(len(outcomes.row_labels), dtype=np.int32),
         sizes=np.zeros(3, dtype=np.int64),
+        machine=no_moves_seen(spec, learner),
     )
 
 

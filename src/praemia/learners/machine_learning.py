@@ -1,0 +1,53 @@
+"""Learners that can learn the machine as well: its states are seen, its chances and rewards are not.
+
+The learner is told the states, the initial state, the labels and the range of the rewards; with ``moves_known`` also
+which moves are possible. It counts (m, σ, m') and rewards beside (o, a, o'), and plans as ``praemia.kernels.
+learned_machine`` says. With c_a = √(ln(2·H·Q·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0, Hoeffding's inequality
+for Σ over (r, m') of r + V*_{h+1}(o', m'), which lies in [0, H − h], and a union over h, m, σ, o' and n give
+
+    W̄_h(m, σ, o') ≥ φ + Σ τ·V*_{h+1}      with probability 1 − ρ,
+
+so a plan that is optimistic for the known machine stays optimistic (in all with probability 1 − 2ρ). The price in
+regret is the sum of 2·c_a·H/√N(m, σ) over the steps: at most about 4·c_a·H·√(Q·L·T), a term in Q·L beside O·A.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from praemia.errors import ParameterError
+from praemia.learners.compiled import CompiledLearner
+from praemia.models.task import TaskSpec
+
+PER_VISIT = 0.1  # the practical c_b
+
+
+@dataclass(frozen=True, kw_only=True)
+class CanLearnMachine(CompiledLearner):
+    """The base of learners with the parameter ``learn_machine``."""
+
+    learn_machine: bool = field(
+        default=False, metadata={"help": "learn the machine's probabilities and rewards too; only its states are seen"}
+    )
+    moves_known: bool = field(
+        default=False, metadata={"help": "with learn_machine: which moves are possible is known, not how likely"}
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("learn_machine", "moves_known"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError(f"{name}={getattr(self, name)!r}; expected true or false")
+        if self.moves_known and not self.learn_machine:
+            raise ParameterError("moves_known=true; it needs learn_machine=true, or else the whole machine is known")
+
+    def machine_constants(self, per_root: float, per_visit: float) -> tuple[float, ...]:
+        """Return (c_a, c_b), which come last among the constants; nothing where the machine is known."""
+        return (per_root, per_visit) if self.learn_machine else ()
+
+    @staticmethod
+    def machine_root(spec: TaskSpec, num_steps: int, failure_prob: float) -> float:
+        """Return the c_a of the theory."""
+        rows = spec.num_machine_states * max(1, len(spec.label_sets)) * spec.num_observations
+        return math.sqrt(math.log(2.0 * spec.horizon * rows * num_steps / failure_prob) / 2.0)
