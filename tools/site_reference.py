@@ -1,16 +1,21 @@
-"""Pages of the site that are made from the code: Python names, commands, the files in examples/."""
+"""Parts of the site that are made from the code: Python names, learners, commands, the files in examples/."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
+from site_docstrings import as_markdown
+from site_links import LEARNER, anchor_of
 
 from examples import ROOMS, public_names
 from praemia import cli
+from praemia.cli.learners import described
+from praemia.learners.registry import BUILT_IN
 
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
@@ -34,6 +39,26 @@ def directive(name: str, thing: Any) -> str:
     """
     options = f"    options:\n      heading: {name}\n      toc_label: {name.rpartition('.')[2]}"
     return f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
+
+
+def with_learners(text: str) -> str:
+    """Replace each line that only links to a learner's module by what the module says, with its parameters."""
+    return re.sub(rf"^\[[^]]*\]\((?:\.\./)*{LEARNER}\)$", lambda found: learner(found[1]), text, flags=re.MULTILINE)
+
+
+def learner(module: str) -> str:
+    """Return the docstring of a learner's module, and the parameters of the learners in it."""
+    home = f"praemia.learners.{module}"
+    text = as_markdown(inspect.getdoc(import_module(home)) or "")
+    text = re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
+    names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
+    return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
+
+
+def parameters(name: str) -> str:
+    """Return the parameters of a learner as a table."""
+    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in described(name)["parameters"]]
+    return "\n".join([f"| parameters of `{name}` | |", "|---|---|", *rows])
 
 
 def commands_page() -> str:
