@@ -10,7 +10,7 @@ from mkdocs.structure.files import File, Files
 from site_diagrams import draw_patterns
 from site_links import ELSEWHERE, site_links
 from site_notebooks import run_all
-from site_reference import pages
+from site_reference import pages, with_learners
 
 ROOT = Path(__file__).parents[1]
 FROM_ROOT = {page: file for file, page in ELSEWHERE.items() if page.startswith("about/")}
@@ -34,5 +34,5 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     file = page.file
     if file.generated_by is not None:
         return markdown
-    text = draw_patterns(_tutorials.get(file.src_uri, markdown))
+    text = with_learners(draw_patterns(_tutorials.get(file.src_uri, markdown)))
     return site_links(text, f"docs/{file.src_uri}", file.src_uri)

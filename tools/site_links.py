@@ -12,6 +12,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "about/contributing.md",
     "examples": "reference/examples.md",
 }
+LEARNER = r"src/praemia/learners/(\w+)\.py"  # shown on the page on learners
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
@@ -26,12 +27,20 @@ def site_links(text: str, file: str, page: str) -> str:
         path, mark, heading = target.partition("#")
         if "://" in target or not path:
             return link[0]
-        there = page_of(posixpath.normpath(posixpath.join(posixpath.dirname(file), path)))
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+        if module := re.fullmatch(LEARNER, path):
+            path, mark, heading = "docs/reference/learners.md", "#", anchor_of(module[1])
+        there = page_of(path)
         if there is None:
             return words
         return f"[{words}]({posixpath.relpath(there, posixpath.dirname(page) or '.')}{mark}{heading})"
 
     return LINK.sub(rewrite, text)
+
+
+def anchor_of(module: str) -> str:
+    """Return where the page on learners shows what a learner's module says."""
+    return f"module-{module}"
 
 
 def page_of(path: str) -> str | None:

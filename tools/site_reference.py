@@ -1,4 +1,4 @@
-"""Pages of the site that are made from the code: Python names, commands, the files in examples/."""
+"""Parts of the site that are made from the code: Python names, learners, commands, the files in examples/."""
 
 from __future__ import annotations
 
@@ -10,9 +10,13 @@ from typing import Any
 
 import click
 from site_diagrams import picture
+from site_docstrings import as_markdown
+from site_links import LEARNER, anchor_of
 
 from examples import ROOMS, public_names
 from praemia import cli
+from praemia.cli.lists import described
+from praemia.learners.registry import BUILT_IN
 
 PATTERN_CALL = re.compile(r">>> patterns\.(\w+)\((.*?)\)")
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
@@ -40,6 +44,26 @@ def directive(name: str, thing: Any) -> str:
     shown = f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
     example = PATTERN_CALL.search(inspect.getdoc(thing) or "")
     return f"{shown}\n\n{picture(*example.groups())}" if example else shown
+
+
+def with_learners(text: str) -> str:
+    """Replace each line that only links to a learner's module by what the module says, with its parameters."""
+    return re.sub(rf"^\[[^]]*\]\((?:\.\./)*{LEARNER}\)$", lambda found: learner(found[1]), text, flags=re.MULTILINE)
+
+
+def learner(module: str) -> str:
+    """Return the docstring of a learner's module, and the parameters of the learners in it."""
+    home = f"praemia.learners.{module}"
+    text = as_markdown(inspect.getdoc(import_module(home)) or "")
+    text = re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
+    names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
+    return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
+
+
+def parameters(name: str) -> str:
+    """Return the parameters of a learner as a table."""
+    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in described(name)["parameters"]]
+    return "\n".join([f"| parameters of `{name}` | |", "|---|---|", *rows])
 
 
 def commands_page() -> str:

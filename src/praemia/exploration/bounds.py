@@ -13,10 +13,10 @@ G·½‖p̂ − p‖₁ — half of Lemma 2's. The same step by step, with the t
 
 Maximised over actions, D* depends on (h, o) only and bounds every policy, history-dependent or not.
 
-**Distances, for a machine.** A machine's return is no function of η: the machine may move by chance, and a policy may
-look at where it went. Then G, the largest *mean*, is no bound after a rare move into a state that pays much. So the
-distance is counted in what can still be paid, in the product: with most[h, m] = the most that the machine can pay on
-average from m on,
+**Distances, for a machine.** A machine's return is not a function of η: the machine may move by chance, and a policy
+may depend on where it went. Then G, the largest *mean*, is not a bound after a rare move into a state that pays much.
+So the distance is measured in what can still be paid, in the product: with most[h, m] = the most that the machine can
+pay on average from m on,
 
     B_h(o, m) = min(most[h, m], tv(o, a)·most[h, m] + Σ_z p̂(z|o, a)·Σ_m' τ(m'|m, σ)·B_{h+1}(z, m')),
 
@@ -49,7 +49,7 @@ policy's own action they differ by p(Y* − Y^π) = pτD_{h+1} alone, whatever t
     Q*(a) − V^π ≤ Q̄(a) − V̲^π,   and   Q*(a) − V^π = Q*(a) − Q*(π) + pτD_{h+1} ≤ Q̄(a) − Q̲(π) + pτD_{h+1},
 
 so that D ≤ max_a min(Q̄(a) − V̲^π, [a ≠ π]·(Q̄(a) − Q̲(π)) + the largest mean of τD_{h+1} at π). An action with
-Q̄(a) < V̲^π adds nothing: it is no optimum. Because V^π = Q*(π) − pτD_{h+1}, Q̲(π) less that mean is one more V̲^π.
+Q̄(a) < V̲^π adds nothing: it is not optimal. Because V^π = Q*(π) − pτD_{h+1}, Q̲(π) less that mean is one more V̲^π.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ It estimates p over (o, a) only and plans with the known machine. With n = N(o, 
 W(m, o') = Σ_m' τ(m'|m, σ)·V_{h+1}(o', m'), ι = ln(6·Q·O·A·T/ρ) and c = 100²H³O²Aι², for visited pairs:
 
     b = √(8ι·Var_p̂(W)/n) + 14Hι/(3n) + √(2ι/n) + √(8·Σ p̂(o')·min(c/N'_{h+1}(o'), H²)/n)
-    Q_h = min{Q_h of the plan before, H, Σ p̂(φ + W) + γ·b},      V_h = max_a Q_h,
+    Q_h = min{Q_h of the previous plan, H, Σ p̂(φ + W) + γ·b},      V_h = max_a Q_h,
 
 and Q_h = H for the others.
 
@@ -32,7 +32,7 @@ from praemia.models.task import TaskSpec
 def add_later_visits(data: PlanData, pair: int, visits_of_state: float) -> None:
     """Fill by_step[h, pair] = factor·√(Σ p̂(o')·min(c/N'_{h+1}(o'), cap_h²)/n), from the visits N' at each step.
 
-    constants begin with c, the cap of the first step, and the factor. Nothing is done where by_step has no rows.
+    ``constants`` begins with c, the cap of the first step, and the factor. Where by_step has no rows, nothing is done.
     """
     cost, factor, first = data.constants[0], data.constants[2], data.counts.first[pair]
     for h in range(data.memory.by_step.shape[0]):

@@ -25,7 +25,7 @@ from praemia.files.atomic_io import read_bytes, write_whole
 
 Seed: TypeAlias = int | Sequence[int]
 
-STREAMS = 2  # raised when a seed comes to mean other random numbers: runs of different streams are never mixed
+STREAMS = 2  # increased when seeds give other random numbers than before: such runs are never mixed
 
 KIND = "praemia run"
 FORMAT = 2
@@ -45,8 +45,8 @@ HEADER: dict[str, tuple[type, ...]] = {
 class Run:
     """One learner on one task.
 
-    A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear: a value
-    per plan says it all.
+    A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear, and one
+    value per plan determines it.
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class Run:
     plan_episodes : int64[E], the first episode of each plan; plan_values : float64[E], the exact value of its policy.
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode.
-    final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a stored run that was to be kept without it.
-    seconds : how long it took; NaN where nobody noted it, as in a file.
+    final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
+    seconds : how long it took; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; streams : the revision of the random streams.
-    title : the name under which the learner is shown. task_text : the task as the text of a task file, where known.
-    origin : where the class of a learner from outside is, with a digest of its file; "" for this package's learners.
+    title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
+    origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Run:
 
     @property
     def plan_gaps(self) -> NDArray[np.float64]:
-        """float64[E], the exact loss per episode of each plan; rounding below 0 is taken for 0."""
+        """float64[E], the exact loss per episode of each plan; rounding errors below 0 count as 0."""
         if self.optimal_value is None:
             raise PraemiaError(f"the regret on {self.task} is not known: it is a black box; look at the returns")
         return np.maximum(0.0, self.optimal_value - self.plan_values)

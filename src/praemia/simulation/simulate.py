@@ -1,4 +1,4 @@
-"""Play a learner on a task and say exactly what it lost.
+"""Play a learner on a task and compute its exact regret.
 
 plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is due ─▶ plan …
 """
@@ -60,7 +60,7 @@ def simulate(
         optimal: float | None = _in_user_units(task)(solve(unit, keep_values=False).value)
         world = TaskWorld(unit, learner, num_episodes, key)
     else:
-        # The others are those after an end: nothing depends on what is done there.
+        # The other observations stand for ended episodes, where actions do not matter.
         optimal, num_shown = None, task.num_env_observations
         world = BoxWorld(task, learner, num_episodes, key)
     run_loop(world, num_episodes, on_progress=on_progress)
@@ -90,7 +90,7 @@ def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
 
 
 def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:
-    """Check what a run is asked for, before any work; return the seed as a tuple."""
+    """Check the length and the seed of a run before any work; return the seed as a tuple."""
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_memory(16 * int(num_episodes), f"a record of {num_episodes:,} episodes")
     return seed_key(seed)
