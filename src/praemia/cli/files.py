@@ -43,8 +43,7 @@ def check_command(file: str, as_json: bool) -> None:
 
 
 def _machine_size(machine: RewardMachine) -> str:
-    counts = {"machine states": machine.states, "rules": machine.rules, "propositions": machine.propositions}
-    return ", ".join(f"{len(items)} {kind}" for kind, items in counts.items())
+    return ", ".join(f"{count} {kind}" for kind, count in machine.sizes.items())
 
 
 @click.command("convert")

@@ -22,7 +22,6 @@ from praemia.files.atomic_io import write_whole
 from praemia.models.guards import Junction
 from praemia.models.machine import RewardMachine
 from praemia.models.rules import Outcome, Rule
-from praemia.models.symbolic import SymbolicMachine
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
 GRAPHVIZ_SUFFIXES = (".svg", ".png", ".pdf", ".dot")
@@ -114,7 +113,7 @@ def _wrapped(text: str, width: int) -> str:
 def _node_text(machine: RewardMachine, state: str) -> str:
     """Write a state, and below it what it stands for where the name does not say so."""
     name = _graphviz_text(state)
-    meaning = machine.meanings[state] if isinstance(machine, SymbolicMachine) else state
+    meaning = machine.meanings[state]
     if meaning == state:
         return name
     lines = _wrapped(meaning, _MEANING_WIDTH).split("<br/>")

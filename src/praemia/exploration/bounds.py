@@ -54,6 +54,9 @@ Q̄(a) < V̲^π adds nothing: it is not optimal. Because V^π = Q*(π) − pτD_
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from math import fsum
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -68,8 +71,8 @@ from praemia.kernels.compiled_plans import Recipe
 from praemia.models.labels import Labels, RuleLabelling, as_labelling
 from praemia.models.machine import RewardMachine
 from praemia.models.machine_table import MachineTable
+from praemia.models.rules import Outcome
 from praemia.models.task import Task, TaskSpec
-from praemia.models.unseen import idle_states
 
 Values = NDArray[np.float64]
 
@@ -111,17 +114,17 @@ def most_to_earn(machine: RewardMachine, horizon: int, *, can_end: bool = True) 
     Steps on which nothing happens count where they are possible: a label matches no rule, or an episode can end.
     """
     table = np.zeros((horizon + 1, machine.num_states))
-    idle = machine.idle_reward.mean
-    is_idle = can_end or idle == 0.0 or idle_states(machine)
     for h in range(horizon - 1, -1, -1):
-        table[h] = np.where(is_idle, idle + table[h + 1], 0.0)
-        for rule in machine.rules:
-            m = machine.index[rule.source]
-            gain = sum(
-                out.probability * (out.reward.mean + table[h + 1, machine.index[out.target]]) for out in rule.outcomes
-            )
-            table[h, m] = max(table[h, m], gain)
+        later = dict(zip(machine.states, table[h + 1].tolist(), strict=True))
+        table[h] = machine.highest(partial(_gain, later))
+        if can_end:
+            table[h] = np.maximum(table[h], machine.idle_reward.mean + table[h + 1])
     return table
+
+
+def _gain(later: Mapping[str, float], outcomes: tuple[Outcome, ...]) -> float:
+    """Return what outcomes pay on average, with what can be earned later."""
+    return fsum(out.probability * (out.reward.mean + later[out.target]) for out in outcomes)
 
 
 def machine_bounds(

@@ -10,6 +10,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole
 from praemia.kernels.stretch import NUM_PLANS
@@ -57,7 +60,7 @@ def simulate(
     world: World
     if isinstance(task, Task):
         unit, num_shown = task.in_unit_range, task.num_observations
-        optimal: float | None = _in_user_units(task)(solve(unit, keep_values=False).value)
+        optimal: float | None = solve(unit, keep_values=False).value
         world = TaskWorld(unit, learner, num_episodes, key)
     else:
         # The other observations stand for ended episodes, where actions do not matter.
@@ -72,7 +75,7 @@ def simulate(
         parameters=learner.parameters,
         seed=key,
         num_episodes=num_episodes,
-        optimal_value=optimal,
+        optimal_value=None if optimal is None else in_user_units(optimal),
         plan_episodes=log.plan_episodes[:made].copy(),
         plan_values=in_user_units(log.plan_values[:made].copy()),
         optimistic_values=in_user_units(log.optimistic_values[:made].copy()),
@@ -81,12 +84,21 @@ def simulate(
         seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),
+        mapped_gaps=_mapped_gaps(task, optimal, log.plan_values[:made]),
     )
 
 
 def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
     """Return the map of values of whole episodes from the unit range, in which learners work, to the user's units."""
     return partial(task.machine.reward_range.values_from_unit, num_steps=task.horizon)
+
+
+def _mapped_gaps(
+    task: Task | BlackBox, optimal: float | None, plan_values: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return what plans lose, from values in the unit range; None where the user's units are the same."""
+    known = task.machine.reward_range
+    return None if optimal is None or known.is_unit else (optimal - plan_values) * known.span
 
 
 def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:
