@@ -1,8 +1,8 @@
 """Maps of a task: where the optimal policy spends its time, and what it does there.
 
-One panel per machine state that matters. A place is the darker, the more often it is visited in an episode in that
-machine state; the arrow is the action that is taken there most often over the steps of an episode (the policy may
-change its mind with the time left). Only tasks whose actions are moves in the plane have a map.
+There is a panel for each machine state that matters. The darker a place, the more often it is visited in an episode in
+that machine state. The arrow is the action taken there most often, since the policy may change with the time left. Only
+tasks whose actions are moves in the plane have a map.
 """
 
 from __future__ import annotations

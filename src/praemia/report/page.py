@@ -1,6 +1,6 @@
 """The report: one HTML file that says what held, with curves, tables, tasks, and how it was made.
 
-It is made from a store alone, needs no network, and is the same for the same store.
+It is made from a store alone, needs no network, and the same store gives the same bytes.
 """
 
 from __future__ import annotations
