@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import complete_tasks, json_option, print_json, print_table, seed_option
+from praemia.cli.common import complete_tasks, json_option, known, print_json, print_table, seed_option
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.progress import CountProgress
 
@@ -111,14 +110,14 @@ def _print(rows: list[Row]) -> None:
     from praemia.exploration.what_if import SAYS_LITTLE
 
     click.echo(f"{rows[0].plan.dataset.coverage()}\n")
-    known = rows[0].optimum is not None
+    is_truth_known = rows[0].optimum is not None
     header = (
         "machine",
         "value in p̂",
         "proven: loses ≤",
         "likely: loses ≤",
         "of at most",
-        *(("optimum", "true value", "loss") if known else ()),
+        *(("optimum", "true value", "loss") if is_truth_known else ()),
     )
     table = [_cells(row) for row in rows]
     print_table(header, table)
@@ -150,7 +149,7 @@ def _record(row: Row) -> dict[str, Any]:
     record: dict[str, Any] = {
         "machine": row.name,
         "value": row.plan.value.value,
-        "alpha": _number(row.plan.alpha),
+        "alpha": known(row.plan.alpha),
         "certificate": {
             "bound": certificate.bound,
             "largest": certificate.largest,
@@ -158,9 +157,9 @@ def _record(row: Row) -> dict[str, Any]:
             "exceeds_value": row.exceeds_value(certificate.bound),
             "failure_prob": certificate.failure_prob,
             "holds_for": certificate.holds_for,
-            "optimistic": _number(certificate.optimistic),
-            "pessimistic": _number(certificate.pessimistic),
-            "simulation": _number(certificate.simulation),
+            "optimistic": known(certificate.optimistic),
+            "pessimistic": known(certificate.pessimistic),
+            "simulation": known(certificate.simulation),
         },
         "likely_loss": _likely_record(row),
         "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
@@ -181,15 +180,11 @@ def _likely_record(row: Row) -> dict[str, Any] | None:
         "exceeds_value": row.exceeds_value(row.likely.loss),
         "draws": row.likely.draws,
         "seed": row.likely.seed,
-        "monte_carlo": [_number(end) for end in row.likely.monte_carlo],
+        "monte_carlo": [known(end) for end in row.likely.monte_carlo],
         "mean": row.likely.mean,
         "labels_drawn": row.likely.labels_drawn,
         "never_seen": list(row.likely.never_seen),
     }
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _save_policy(row: Row, path: Path) -> None:

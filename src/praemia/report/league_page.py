@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import SimpleNamespace
+from typing import Any
 
 from praemia.drawing.figures import league_figure
 from praemia.experiments.settings import slug
@@ -49,17 +49,18 @@ def league_text(board: Board, table: Sequence[Standing]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def league_section(study: Study) -> SimpleNamespace:
+def league_section(study: Study) -> dict[str, Any]:
     """Return what the league's section of the report shows: its figure and its tables."""
     board = Board.of(study.settings)
-    shown = SimpleNamespace(name=study.name, slug=slug(study.name), is_league=True, board=board)
+    shared = {"name": study.name, "slug": slug(study.name), "is_league": True, "board": board}
     if not board.learners:
-        return shown
+        return shared
     table = standings(board)
-    shown.runs = " or ".join(map(str, sorted({series.num_runs for series in board.series.values()})))
-    shown.episodes = " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()}))
-    shown.picture = picture(league_figure, board, table)
-    shown.standings = Table(HEADER, list(map(standing_cells, table)), strong=(0,))
-    shown.linear = [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()]
-    shown.regrets = Table(("task", *board.learners), regret_rows(board))
-    return shown
+    return shared | {
+        "runs": " or ".join(map(str, sorted({series.num_runs for series in board.series.values()}))),
+        "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
+        "picture": picture(league_figure, board, table),
+        "standings": Table(HEADER, list(map(standing_cells, table)), strong=(0,)),
+        "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
+        "regrets": Table(("task", *board.learners), regret_rows(board)),
+    }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from types import SimpleNamespace
 from typing import Any
 
 from markupsafe import Markup
@@ -68,21 +67,22 @@ def _evidence(lines: Iterable[Line], claim: Claim) -> Table:
     return Table(("comparison", "runs", "estimate", f"{level} low", f"{level} high", "holds", "reads"), rows)
 
 
-def study_section(study: Study) -> SimpleNamespace:
+def study_section(study: Study) -> dict[str, Any]:
     """Return an experiment: its curves, its table and its pairwise comparisons; tuning has only the table."""
     summaries = [[summarise(name, series) for series in members] for name, members in study.settings.items()]
     cells = [summary.cells() for group in summaries for summary in group]
     is_tuning = study.name == "tuning"
     settings = {} if is_tuning else study.settings
-    return SimpleNamespace(
-        name=study.name,
-        slug=slug(study.name),
-        is_league=False,
-        purpose=study.purpose,
-        curves=None if is_tuning else Markup(as_script_data(curves(study.settings))),
-        summary=Table(SUMMARY_HEADER, cells, strong=_best(summaries)),
-        pairs=Table(COMPARISON_HEADER, [p.cells() for name, group in settings.items() for p in compare(name, group)]),
-    )
+    pairs = [pair.cells() for name, members in settings.items() for pair in compare(name, members)]
+    return {
+        "name": study.name,
+        "slug": slug(study.name),
+        "is_league": False,
+        "purpose": study.purpose,
+        "curves": None if is_tuning else Markup(as_script_data(curves(study.settings))),
+        "summary": Table(SUMMARY_HEADER, cells, strong=_best(summaries)),
+        "pairs": Table(COMPARISON_HEADER, pairs),
+    }
 
 
 def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
