@@ -1,4 +1,4 @@
-"""Time exact planning, the value of a policy and its occupancy, and show how much less memory they use than the product.
+"""Time exact planning, the value of a policy and its occupancy, and show that they use less memory than the product.
 
 python -m pytest benchmarks/bench_solve.py -s
 python -m pytest benchmarks/bench_solve.py -s -k large
