@@ -1,4 +1,4 @@
-"""Docstrings for the site: sections of the NumPy style, written as Markdown."""
+"""Turn NumPy-style docstrings into Markdown for the site."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from griffe import Extension, Object
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
-ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # one that opens a line, or follows another on it
+ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # at the start of a line, or after another item
 
 OPTIMAL = re.compile(r"\b([A-Z])\*")  # V*, Q*: no emphasis begins here
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)

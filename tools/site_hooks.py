@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site (mkdocs.yml): run the tutorials, and add pages made from the code."""
+"""Hooks that mkdocs calls while it builds the site (mkdocs.yml): run the tutorials, and add generated pages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
-    """Put in outputs and pictures, and make links to files outside docs/ lead to the pages that show them."""
+    """Insert outputs and pictures, and redirect links to files outside docs/ to the pages that show them."""
     file = page.file
     if file.generated_by is not None:
         return markdown

@@ -1,4 +1,4 @@
-"""Links for the site: pages link to each other as files of the repository, some of which the site has elsewhere."""
+"""Rewrite links for the site: pages link to repository files, which the site may have in other places."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def site_links(text: str, file: str, page: str) -> str:
-    """Rewrite the links of a file of the repository for the page of the site that shows it.
+    """Rewrite the links of a repository file for the page that shows it.
 
     A link to a file that the site does not have becomes its text.
     """
@@ -44,7 +44,7 @@ def anchor_of(module: str) -> str:
 
 
 def page_of(path: str) -> str | None:
-    """Return the page of the site that shows a file of the repository, or None."""
+    """Return the page that shows a repository file, or None."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     return ELSEWHERE.get(path) or ELSEWHERE.get(path.split("/")[0])

@@ -15,7 +15,7 @@ import pytest
 from browser import Page, browser
 from built_site import ROOT, Links, build_once, pages, require_tools
 
-from praemia import cli
+from praemia import cli, patterns
 from praemia.learners.registry import BUILT_IN, parameters_of
 
 require_tools()
@@ -105,6 +105,12 @@ def test_diagrams_are_drawn(site: Path) -> None:
     source = (ROOT / "docs" / "how-to" / "machines-from-formulas.md").read_text(encoding="utf-8")
     text = (site / "how-to" / "machines-from-formulas.html").read_text(encoding="utf-8")
     assert source.count("```mermaid") == text.count('class="diagram"><img') > 0
+
+
+def test_the_reference_draws_the_machine_of_every_pattern(site: Path) -> None:
+    text = (site / "reference" / "praemia.patterns.html").read_text(encoding="utf-8")
+    functions = [name for name in patterns.__all__ if name != "Pattern"]
+    assert [name for name in functions if f'class="diagram"><img alt="The machine of {name}"' not in text] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
