@@ -1,4 +1,4 @@
-# The two commands of this project, each with all the set-up it needs:
+# The two main commands; both do their own set-up:
 #   make reproduce   run the paper's experiments
 #   make test        lint, types, import directions and tests
 
@@ -6,7 +6,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PYVER  := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
-# Versions are pinned for the Pythons we test on; another Python takes the newest that fits.
+# Versions are pinned for the Pythons we test on; other Pythons get the newest compatible versions.
 PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
@@ -19,14 +19,14 @@ help:
 $(VENV)/installed: pyproject.toml $(PINS)
 	$(PYTHON) -m venv $(VENV)
 	$(INSTALL) -e '.[test]'
-	@echo "compiling what a first run needs, once"
+	@echo "compiling what a first run needs (once)"
 	@$(BIN)/praemia run warehouse-3 --episodes 10 --runs 1 > $(VENV)/warm.txt 2>&1 || (cat $(VENV)/warm.txt; exit 1)
 	@touch $@
 
 reproduce: $(VENV)/installed
 	$(BIN)/praemia reproduce
 
-# The lighter way of measuring coverage that Python has since 3.12.
+# Python 3.12 and newer can measure coverage with less overhead.
 export COVERAGE_CORE := $(shell $(PYTHON) -c 'import sys; print("sysmon" if sys.version_info >= (3, 12) else "ctrace")')
 
 test: lint
@@ -35,7 +35,7 @@ test: lint
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
 
-# Build the documentation site in results/site, its tutorials run; a warning is an error.
+# Build the documentation site in results/site and run its tutorials; warnings are errors.
 docs: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
@@ -50,20 +50,20 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Write what follows from the list of names, after a change of public names or of the list of learners.
+# Update generated files after a change of the public names or the list of learners.
 names: $(VENV)/installed
 	$(BIN)/python tools/names.py
 
-# Print the source tree with what each file is for, and write it into docs/architecture.md.
+# Write the source tree, with the purpose of each file, into docs/architecture.md, and print it.
 tree: $(VENV)/installed
 	$(BIN)/python tools/tree.py --write
 	@$(BIN)/python tools/tree.py
 
-# Print how often the core is written: lines of each learner, backward loops, loops that plan and play.
+# Print the lines of each learner, and all backward loops and loops that plan and play.
 core-table: $(VENV)/installed
 	$(BIN)/python benchmarks/core_table.py
 
-# Write the pins for this Python anew, from the newest versions that fit.
+# Pin the newest compatible versions for this Python.
 constraints:
 	rm -rf $(VENV)/fresh && $(PYTHON) -m venv $(VENV)/fresh
 	$(VENV)/fresh/bin/python -m pip install --quiet --disable-pip-version-check '.[test]'

@@ -1,10 +1,10 @@
-"""Whole runs against another version of praemia, in turns, as ratios within one run.
+"""Compare whole runs with another version of praemia, taking turns, as ratios within one session.
 
-    git worktree add ../praemia-0.2 v0.2.0
+    git worktree add ../praemia-0.2 bf92613
     python benchmarks/against_version.py ../praemia-0.2
 
-The other version is a checkout; both are run with this interpreter, each in a process of its own that stays and is
-handed one run at a time. Ratios are of the same turn; the median and the range are printed.
+The other version is a checkout. This interpreter runs both, each in its own process, which stays alive and does one
+run at a time. Ratios are taken within a turn; the script prints their median and range.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ for line in sys.stdin:
 
 
 class Version:
-    """A version of praemia in a process of its own."""
+    """A version of praemia in its own process."""
 
     def __init__(self, source: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(source)}

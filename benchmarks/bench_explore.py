@@ -1,9 +1,9 @@
-"""Time reward-free exploration, and compare its two methods at equal numbers of episodes.
+"""Time reward-free exploration, and compare its two methods for the same number of episodes.
 
     python -m pytest benchmarks/bench_explore.py -s
 
-The comparison gives each method the same number of episodes *in all*: EULER's searching episodes count, and they are
-kept (``keep_search``) so that nothing played is thrown away. A second line has the data of Algorithm 3 as written.
+The comparison gives each method the same *total* number of episodes: EULER's search episodes count, and they are
+kept (``keep_search``) so that no data is thrown away. A second line has the data of Algorithm 3 as written.
 """
 
 from __future__ import annotations

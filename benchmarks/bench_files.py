@@ -1,4 +1,4 @@
-"""Time reading task files: parsing the text, and all the way to a task; small ones and one with 2,500 observations.
+"""Time reading task files, small ones and one with 2,500 observations: parsing the text, and building the task.
 
 python -m pytest benchmarks/bench_files.py
 """

@@ -1,4 +1,4 @@
-"""Time making machines from formulas, until they are ready to plan with on the labels of one proposition each.
+"""Time building machines from formulas until they are ready for planning, on labels with one proposition each.
 
 python -m pytest benchmarks/bench_formulas.py
 """

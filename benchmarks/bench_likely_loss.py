@@ -1,4 +1,4 @@
-"""Is the likely loss calibrated, how fast is it, and does directed exploration reach a loss with fewer episodes?
+"""Measure whether the likely loss is calibrated, how fast it is, and whether directed exploration needs fewer episodes.
 
     python benchmarks/bench_likely_loss.py coverage     1,080 plans; writes docs/pictures/likely-loss.svg
     python benchmarks/bench_likely_loss.py directed     episodes until 0.02, directed and plain

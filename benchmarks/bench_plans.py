@@ -1,4 +1,4 @@
-"""Time one plan of each learner, from what it knows after 300 episodes.
+"""Time one plan of each learner, from its data after 300 episodes.
 
 python -m pytest benchmarks/bench_plans.py
 """

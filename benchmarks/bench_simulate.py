@@ -32,7 +32,7 @@ def test_run_in_a_large_warehouse(benchmark: Any) -> None:
 
 
 def test_memory_of_a_run_in_a_large_warehouse(benchmark: Any) -> None:
-    """The peak of a process of its own, and how much of it is the run's; a policy alone takes 193 MiB there."""
+    """Measure the peak memory of a separate process, and the share of the run; a policy alone takes 193 MiB there."""
     command = [sys.executable, Path(__file__)]
     ran = benchmark.pedantic(subprocess.run, (command,), {"capture_output": True, "check": True}, rounds=1)
     before, peak = map(int, ran.stdout.split())

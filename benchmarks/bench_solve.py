@@ -1,4 +1,4 @@
-"""Time exact planning, the value of a policy and its occupancy, and show that memory is far below the product's.
+"""Time exact planning, the value of a policy and its occupancy, and show that they use less memory than the product.
 
 python -m pytest benchmarks/bench_solve.py -s
 python -m pytest benchmarks/bench_solve.py -s -k large

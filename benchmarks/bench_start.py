@@ -1,4 +1,4 @@
-"""Time what a user waits for: importing, ``praemia --help``, and a first run with an empty cache and with a full one.
+"""Time what a user waits for: import, ``praemia --help``, and a first run with an empty and with a full cache.
 
 python -m pytest benchmarks/bench_start.py
 """

@@ -1,4 +1,4 @@
-"""How loose certificates are, and what each idea to tighten them brings.
+"""Measure how loose certificates are, and what each idea for tightening them gains.
 
     python benchmarks/certificates.py
 

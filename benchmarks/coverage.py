@@ -1,7 +1,7 @@
-"""How often intervals at 95 % cover the truth, on pools of stored regrets; with several kinds of interval compared.
+"""Measure how often 95 % intervals of several kinds cover the truth, on pools of stored regrets.
 
-From a pool of runs samples of 8, 16 and 64 are drawn; the truth is the pool's mean, or ratio of means. Runs are kept in
-a folder and not done again.
+Draws samples of 8, 16 and 64 runs from a pool; the truth is the pool's mean, or ratio of means. Runs are kept in a
+folder and not repeated.
 
     .venv/bin/python benchmarks/coverage.py [FOLDER]
 """

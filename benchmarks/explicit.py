@@ -1,7 +1,7 @@
-"""The explicit product of a task, as lean as it can be made: what every solver of plain MDPs needs to be given.
+"""The explicit product of a task, built with as little memory as possible: the input of every solver for plain MDPs.
 
-``praemia.models.product`` builds it in one go and needs several times its size on the way. Here it is filled one
-machine state at a time, in favour of the peers: their peak is then the product and their own work, not the building.
+``praemia.models.product`` builds it in one go and temporarily needs several times its size. Here it is filled one
+machine state at a time, for the benefit of the peers: their peak then excludes the overhead of building it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The first minutes of a new user: from an empty environment to the first regret, with what they see meanwhile.
+"""Measure a new user's first minutes: from an empty environment to the first regret, and what they see meanwhile.
 
 Builds the wheel, makes an empty environment in a temporary folder, installs the wheel there with its dependencies, and
-runs ``praemia run warehouse-4`` twice: the first run compiles. Every line is printed with the seconds since the command
-before it was started. Installing needs wherever pip finds packages.
+runs ``praemia run warehouse-4`` twice: the first run compiles. Prints every line of output with the seconds since its
+command started. pip must be able to find the dependencies.
 
 python benchmarks/first_minutes.py
 """
@@ -22,7 +22,7 @@ FIRST_COMMAND = ("run", "warehouse-4")
 
 
 def watched(title: str, command: list[str], environment: dict[str, str], folder: Path) -> float:
-    """Run a command; print what it says with the seconds, and return how long it took."""
+    """Run a command, print its output with the seconds, and return the duration."""
     print(f"\n$ {title}")
     began = time.perf_counter()
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
@@ -35,7 +35,7 @@ def watched(title: str, command: list[str], environment: dict[str, str], folder:
 
 
 def main() -> None:
-    """Print the way to the first number, and the times."""
+    """Print the output of every step, and the times."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}

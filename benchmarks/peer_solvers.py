@@ -1,9 +1,9 @@
-"""One solver on one task, in a process of its own; prints a record. ``peers.py`` starts it.
+"""Run one solver on one task in this process, and print a record; ``peers.py`` starts it.
 
     python benchmarks/peer_solvers.py SOLVER '{"side": 200, "machine_states": 20, "horizon": 100}' REPEATS
 
 Every solver finds the optimal value of the same task by H steps of backward induction, and all but Storm (which does
-not offer it for bounded rewards) the optimal policy, kept as int8. Building the product is not in a solver's time.
+not offer it for bounded rewards) the optimal policy, kept as int8. A solver's time excludes building the product.
 """
 
 from __future__ import annotations

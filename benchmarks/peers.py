@@ -1,11 +1,11 @@
-"""Exact planning against what users would pick instead: the same tasks, in the same run, a process for each solver.
+"""Compare exact planning with the alternatives on the same tasks, in one session, with one process per solver.
 
     python benchmarks/peers.py                          everything, about half an hour
     python benchmarks/peers.py --sizes large --kinds few-sparse --rounds 5
     python benchmarks/peers.py --json peers.json        keep every number
 
-Solvers take turns, round after round. A ratio is taken within a round and shown as median (least – largest). What would
-not fit is left out and said so. mdpsolver is no peer: it has discounted and average rewards, and no finite horizon.
+Solvers take turns, round after round. Ratios are taken within a round and shown as median (minimum – maximum). Solvers
+that would not fit in memory are left out, with a message. mdpsolver is not compared: it has no finite horizon.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""A run of UCBVI-PRM against the same algorithm in plain Python (``tests/plain_ucbvi_prm.py``).
+"""Compare a run of UCBVI-PRM with the same algorithm in plain Python (``tests/plain_ucbvi_prm.py``).
 
     python benchmarks/plain_python.py
 
-The plain run is too slow to be played out. Its first episodes are, and what is left is counted: a plan always takes the
-same sums and an episode the same steps, so a run takes (plans) × (time of a plan) + (episodes) × (time of an episode).
-The number of plans is that of our own run with the same rule. Both are timed in turns; ratios are of the same turn.
-Ours includes what the plain run does not do: the optimum, and the exact value of every plan.
+The plain run is too slow to finish, so its time is extrapolated from its first episodes: every plan does the same sums
+and every episode the same steps, so a run takes (plans) × (time of a plan) + (episodes) × (time of an episode). The
+number of plans is that of our run with the same rule. The two take turns, and ratios are taken within a turn. Our time
+includes what the plain run does not do: the optimum, and the exact value of every plan.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a plan costs as the problem grows: time against observed successors × machine states × horizon.
+"""Measure how the cost of a plan grows: time against observed successors × machine states × horizon.
 
     python benchmarks/plan_cost.py
 
-Grids with a chain machine in which every transition was seen a few times. One size is varied at a time, then all; x is
-fitted in time ~ work^x on a log–log scale to the least time of several rounds, in which the sizes take turns.
+Grids with a chain machine in which every transition was seen a few times. Varies one size at a time, then all, and fits
+x in time ~ work^x on a log–log scale to the best time of several rounds, in which the sizes take turns.
 """
 
 from __future__ import annotations

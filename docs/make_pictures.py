@@ -1,4 +1,4 @@
-"""Make the pictures of the documents: ``.venv/bin/python docs/make_pictures.py [NAME …]``.
+"""Draw the figures of the documentation: ``.venv/bin/python docs/make_pictures.py [NAME …]``.
 
 ``overview`` shows the 4 × 4 warehouse, its machine, and the exact regret of three learners on it (16 runs of
 10,000 episodes each, seeds 0 … 15). The same versions of the packages give the same file.

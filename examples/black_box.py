@@ -1,7 +1,7 @@
-"""Learn in a Gymnasium environment whose inside is not known: returns, but no regret.
+"""Learn in a black-box Gymnasium environment: it has returns, but no known regret.
 
-Gymnasium's frozen lake, not slippery. The machine asks for the corner at the top right first, then for the goal. The
-environment's own reward is not looked at.
+Gymnasium's frozen lake, not slippery. The machine asks for the top right corner first, then for the goal. The
+environment's own reward is ignored.
 """
 
 import gymnasium
@@ -19,7 +19,7 @@ machine = (
 
 
 def labels(o: int, a: int, o_next: int, info: dict) -> set[str]:
-    """Return what a step makes true; ``info`` is what the environment said about it."""
+    """Return what a step makes true; ``info`` is the environment's dictionary for this step."""
     return {CORNER: {"corner"}, GOAL: {"goal"}}.get(o_next, set())
 
 

@@ -1,4 +1,4 @@
-"""A learner of one's own whose bonus is compiled into the recursion: as fast as the built-in ones.
+"""Your own learner, with a bonus compiled into the recursion: as fast as the built-in learners.
 
 praemia run warehouse-3 --learner examples/bonus_learner.py:Bernstein --learner headroom
 """

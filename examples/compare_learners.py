@@ -1,4 +1,4 @@
-"""Compare learners on one task by their exact regret: a table, and a figure if matplotlib is there."""
+"""Compare learners on one task by their exact regret: a table, and a figure if matplotlib is installed."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ def regret_curves(name: str) -> np.ndarray:
 
 
 def draw(curves: dict[str, np.ndarray], path: str) -> None:
-    """Draw the mean curves; random play is left out, because nothing else would be seen beside it."""
+    """Draw the mean curves, without random play, which would dwarf the others."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(6, 4), layout="constrained")

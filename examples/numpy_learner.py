@@ -1,4 +1,4 @@
-"""A learner of one's own in plain NumPy: a bonus array, and a helper that does the backward pass.
+"""Your own learner in plain NumPy: compute a bonus array, and let a helper do the backward pass.
 
 praemia run warehouse-3 --learner examples/numpy_learner.py:Hoeffding --learner headroom
 """
@@ -14,7 +14,7 @@ from praemia.learners import parameter, plan_with_bonus
 
 @dataclass(frozen=True, kw_only=True)
 class Hoeffding(Learner):
-    """Add to every estimate what Hoeffding's inequality allows: scale · H · √(ln(T)/n)."""
+    """Add a Hoeffding bonus to every estimate: scale · H · √(ln(T)/n)."""
 
     name: ClassVar[str] = "hoeffding"
     summary: ClassVar[str] = "value iteration with Hoeffding's bonus"

@@ -1,4 +1,4 @@
-"""Write a machine of your own, put it on a built-in environment, and look at the best policy.
+"""Write your own machine, combine it with a built-in environment, and look at the best policy.
 
 A courier in the 4 × 4 warehouse works in rounds: item, delivery, and again. A delivery pays 1 when someone is there
 to sign for it (9 times out of 10) and 0.5 when the parcel is left at the door.

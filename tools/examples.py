@@ -6,7 +6,7 @@ import inspect
 from importlib import import_module
 from typing import Any
 
-ROOMS = (
+MODULES = (
     "praemia",
     "praemia.envs",
     "praemia.patterns",
@@ -18,13 +18,13 @@ ROOMS = (
 
 
 def public_names() -> dict[str, Any]:
-    """Return every public object under its name; one that two rooms export is listed in the first."""
+    """Return every public object under its name; one that two modules export is listed under the first."""
     found: dict[str, Any] = {}
-    for room in map(import_module, ROOMS):
-        for name in room.__all__:
-            thing = getattr(room, name)
+    for module in map(import_module, MODULES):
+        for name in module.__all__:
+            thing = getattr(module, name)
             if not inspect.ismodule(thing) and not any(thing is other for other in found.values()):
-                found[f"{room.__name__}.{name}"] = thing
+                found[f"{module.__name__}.{name}"] = thing
     return found
 
 

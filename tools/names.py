@@ -1,7 +1,7 @@
-"""Write what follows from the list of names: ``__init__.pyi`` for type checkers, and the table of learners.
+"""Write what follows from the list of public names: ``__init__.pyi`` for type checkers, and the table of learners.
 
-The packages import a name when it is first used, which a type checker cannot follow. The table stands in
-docs/reference/learners.md, between two marks.
+The packages import a name when it is first used, which type checkers cannot follow. The table is in
+docs/reference/learners.md.
 
     python tools/names.py
 """
@@ -26,14 +26,14 @@ def stubs() -> dict[Path, str]:
     own = by_home(learners._HOME_OF)
     own["praemia.learners.registry"] = ["kind_of", "make", "names", "parameters_of", "register"]
     return {
-        PACKAGE / "__init__.pyi": stub({"praemia": list(praemia._ROOMS), **homes}, ["__version__: str"]),
+        PACKAGE / "__init__.pyi": stub({"praemia": list(praemia._MODULES), **homes}, ["__version__: str"]),
         PACKAGE / "learners" / "__init__.pyi": stub(own, []),
         PAGE: page(PAGE.read_text(encoding="utf-8")),
     }
 
 
 def page(text: str) -> str:
-    """Return the page on learners with the table in it written anew."""
+    """Return the page on learners with a new table."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n{table()}{END}{after}"

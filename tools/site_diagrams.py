@@ -1,4 +1,4 @@
-"""Draw the machines of patterns: pages have them as Mermaid text, which a site without a network cannot draw."""
+"""Draw the machines of patterns: pages contain them as Mermaid text, which an offline site cannot draw."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import re
 from praemia import RewardMachine, patterns
 from praemia.drawing.diagrams import machine_svg
 
-# A pattern as a call in the text, and the first diagram below it.
+# A call of a pattern in the text, and the first diagram below it.
 DIAGRAM = re.compile(
     r"(?P<before>`praemia\.patterns\.(?P<name>\w+)\((?P<arguments>[^`]*)\)`[^#]*?)^```mermaid\n.*?^```$",
     re.DOTALL | re.MULTILINE,
@@ -22,7 +22,7 @@ def draw_patterns(text: str) -> str:
 
 
 def picture(name: str, arguments: str) -> str:
-    """Return the machine of a pattern as an image in the page, with the names of its states alone."""
+    """Return the machine of a pattern as an inline image."""
     made = getattr(patterns, name)(*ast.literal_eval(f"[{arguments}]")).machine()
     machine = RewardMachine(made.states, made.initial, made.propositions, made.rules)
     svg = re.sub(r'(width|height)="(\d+)pt"', r'\1="\2px"', machine_svg(machine))  # text as large as the page's

@@ -1,4 +1,4 @@
-"""Docstrings for the site: sections of the NumPy style, written as Markdown."""
+"""Turn NumPy-style docstrings into Markdown for the site."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Any
 from griffe import Extension, Object
 
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
-ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # one that opens a line, or follows another on it
+ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # at the start of a line, or after another item
 
+OPTIMAL = re.compile(r"\b([A-Z])\*")  # V*, Q*: no emphasis begins here
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -24,7 +25,8 @@ class Sections(Extension):
 def as_markdown(text: str) -> str:
     """Return a docstring with bold titles, lists of parameters, and examples in fences."""
     opening, *rest = SECTION.split(text.expandtabs())
-    parts = [opening.strip()]
+    lines = (line if line.startswith("    ") else literal(line) for line in opening.strip().splitlines())
+    parts = ["\n".join(lines)]
     for title, body in zip(rest[::2], rest[1::2], strict=True):
         content = body.strip("\n") if title == "Examples" else items(body)
         parts.append(f"**{title}**\n\n{content}")
@@ -39,7 +41,12 @@ def items(body: str) -> str:
             entries[-1] += f" {line.strip()}"
         elif line.strip():
             entries.append(ITEM.sub(r"`\1`: ", line))
-    return "\n".join(f"- {entry}" for entry in entries)
+    return "\n".join(f"- {literal(entry)}" for entry in entries)
+
+
+def literal(text: str) -> str:
+    """Escape the asterisks of V* and its like."""
+    return OPTIMAL.sub(r"\1\*", text)
 
 
 def fenced(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site (mkdocs.yml): run the tutorials, and add pages made from the code."""
+"""Hooks that mkdocs calls while it builds the site (mkdocs.yml): run the tutorials, and add generated pages."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mkdocs.structure.files import File, Files
 from site_diagrams import draw_patterns
 from site_links import ELSEWHERE, site_links
 from site_notebooks import run_all
-from site_reference import pages
+from site_reference import pages, with_learners
 
 ROOT = Path(__file__).parents[1]
 FROM_ROOT = {page: file for file, page in ELSEWHERE.items() if page.startswith("about/")}
@@ -30,9 +30,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
-    """Put in outputs and pictures, and make links to files outside docs/ lead to the pages that show them."""
+    """Insert outputs and pictures, and redirect links to files outside docs/ to the pages that show them."""
     file = page.file
     if file.generated_by is not None:
         return markdown
-    text = draw_patterns(_tutorials.get(file.src_uri, markdown))
+    text = with_learners(draw_patterns(_tutorials.get(file.src_uri, markdown)))
     return site_links(text, f"docs/{file.src_uri}", file.src_uri)

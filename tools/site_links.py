@@ -1,4 +1,4 @@
-"""Links for the site: pages link to each other as files of the repository, some of which the site has elsewhere."""
+"""Rewrite links for the site: pages link to repository files, which the site may have in other places."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "about/contributing.md",
     "examples": "reference/examples.md",
 }
+LEARNER = r"src/praemia/learners/(\w+)\.py"  # shown on the page on learners
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
 
 
 def site_links(text: str, file: str, page: str) -> str:
-    """Rewrite the links of a file of the repository for the page of the site that shows it.
+    """Rewrite the links of a repository file for the page that shows it.
 
     A link to a file that the site does not have becomes its text.
     """
@@ -26,7 +27,10 @@ def site_links(text: str, file: str, page: str) -> str:
         path, mark, heading = target.partition("#")
         if "://" in target or not path:
             return link[0]
-        there = page_of(posixpath.normpath(posixpath.join(posixpath.dirname(file), path)))
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+        if module := re.fullmatch(LEARNER, path):
+            path, mark, heading = "docs/reference/learners.md", "#", anchor_of(module[1])
+        there = page_of(path)
         if there is None:
             return words
         return f"[{words}]({posixpath.relpath(there, posixpath.dirname(page) or '.')}{mark}{heading})"
@@ -34,8 +38,13 @@ def site_links(text: str, file: str, page: str) -> str:
     return LINK.sub(rewrite, text)
 
 
+def anchor_of(module: str) -> str:
+    """Return where the page on learners shows what a learner's module says."""
+    return f"module-{module}"
+
+
 def page_of(path: str) -> str | None:
-    """Return the page of the site that shows a file of the repository, or None."""
+    """Return the page that shows a repository file, or None."""
     if path.startswith("docs/"):
         return path.removeprefix("docs/")
     return ELSEWHERE.get(path) or ELSEWHERE.get(path.split("/")[0])

@@ -1,4 +1,4 @@
-"""Tutorials are text notebooks: run their cells in a real kernel, and show what they print and draw under each."""
+"""Run the tutorials, which are text notebooks, in a Jupyter kernel, and show the output under each cell."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def show(cell: Any) -> str:
 
 
 def blocks(output: Any, source: str) -> list[str]:
-    """Return what to show of an output: an image, or text that the cell's own comments do not show already."""
+    """Return what to show of an output: an image, or text that the cell's comments do not already contain."""
     data = output.get("data", {})
     for kind in IMAGES:
         if kind in data:
@@ -65,7 +65,7 @@ def blocks(output: Any, source: str) -> list[str]:
 
 
 def in_comments(text: str, source: str) -> bool:
-    """Tell whether every line that was printed stands in a comment of the cell."""
+    """Tell whether the cell's comments already contain every printed line."""
     comments = {line.rpartition("# ")[2].strip() for line in source.splitlines() if "# " in line}
     return all(line.strip() in comments for line in text.splitlines())
 

@@ -1,4 +1,4 @@
-"""Pages of the site that are made from the code: Python names, commands, the files in examples/."""
+"""Generate parts of the site from the code: Python names, learners, commands, the files in examples/."""
 
 from __future__ import annotations
 
@@ -10,28 +10,32 @@ from typing import Any
 
 import click
 from site_diagrams import picture
+from site_docstrings import as_markdown
+from site_links import LEARNER, anchor_of
 
-from examples import ROOMS, public_names
+from examples import MODULES, public_names
 from praemia import cli
+from praemia.cli.lists import described
+from praemia.learners.registry import BUILT_IN
 
 PATTERN_CALL = re.compile(r">>> patterns\.(\w+)\((.*?)\)")
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
 
-def room_page(room: str) -> str:
-    """Return the page of a room of public names: directives that the plugin mkdocstrings fills in."""
+def module_page(module: str) -> str:
+    """Return the page of a public module: directives that mkdocstrings fills in."""
     names = public_names()
-    own = [name for name in names if name.rpartition(".")[0] == room]
+    own = [name for name in names if name.rpartition(".")[0] == module]
     classes = [name for name in own if inspect.isclass(names[name])]
     functions = [name for name in own if name not in classes]
-    # A room's docstring opens with what it is; the rest is for its developers.
-    about = (inspect.getdoc(import_module(room)) or "").split("\n\n")[0]
+    # Only the first paragraph of the docstring is for users.
+    about = (inspect.getdoc(import_module(module)) or "").split("\n\n")[0]
     directives = [directive(name, names[name]) for name in [*functions, *classes]]
-    return "\n\n".join([f"# {room}", about, *directives]) + "\n"
+    return "\n\n".join([f"# {module}", about, *directives]) + "\n"
 
 
 def directive(name: str, thing: Any) -> str:
-    """Return what shows a thing under its public name, with an anchor of that name.
+    """Return the directive that shows a thing under its public name, with an anchor of that name.
 
     The directive names the defining module, because some packages have a module and a function of the same name.
     A pattern also shows the machine of its example.
@@ -42,16 +46,36 @@ def directive(name: str, thing: Any) -> str:
     return f"{shown}\n\n{picture(*example.groups())}" if example else shown
 
 
+def with_learners(text: str) -> str:
+    """Replace each line that only links to a learner's module by what the module says, with its parameters."""
+    return re.sub(rf"^\[[^]]*\]\((?:\.\./)*{LEARNER}\)$", lambda found: learner(found[1]), text, flags=re.MULTILINE)
+
+
+def learner(module: str) -> str:
+    """Return the docstring of a learner's module, and the parameters of the learners in it."""
+    home = f"praemia.learners.{module}"
+    text = as_markdown(inspect.getdoc(import_module(home)) or "")
+    text = re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
+    names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
+    return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
+
+
+def parameters(name: str) -> str:
+    """Return the parameters of a learner as a table."""
+    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in described(name)["parameters"]]
+    return "\n".join([f"| parameters of `{name}` | |", "|---|---|", *rows])
+
+
 def commands_page() -> str:
-    """Return the page of all commands, from what click knows of them."""
-    opening = "# Commands\n\nThis page is made from the commands themselves: `praemia COMMAND --help` says the same."
+    """Return the page of all commands, generated from click's data."""
+    opening = "# Commands\n\nGenerated from the commands: `praemia COMMAND --help` prints the same."
     context = click.Context(cli.praemia, info_name="praemia")
     sections = [command_section(name, context) for name in sorted(cli.COMMANDS)]
     return "\n\n".join([opening, inspect.getdoc(cli.praemia.callback) or "", *sections]) + "\n"
 
 
 def command_section(name: str, parent: click.Context) -> str:
-    """Return what a command does, how it is called, and its options."""
+    """Return a command's description, usage and options."""
     command = cli.praemia.get_command(parent, name)
     assert command is not None
     context = click.Context(command, info_name=name, parent=parent)
@@ -63,7 +87,7 @@ def command_section(name: str, parent: click.Context) -> str:
 
 
 def option_row(option: click.Option, context: click.Context) -> str:
-    """Return an option as a row of a table: how it is written, and what it does."""
+    """Return an option as a table row: its syntax, and what it does."""
     written, text = (part.replace("|", r"\|") for part in option.get_help_record(context) or ("", ""))
     text = text.replace("*", r"\*")
     return f"| `{written}` | {text} |"
@@ -71,13 +95,13 @@ def option_row(option: click.Option, context: click.Context) -> str:
 
 def examples_page(folder: Path) -> str:
     """Return the page that shows the files in examples/."""
-    opening = "# Examples\n\nThe files in `examples/`, as they are in the repository; the tests run them."
+    opening = "# Examples\n\nThe files in `examples/`. The tests run them."
     files = sorted(path for path in folder.iterdir() if path.suffix in LANGUAGES)
     shown = [f"## {path.name}\n\n```{LANGUAGES[path.suffix]}\n{path.read_text(encoding='utf-8')}```" for path in files]
     return "\n\n".join([opening, *shown]) + "\n"
 
 
 def pages(root: Path) -> dict[str, str]:
-    """Return the text of every page that is made from the code."""
-    made = {f"reference/{room}.md": room_page(room) for room in ROOMS}
+    """Return the text of every generated page."""
+    made = {f"reference/{module}.md": module_page(module) for module in MODULES}
     return {**made, "reference/commands.md": commands_page(), "reference/examples.md": examples_page(root / "examples")}

@@ -1,6 +1,6 @@
-"""Print the source tree, one line per file: its name and what its docstring says first.
+"""Print the source tree, one line per file: its name and the first line of its docstring.
 
-docs/architecture.md shows the same tree between two marks.
+docs/architecture.md shows the same tree.
 
     python tools/tree.py            print it
     python tools/tree.py --write    write it into the page
@@ -20,7 +20,7 @@ BEGIN, END = "<!-- tree -->", "<!-- end of tree -->"
 
 
 def tree(folder: Path = PACKAGE, depth: int = 0) -> Iterator[str]:
-    """Return the lines of a folder: what it is, its modules, then the folders in it."""
+    """Yield the lines of a folder: the folder itself, its modules, then the folders in it."""
     yield _line(f"{folder.name}/", folder / "__init__.py", depth)
     for module in sorted(folder.glob("*.py")):
         if module.name != "__init__.py":
@@ -30,7 +30,7 @@ def tree(folder: Path = PACKAGE, depth: int = 0) -> Iterator[str]:
 
 
 def _line(name: str, module: Path, depth: int) -> str:
-    """Return the line of a module; one without a docstring has nothing to say and fails."""
+    """Return the line of a module, which must have a docstring."""
     said = ast.get_docstring(ast.parse(module.read_text(encoding="utf-8")))
     if not said:
         raise SystemExit(f"{module.relative_to(ROOT)} has no docstring")
@@ -39,10 +39,11 @@ def _line(name: str, module: Path, depth: int) -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with the tree in it written anew."""
+    """Return the page with a new tree."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n```text\n{chr(10).join(tree())}\n```\n{END}{after}"
+    lines = "\n".join(tree())
+    return f"{before}{BEGIN}\n```text\n{lines}\n```\n{END}{after}"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from praemia.learners.registry import CLASSES
 
 __version__ = version("praemia")
 
-_ROOMS = ("envs", "learners", "patterns", "testing", "theory")
+_MODULES = ("envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.errors": ("PraemiaError",),
@@ -32,11 +32,11 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = [*_ROOMS, *_HOME_OF]
+__all__ = [*_MODULES, *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _MODULES:
         return import_module(f"praemia.{name}")
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)

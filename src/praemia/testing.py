@@ -1,4 +1,4 @@
-"""Check a learner of one's own, as Gymnasium's ``check_env`` checks an environment."""
+"""Check your own learner, as Gymnasium's ``check_env`` checks an environment."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ REMEDY = "decorate it with @dataclass(frozen=True, kw_only=True)"
 
 
 class LearnerCheckError(PraemiaError, AssertionError):
-    """Report what a learner does that no learner may do.
+    """A learner broke one of the rules that all learners must keep.
 
     Examples
     --------
@@ -36,11 +36,11 @@ class LearnerCheckError(PraemiaError, AssertionError):
 
 
 def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPISODES) -> None:
-    """Check that a learner keeps the rules: raise a ``LearnerCheckError`` that says what is wrong, or return None.
+    """Check that a learner keeps the rules; raise a ``LearnerCheckError`` that says what is wrong if not.
 
-    Its plans must be valid on tasks of every kind (one machine state and many, sure and random machines, one step and
-    one action, a random start, a black box); the same seed must give the same run; planning must not change the
-    learner; and its parameters must be plain data from which an equal learner can be made.
+    Its plans must be valid on tasks of every kind (one machine state and many, deterministic and probabilistic
+    machines, one step and one action, a random start, a black box); the same seed must give the same run; planning must
+    not change the learner; and its parameters must be plain data from which an equal learner can be made.
 
     Examples
     --------
@@ -103,8 +103,8 @@ def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> N
     for name in ("plan_episodes", "plan_values", "returns", "final_policy"):
         if not np.array_equal(getattr(first, name), getattr(second, name), equal_nan=name == "plan_values"):
             raise LearnerCheckError(
-                f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; take random numbers from rng "
-                "alone, and keep nothing on the learner"
+                f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; draw random numbers only from "
+                "rng, and keep nothing on the learner"
             )
     _check_regret(learner, first)
 
@@ -132,7 +132,7 @@ def _black_box() -> BlackBox:
 
 
 class _Line(gymnasium.Env[Any, Any]):
-    """Three places in a row, to go left and right in; an episode may end at either end."""
+    """Three places in a row to walk along; an episode may stop at either end."""
 
     observation_space = gymnasium.spaces.Discrete(3)
     action_space = gymnasium.spaces.Discrete(2)

@@ -7,15 +7,20 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 
+HUGE = 1e7  # from here on a number is written with a power of ten
+
 
 def number(value: float) -> str:
-    """Write a number with three significant digits, a whole one in full; an unknown one (NaN) is a dash."""
+    """Write a number with three significant digits, and from 1,000 on as a whole number; NaN (not known) is a dash."""
     if math.isnan(value):
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
     if value == 0.0:
         return "0"
+    if abs(value) >= HUGE:
+        exponent = math.floor(math.log10(abs(value)))
+        return f"{value / 10.0**exponent:.2f}×10^{exponent}".replace("-", "−")
     decimals = 0 if abs(value) >= 1000.0 else min(4, max(0, 2 - math.floor(math.log10(abs(value)))))
     return f"{value:.{decimals}f}".replace("-", "−")
 

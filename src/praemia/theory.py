@@ -30,10 +30,10 @@ class RegretBound:
 
     Attributes
     ----------
-    leading : 72·ι·√(H·O·A·T), the term that matters for large T; the machine enters through ι alone.
-    model_error : 2500·H²·O²·A^{3/2}·ι², the price of learning p, which does not grow with T but through ι.
+    leading : 72·ι·√(H·O·A·T), the dominant term for large T; the machine enters only through ι.
+    model_error : 2500·H²·O²·A^{3/2}·ι², the cost of learning p, which grows with T only through ι.
     martingale : 4·H·√(T·ι), the noise of the episodes.
-    trivial : H·K, what the regret cannot exceed whatever is played.
+    trivial : H·K, which no regret exceeds.
 
     Examples
     --------
@@ -54,7 +54,7 @@ class RegretBound:
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether the bound says no more than that every episode loses at most H."""
+        """Whether the bound is no better than the trivial one, H in every episode."""
         return self.total >= self.trivial
 
 
@@ -136,7 +136,7 @@ class ExplorationBudget:
     Attributes
     ----------
     collecting : c·O⁵A³H²G²ι'/ε², the episodes of data, N.
-    searching : c·O⁴AH⁴Gι'³/ε, the episodes in which policies are searched, O·N₀.
+    searching : c·O⁴AH⁴Gι'³/ε, the episodes spent searching for policies, O·N₀.
 
     Examples
     --------

@@ -17,6 +17,7 @@ import praemia
 from praemia import cli
 from praemia.envs.registry import FAMILIES
 from praemia.files import parse_task
+from praemia.learners.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
@@ -200,6 +201,14 @@ def test_pictures_in_the_documents_are_those_of_the_environments() -> None:
         if entry.picture is not None:
             pictures = (praemia.envs.text_picture(name) for name in entry.examples)
             assert any("\n".join(map(str.rstrip, p.rstrip().splitlines())) in text for p in pictures), family
+
+
+def test_the_page_on_learners_leads_to_the_recursion_of_each() -> None:
+    """On the site such a line is replaced by what the module says."""
+    text = (ROOT / "docs/reference/learners.md").read_text(encoding="utf-8")
+    linked = re.findall(r"^\[[^]]*\]\(\.\./\.\./src/praemia/learners/(\w+)\.py\)$", text, re.MULTILINE)
+    homes = [place.partition(":")[0].rpartition(".")[2] for place in BUILT_IN.values()]
+    assert linked == [home for home in dict.fromkeys(homes) if home != "baselines"]
 
 
 def test_every_learner_is_explained() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import html
+import re
 import runpy
 from collections.abc import Iterator
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,7 +15,8 @@ import pytest
 from browser import Page, browser
 from built_site import ROOT, Links, build_once, pages, require_tools
 
-from praemia import cli
+from praemia import cli, patterns
+from praemia.learners.registry import BUILT_IN, parameters_of
 
 require_tools()
 
@@ -26,6 +30,7 @@ KINDS = (
     "reference/praemia.html",
     "reference/commands.html",
     "reference/environments.html",
+    "reference/learners.html",
     "about/comparison.html",
     "concepts/theory.html",
 )
@@ -79,6 +84,17 @@ def test_every_public_name_and_every_command_has_its_place(site: Path) -> None:
     assert {f"praemia-{name}" for name in cli.COMMANDS} <= links_of(site / "reference" / "commands.html").anchors
 
 
+def test_the_page_on_learners_shows_their_recursions_and_parameters(site: Path) -> None:
+    text = html.unescape((site / "reference" / "learners.html").read_text(encoding="utf-8"))
+    for name, place in BUILT_IN.items():
+        module = import_module(place.partition(":")[0])
+        if module.__name__.endswith(".baselines"):
+            continue
+        formulas = re.findall(r"^    (\S.*)$", module.__doc__ or "", re.MULTILINE)
+        assert [line for line in formulas if line not in text] == [], name
+        assert [key for key in parameters_of(name) if f"<code>{key}=" not in text] == [], name
+
+
 def test_tutorials_show_what_their_cells_print_and_draw(site: Path) -> None:
     for path in sorted((ROOT / "docs" / "tutorials").glob("*.md")):
         text = (site / "tutorials" / f"{path.stem}.html").read_text(encoding="utf-8")
@@ -89,6 +105,12 @@ def test_diagrams_are_drawn(site: Path) -> None:
     source = (ROOT / "docs" / "how-to" / "machines-from-formulas.md").read_text(encoding="utf-8")
     text = (site / "how-to" / "machines-from-formulas.html").read_text(encoding="utf-8")
     assert source.count("```mermaid") == text.count('class="diagram"><img') > 0
+
+
+def test_the_reference_draws_the_machine_of_every_pattern(site: Path) -> None:
+    text = (site / "reference" / "praemia.patterns.html").read_text(encoding="utf-8")
+    functions = [name for name in patterns.__all__ if name != "Pattern"]
+    assert [name for name in functions if f'class="diagram"><img alt="The machine of {name}"' not in text] == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -19,6 +19,7 @@ site_links = TOOL["site_links"]
         ("[a](docs/theory.md)", "CHANGELOG.md", "about/changes.md", "[a](../theory.md)"),
         ("[a](../examples/coffee.yaml)", "docs/task-files.md", "task-files.md", "[a](reference/examples.md)"),
         ("[a](../README.md)", "docs/architecture.md", "architecture.md", "[a](index.md)"),
+        ("[a](../src/praemia/learners/eqo.py)", "docs/a.md", "a.md", "[a](reference/learners.md#module-eqo)"),
         ("[a](#below)", "docs/a.md", "a.md", "[a](#below)"),
         ("[a](https://example.org/b.md)", "docs/a.md", "a.md", "[a](https://example.org/b.md)"),
         ("![a](pictures/b.svg)", "docs/a.md", "a.md", "![a](pictures/b.svg)"),

@@ -14,7 +14,7 @@ from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.planners import GreedyPlanner
-from praemia.exploration.playing import Given, play_given, uniform_at
+from praemia.exploration.playing import FixedPolicy, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
@@ -52,7 +52,7 @@ def test_a_policy_acts_uniformly_at_its_target_at_every_step() -> None:
 def test_each_policy_is_played_for_the_episodes_that_it_is_given() -> None:
     task = tiny_task(0)
     environment = TaskEnvironment(task)
-    world = environment.world(None, Given(), 50, (1,))
+    world = environment.world(None, FixedPolicy(), 50, (1,))
     for action, episodes in ((0, 20), (1, 30)):
         weights = np.zeros((3, 1, 3, 2))
         weights[..., action] = 1.0

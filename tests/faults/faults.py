@@ -443,8 +443,8 @@ EXPLORATION = (
     Fault(
         "a policy that was given is not taken up",
         "exploration/playing.py",
-        "    world.learner = Given(policy=policy)\n    world.replan()\n",
-        "    world.learner = Given(policy=policy)\n    if world.is_due:\n        world.replan()\n",
+        "    world.learner = FixedPolicy(policy=policy)\n    world.replan()\n",
+        "    world.learner = FixedPolicy(policy=policy)\n    if world.is_due:\n        world.replan()\n",
         BY_HAND,
     ),
     Fault(

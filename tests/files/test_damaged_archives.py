@@ -174,7 +174,7 @@ HEADERS = [
     ("dataset", {"num_actions": 0}, "its header has num_actions = 0"),
     ("dataset", {"num_actions": 1, "action_names": None}, "outside its 9 observations and 1 actions"),
     ("dataset", {"action_names": ["only"]}, "its header has num_actions = 5 and 1 action_names"),
-    ("dataset", {"propositions": [1]}, "its header has propositions that are no names"),
+    ("dataset", {"propositions": [1]}, "its header has propositions that are not names"),
     ("dataset", {"sources": [7]}, "its header does not say how the data was collected"),
     ("dataset", {"labels": [["a"]]}, "its header has a label"),
     ("dataset", {"labels": [[["a"], "x", None, None]]}, "its header has a label"),

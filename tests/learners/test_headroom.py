@@ -17,7 +17,6 @@ from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import Headroom
 from praemia.models.machine_table import MachineTable
 from praemia.models.task import Task
-from praemia.models.unseen import exhaustive_labels
 
 Labels = dict[tuple[int, int, int], frozenset[str]]
 
@@ -197,13 +196,13 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     assert table.mean_rewards.max() == 0.0
     hoped_for, outlook = spec.outlook
     assert hoped_for.mean_rewards.max() > 0.0
-    assert len(outlook(4).indptr) - 1 == len(exhaustive_labels(task.machine))
+    assert len(outlook(4).indptr) - 1 == len(task.machine.exhaustive_labels())
 
 
 @settings(max_examples=60)
 @given(task=tasks())
 def test_on_the_exhaustive_labels_every_machine_state_does_all_that_it_can_do(task: Task) -> None:
-    labels = exhaustive_labels(task.machine)
+    labels = task.machine.exhaustive_labels()
     for state in task.machine.states:
         outcomes = {task.machine.outcomes(state, label) for label in labels}
         for label in task.mdp.label_sets:

@@ -19,7 +19,6 @@ from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.symbolic import symbolic
 from praemia.models.task import Task
-from praemia.models.unseen import exhaustive_labels
 
 SHORT_WORDS = [word for length in range(4) for word in itertools.product(strategies.ALL_LABELS[:5], repeat=length)]
 
@@ -238,7 +237,7 @@ def test_states_that_are_decided_have_names_that_say_so(text, pay, names):
 
 def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
     machine = RewardMachine.from_ltlf("F a & (!b U c) & F(b & X a)")
-    labels = exhaustive_labels(machine)
+    labels = machine.exhaustive_labels()
     for state in machine.states:
         on_any_label = {machine.outcomes(state, label) for label in strategies.ALL_LABELS}
         assert {machine.outcomes(state, label) for label in labels} == on_any_label

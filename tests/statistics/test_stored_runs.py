@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,7 +24,6 @@ from praemia.statistics.tables import (
     write_csv,
     write_parquet,
 )
-from praemia.text_tables import csv_text, number, table_text
 
 
 @pytest.fixture(scope="module")
@@ -144,20 +142,6 @@ def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
     apart = replace(first, runs=first.runs[::2])
     assert paired([apart, odd]).shape == (2, 0)
     assert compare("riverswim-5", [apart, odd]) == []
-
-
-def test_tables_as_text_are_aligned_and_as_csv_can_be_read_back() -> None:
-    header, rows = ("name", "value"), [("a, b", number(3.14159)), ("c", number(1234.5))]
-    assert table_text(header, rows) == "name  value\na, b   3.14\nc      1234\n"
-    assert list(csv.reader(io.StringIO(csv_text(header, rows)))) == [list(header), *(list(row) for row in rows)]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0"), (float("nan"), "–"), (float("inf"), "∞"), (0.01234, "0.0123"), (-2.5, "−2.50"), (98765.4, "98765")],
-)
-def test_numbers_are_written_for_people(value: float, text: str) -> None:
-    assert number(value) == text
 
 
 def test_exports_have_a_row_per_run(store: Store, tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def known(value: float) -> float | None:
-    """Return a number as JSON has it: null for what is not known or infinite."""
+    """Return a number for JSON: None, which becomes null, if it is NaN or infinite."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -54,11 +54,13 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
-    return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
+    return click.option(
+        "--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs per learner and task."
+    )
 
 
 def read_episodes(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4; None where it was left out."""
+    """Parse a number of episodes, written as 10000, 10_000 or 1e4; None if the option is left out."""
     from praemia.models.memory import MAX_EPISODES
 
     if text is None:
@@ -82,7 +84,7 @@ def episodes_option(default: int) -> Callable[[Function], Function]:
         show_default=True,
         metavar="INTEGER",
         callback=read_episodes,
-        help="Episodes of each run.",
+        help="Episodes per run.",
     )
 
 
@@ -97,17 +99,17 @@ def jobs_option(function: Function) -> Function:
 
 
 def policies_option(function: Function) -> Function:
-    """Add whether stored runs have their final policy: --no-policies, as the argument ``policies``."""
+    """Add the option --no-policies, as the argument ``policies``."""
     return click.option(
-        "--no-policies", "policies", flag_value=False, default=True, help="Keep runs without their final policies."
+        "--no-policies", "policies", flag_value=False, default=True, help="Store runs without their final policies."
     )(function)
 
 
 def engine_options(function: Function) -> Function:
-    """Add where work is done: --jobs, --engine, --shard."""
-    function = click.option("--shard", metavar="I/N", help="Do only every N-th run from the I-th on (array jobs).")(
-        function
-    )
+    """Add the options that say where runs are computed: --jobs, --engine, --shard."""
+    function = click.option(
+        "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
+    )(function)
     function = click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file.")(
         function
     )
@@ -119,7 +121,7 @@ def out_option(default: str | None, help: str) -> Callable[[Function], Function]
 
 
 def parse_shard(text: str | None) -> tuple[int, int]:
-    """Read ``i/n``; no text is the whole."""
+    """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
     first, slash, second = text.partition("/")
@@ -132,7 +134,7 @@ def parse_shard(text: str | None) -> tuple[int, int]:
 
 
 def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``name=value`` pairs: numbers, true and false are what they look like, anything else is text."""
+    """Parse ``name=value`` pairs; numbers, true and false are converted, anything else is text."""
     from praemia.files.source import parse_scalar
 
     parameters = {}
@@ -169,7 +171,7 @@ def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: st
 
 
 def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
-    """Offer the names and the files that begin as typed; if there are none, leave it to the shell to find files."""
+    """Offer the names and files that start with what was typed; if there are none, let the shell look for files."""
     from click.shell_completion import CompletionItem
 
     files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)

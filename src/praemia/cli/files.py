@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def check_command(file: str, as_json: bool) -> None:
     """Check FILE, which holds a task or just a machine.
 
-    Mistakes are shown with their line and end with exit status 2. What is allowed but seems odd is listed.
+    Errors are shown with their line number, and the exit status is 2. Anything valid but suspicious is listed.
     """
     from praemia.files import load
     from praemia.files.lint import lint, lint_machine
@@ -43,28 +43,27 @@ def check_command(file: str, as_json: bool) -> None:
 
 
 def _machine_size(machine: RewardMachine) -> str:
-    counts = {"machine states": machine.states, "rules": machine.rules, "propositions": machine.propositions}
-    return ", ".join(f"{len(items)} {kind}" for kind, items in counts.items())
+    return ", ".join(f"{count} {kind}" for kind, count in machine.sizes.items())
 
 
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
-    "--from", "source_format", type=click.Choice(FORMATS), help="The format of IN, if its ending does not say."
+    "--from", "source_format", type=click.Choice(FORMATS), help="The format of IN, if its extension does not tell."
 )
 @click.option(
-    "--to", "target_format", type=click.Choice(FORMATS), help="The format of OUT, if its ending does not say."
+    "--to", "target_format", type=click.Choice(FORMATS), help="The format of OUT, if its extension does not tell."
 )
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
 def convert_command(
     source: str, target: Path, source_format: str | None, target_format: str | None, pay: str | None
 ) -> None:
-    """Convert IN, a machine, a task or the name of one, to OUT.
+    """Convert IN, a machine file, a task file or a built-in task, to OUT.
 
     Machines: .yaml .json .txt (Toro Icarte's) .dot (AALpy's) .hoa, and multiagent-rl-rm's JSON (--to multiagent).
-    A task can become a task file or Storm's .drn; in a format for machines, its machine is written. What a format
-    cannot say is an error, and nothing is written.
+    A task can become a task file or Storm's .drn; in a machine format, only its machine is written. What a format
+    cannot express is an error, and nothing is written.
     """
     from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
     from praemia.files.formats import format_of, is_text_format
@@ -89,9 +88,9 @@ def convert_command(
 @click.argument("task_or_machine", metavar="TASK_OR_MACHINE_FILE", shell_complete=complete_tasks)
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .pdf .dot .mmd")
 def draw_command(task_or_machine: str, out: Path | None) -> None:
-    """Draw the machine of a task, or of a file with just a machine.
+    """Draw the machine of a task, or of a file that holds just a machine.
 
-    The format follows from the file's ending. Without --out the diagram is printed as Mermaid text.
+    The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
     """
     from praemia.drawing.diagrams import draw_machine, mermaid
     from praemia.files import load_machine, looks_like_file, resolve_task

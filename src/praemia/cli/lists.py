@@ -45,7 +45,7 @@ def learners_command(as_json: bool) -> None:
     """List the learners with their parameters, defaults and references."""
     from praemia import learners
 
-    entries = [_entry(name, learners.kind_of(name), learners.parameters_of(name)) for name in learners.names()]
+    entries = [described(name) for name in learners.names()]
     if as_json:
         print_json({"learners": entries})
         return
@@ -58,11 +58,18 @@ def learners_command(as_json: bool) -> None:
         click.echo()
 
 
-def _entry(name: str, kind: Any, defaults: dict[str, Any]) -> dict[str, Any]:
+def described(name: str) -> dict[str, Any]:
+    """Return what there is to say of a learner: its summary, its reference, and its parameters with their defaults."""
+    from praemia import learners
+
+    kind = learners.kind_of(name)
     helps = {item.name: item.metadata.get("help", "") for item in fields(kind)}
     return {
         "name": name,
         "summary": kind.summary,
         "reference": kind.reference,
-        "parameters": [{"name": key, "default": value, "help": helps.get(key, "")} for key, value in defaults.items()],
+        "parameters": [
+            {"name": key, "default": value, "help": helps.get(key, "")}
+            for key, value in learners.parameters_of(name).items()
+        ],
     }

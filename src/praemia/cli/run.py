@@ -47,13 +47,13 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
     help="A learner, or file.py:Class; may be repeated.",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of every learner that has it."
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
 )
 @episodes_option(1000)
 @runs_option(4)
 @seed_option
 @jobs_option
-@out_option(None, "Keep the runs in this folder; runs that are there are not done again.")
+@out_option(None, "Store the runs in this folder; stored runs are not repeated.")
 @policies_option
 @json_option
 def run_command(
@@ -76,7 +76,7 @@ def run_command(
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     """
-    from praemia.cli.sweep import told
+    from praemia.cli.sweep import report_failures
     from praemia.experiments.experiment_file import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
@@ -92,8 +92,8 @@ def run_command(
     elif found:
         click.echo(f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n")
         _show(rows)
-        click.echo(f"\n{time.perf_counter() - began:.1f} s in all" + (f"; kept in {out}" if out else ""))
-    return told(failures)
+        click.echo(f"\n{time.perf_counter() - began:.1f} s in total" + (f"; kept in {out}" if out else ""))
+    return report_failures(failures)
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
@@ -119,7 +119,7 @@ def _spread(value: float | None) -> str:
 def _perform(
     setting: Setting, jobs: int | None, out: Path | None, policies: bool
 ) -> tuple[list[Series], list[Failure]]:
-    """Do the runs, in a store if one is wanted and in memory if not; return them by learner, and what failed."""
+    """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
     from praemia.cli.sweep import advice_on_interrupt, stored
     from praemia.experiments.engines import default_jobs
     from praemia.experiments.runner import run_in_memory, run_into_store
@@ -158,9 +158,9 @@ def _row(series: Series) -> dict[str, Any]:
 @click.command("experiment")
 @click.argument("file", type=click.Path(path_type=Path))
 @engine_options
-@out_option(None, "Where the runs and the report go; by default results-NAME for NAME.yaml.")
+@out_option(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
 @policies_option
-@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE names learners of.")
+@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
 def experiment_command(
     file: Path,
     jobs: int | None,

@@ -36,7 +36,9 @@ def solve_command(task: str, as_json: bool) -> None:
 @click.command("bound")
 @click.argument("task", shell_complete=complete_tasks)
 @episodes_option(10_000)
-@click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the bound may fail this often.")
+@click.option(
+    "--failure-prob", default=0.05, show_default=True, help="ρ: the probability with which the bound may fail."
+)
 @json_option
 def bound_command(task: str, episodes: int, failure_prob: float, as_json: bool) -> None:
     """Print Theorem 1's bound on UCBVI-PRM's regret on TASK, term by term, and the lower bound."""

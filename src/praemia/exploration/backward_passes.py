@@ -1,7 +1,7 @@
 """Backward passes over an estimate, on the recursion that learners plan with (``praemia.kernels.recursion``).
 
-What is asked for are bounds on values, not plans: several for each product state, each in a copy of the machine of its
-own (``praemia.kernels.certify``).
+They compute bounds on values, not plans: several for each product state, each in its own copy of the machine
+(``praemia.kernels.certify``).
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def run_pass(
     """Run the recursion; return its V_0[copy, O, M] and greedy policies [H, O, copy, M]. ``policy`` is [H, O, M]."""
     horizon, size, num_states = policy.shape
     num_actions, width = len(counts.visits) // size, num_copies * num_states
-    caps = np.full(horizon + 1, np.inf)  # the bounds bring their own
+    caps = np.full(horizon + 1, np.inf)  # the bounds have caps of their own
     floors, sizes = np.zeros(horizon + 1), np.array([num_actions])
     spec = SpecArrays(layers, layers.paid, caps, floors, outlook, NO_ROWS, sizes, NO_SMALL_INTS)
     num_rows = size + len(counts.row_labels)
@@ -101,7 +101,7 @@ def run_pass(
 
 
 def empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, width: int) -> Memory:
-    """Return a memory with tables alone; what else a recipe needs takes the place of its empty arrays."""
+    """Return a memory with tables and nothing else; replace its empty arrays by what a recipe needs."""
     return Memory(
         tables=np.zeros((2, num_rows, width)),
         lower_tables=np.zeros((0, 0, 0)),

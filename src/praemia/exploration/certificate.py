@@ -10,9 +10,9 @@ and the certificate is the smallest, never more than G. ``praemia.exploration.bo
 
 ``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
-labels and horizon, part 3 is used too, which is tighter. Either the data records it: all recorded ones hold together,
-and with the default's. Or the user vouches for it: then each certificate holds with probability 1 − ρ by itself, and
-for several of them ``failure_prob`` is to be divided by their number.
+labels and horizon, part 3 is used too, which is tighter. If the data records the machine, its certificate holds
+together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds with
+probability 1 − ρ by itself; for several of them, divide ``failure_prob`` by their number.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ class Certificate:
 
     Attributes
     ----------
-    bound : the certificate; largest : G, what any policy's loss is at most. failure_prob : ρ.
-    alpha : the planner's own. simulation : the simulation lemma's bound, before it is cut off at G.
+    bound : the certificate; largest : G, which no policy's loss exceeds. failure_prob : ρ.
+    alpha : the planner's α. simulation : the simulation lemma's bound, before it is cut off at G.
     optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
     start_tv : what not knowing the first observation's law adds, in total variation.
     holds_for : what it is valid for, in words: ANY_REWARD, ANY_MACHINE, RECORDED or VOUCHED.
@@ -88,7 +88,7 @@ class Certificate:
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether it says no more than that rewards are bounded."""
+        """Whether the bound is no better than the trivial one, G."""
         return self.share >= NEARLY_ALL
 
     @property
@@ -97,7 +97,7 @@ class Certificate:
         return self.bound / self.largest if self.largest > 0.0 else 0.0
 
     def text(self, dataset: Dataset) -> str:
-        """Say in a few lines what is certain, and what to visit."""
+        """Describe in a few lines what is certain, and what to visit."""
         sure = f"with probability {1.0 - self.failure_prob:g}"
         if self.is_vacuous:
             lines = [
@@ -152,7 +152,7 @@ def certify_machine(
     holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
     sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
-    # The bounds are for rewards in [0, 1]; what they say is told in the user's units at the end.
+    # The bounds are for rewards in [0, 1]; results are converted to the user's units at the end.
     scale, unit = machine.reward_range, machine.in_unit_range
     most = most_to_earn(unit, task.horizon, can_end=_can_end(dataset, labels))
     largest, start = float(most[0, task.table.initial]), dataset.start_probs

@@ -1,4 +1,4 @@
-"""Confidence in p̂ that holds for all pairs and all numbers of visits at once.
+"""A confidence set for p that holds for all pairs and all numbers of visits at once.
 
 The successors of a pair (o, a), in the order in which they came, are i.i.d. from p(·|o, a), however adaptively the
 pair was visited. So a bound that holds for all n simultaneously holds at the random N(o, a), also for data that was

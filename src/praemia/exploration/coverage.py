@@ -130,7 +130,7 @@ class Coverage:
 
     Attributes
     ----------
-    ratios : float64[O, A], max_π μ^π(o, a)/λ(o, a); infinite for a pair never visited, 0 where no policy comes.
+    ratios : float64[O, A], max_π μ^π(o, a)/λ(o, a); infinite for a pair never visited, 0 for an unreachable one.
     significance : float64[O]; promised : 2OAH, Theorem 3's ratio.
     """
 

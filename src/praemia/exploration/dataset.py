@@ -1,7 +1,7 @@
-"""What exploration leaves behind: counts of transitions, without any reward, and how they were collected.
+"""Explored data: counts of transitions, without any reward, and how they were collected.
 
-p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels travel with the data, because a machine to come reads them; they are data
-here, never code. Datasets of one environment can be merged, and episodes of the user's own can be appended.
+p̂(o'|o, a) = N(o, a, o')/N(o, a). The labels are stored with the data, because later machines read them; they are data
+here, never code. Datasets of one environment can be merged, and you can append episodes of your own.
 
 A dataset may record machines that were named before its first episode; certificates for them are tighter.
 """
@@ -74,11 +74,11 @@ class Dataset:
         lengths = {len(self.pairs), len(self.successors), len(self.counts)}
         per_observation = (self.first_counts, self.absorbing, self.reachability)
         if len(lengths) != 1 or any(array.shape != (size,) for array in per_observation):
-            raise ModelError("a dataset whose arrays do not fit each other")
+            raise ModelError("a dataset whose arrays have inconsistent sizes")
         if self.absorbing.all() or self.first_counts[self.absorbing].any():
             raise ModelError("a dataset whose episodes begin in absorbing observations, where they end")
         if not np.isfinite(self.reachability).all():
-            raise ModelError("a dataset whose reachability has entries that are no numbers")
+            raise ModelError("a dataset whose reachability is not finite everywhere")
         if ENDED in self.propositions:
             raise ModelError(f"a dataset with the proposition {ENDED!r}, which marks the end of an episode")
         if self.fixed_shares < len(self.fixed_machines):
@@ -88,7 +88,7 @@ class Dataset:
             )
         if self.horizon < 1 or self.num_episodes < 1:
             raise ModelError(
-                f"a dataset of {self.num_episodes} episodes of {self.horizon} steps; expected one at least"
+                f"a dataset of {self.num_episodes} episodes of {self.horizon} steps; expected at least one of each"
             )
         if len(self.pairs) and (
             self.pairs.min() < 0
@@ -148,7 +148,7 @@ class Dataset:
         return np.flatnonzero(~met & ~self.absorbing)
 
     def merge(self, *others: Dataset) -> Dataset:
-        """Return the data of several datasets of one environment together.
+        """Merge datasets of one environment.
 
         They must be independent: parts that share task and seed are refused. The labels of black boxes must agree.
         """
@@ -167,7 +167,7 @@ class Dataset:
         added, targets, counts = add_up(pairs, seen[1:], ones, self.num_observations)
         episode = {"method": "appended", "episodes": 1}
         own = replace(self, pairs=added, successors=targets, counts=counts, first_counts=first, sources=(episode,))
-        # It brings no labels, so what was fixed stays so.
+        # The episode adds no labels, so fixed machines stay fixed.
         return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
 
     def _require_episode(self, seen: NDArray[np.int64], taken: NDArray[np.int64]) -> None:
@@ -186,7 +186,7 @@ class Dataset:
         return set(zip(*(column.tolist() for column in self.transitions), strict=True))
 
     def coverage(self) -> str:
-        """Say in a few lines what the data covers."""
+        """Describe in a few lines what the data covers."""
         visits = self.visits[~self.absorbing]
         never = int((visits == 0).sum())
         lines = [
@@ -196,7 +196,7 @@ class Dataset:
         ]
         if never < visits.size:
             seen = visits[visits > 0]
-            lines.append(f"visits to a visited pair: {seen.min():,} at least, {int(np.median(seen)):,} in the median")
+            lines.append(f"visits to a visited pair: minimum {seen.min():,}, median {int(np.median(seen)):,}")
         if len(self.unreached):
             shown = ", ".join(self.observation_name(o) for o in self.unreached[:10])
             more = f" and {len(self.unreached) - 10:,} more" if len(self.unreached) > 10 else ""

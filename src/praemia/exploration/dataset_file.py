@@ -67,7 +67,7 @@ def _decode(data: bytes, where: str) -> dict[str, Any]:
 def _check_lists(header: Mapping[str, Any]) -> None:
     for name in ("propositions", "fixed_machines", "observation_names", "action_names"):
         if not all(isinstance(item, str) for item in header[name] or ()):
-            raise DamageError(f"its header has {name} that are no names")
+            raise DamageError(f"its header has {name} that are not names")
     for names, size in (("observation_names", "num_observations"), ("action_names", "num_actions")):
         if header[size] < 1 or len(header[names] or ()) not in (0, header[size]):
             raise DamageError(f"its header has {size} = {header[size]} and {len(header[names] or ())} {names}")

@@ -1,7 +1,7 @@
-"""What exploration plays in: a task or a black box, and the dataset made of what was counted there.
+"""Environments to explore, a task or a black box, and the dataset made of what was counted there.
 
 ``world`` puts a learner into the environment. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is on the
-label of every step that leaves it, and the machine pays for the mark. The task's own machine is not looked at.
+label of every step that leaves it, and the machine pays for the mark. The task's own machine is not used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Column: TypeAlias = NDArray[np.int64]
 
 
 HERE = "praemia-here"
-MAX_TABULATED = 200_000  # (o, a, o') whose labels are asked for one by one
+MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
 SeedKey: TypeAlias = tuple[int, ...]
 Names: TypeAlias = tuple[str, ...] | None
@@ -61,7 +61,7 @@ class Environment(ABC):
 
     @abstractmethod
     def known_rules(self) -> tuple[LabelRule, ...] | None:
-        """Return the labels of all transitions as rules, or None where they are found by playing alone."""
+        """Return the labels of all transitions as rules, or None where only playing reveals them."""
 
     @abstractmethod
     def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
@@ -78,7 +78,7 @@ class Environment(ABC):
 
 
 class TaskEnvironment(Environment):
-    """A task: its kernel is sampled from and never looked at."""
+    """A task, whose kernel is sampled from but never read."""
 
     def __init__(self, task: Task) -> None:
         self.task, self.mdp = task, task.mdp
@@ -113,7 +113,7 @@ class TaskEnvironment(Environment):
 
 
 class BoxEnvironment(Environment):
-    """A black box. Observations in which an episode has ended are known to be absorbing: they are no targets."""
+    """A black box. Observations in which an episode has ended are known to be absorbing, so they are not targets."""
 
     def __init__(self, box: BlackBox) -> None:
         self.box = box
@@ -167,7 +167,7 @@ def build_dataset(
     source: dict[str, Any],
     fixed_machines: tuple[str, ...],
 ) -> Dataset:
-    """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not asked for."""
+    """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
     rules, known = environment.label_rules(kept)
     names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)} - {ENDED}
     return Dataset(
@@ -194,7 +194,7 @@ def build_dataset(
 def _reachability(every: Counted, environment: Environment) -> NDArray[np.float64]:
     """Estimate max_π Σ_h μ^π_h(o) for every o: the optimum in p̂ of all that was played, the search included.
 
-    Where that would take too long, the mean number of visits in an episode stands for it, which is lower.
+    Where that would take too long, return the mean number of visits in an episode, which is lower.
     """
     from scipy.sparse import csr_array
 

@@ -1,8 +1,8 @@
 """The estimate p̂ as a model to plan in.
 
 A pair never visited has no p̂. It leads to a *sink*, one observation more than there are (the last), which is absorbing.
-On transitions into it and in it the machine stays and pays the least that it ever pays, so that no plan runs towards
-what is not known. Plans are made with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``), where the least is
+On transitions into it and in it the machine stays and pays the least that it ever pays, so that no plan is drawn to
+what is unknown. Plans are made with rewards mapped into [0, 1] (``RewardMachine.in_unit_range``), where the least is
 0. After the end of an episode, which is known, the machine stays and pays 0 in the user's units, as in any task.
 """
 
@@ -119,7 +119,7 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | N
 
 
 def require_readable(machine: RewardMachine, produced: Label, known: Label) -> None:
-    """Refuse a machine that reads names not known, or none of those that the labels produce."""
+    """Refuse a machine that reads unknown names, or none of those that the labels produce."""
     read = machine.reads
     for name in sorted(read - known):
         raise ModelError(

@@ -5,7 +5,7 @@
 2. Play N episodes, each with a policy drawn uniformly from Ψ; keep the trajectories.
 
 Differences from the paper's text: how many of the N episodes fall to each policy is drawn beforehand, multinomially, so
-that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans anew when a
+that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans again when a
 count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
 episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box,
 observations where an episode has ended teach nothing and get no run.
@@ -13,7 +13,7 @@ observations where an episode has ended teach nothing and get no run.
 ``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
 
 With ``until``, exploration ends when the plans of named machines are good enough (``praemia.exploration.until``); then
-``method="directed"``, the default, goes where it helps to decide that, and ``uncertainty`` does not.
+``method="directed"``, the default, goes where visits help to decide that; ``uncertainty`` does not.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment, build_dataset
 from praemia.exploration.fixed_machines import as_machines, digests_in_advance
 from praemia.exploration.merging import Counted
-from praemia.exploration.playing import Given, Progress, Searcher, play_given, play_until_sure, search, uniform_at
+from praemia.exploration.playing import FixedPolicy, Progress, Searcher, play_given, play_until_sure, search, uniform_at
 from praemia.exploration.until import CERTIFY, OnCheck, Players, Report, Target, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.models.machine import RewardMachine
@@ -78,7 +78,7 @@ def explore(
     on_progress: Report | None = None,
     on_check: OnCheck | None = None,
 ) -> Dataset:
-    """Explore a task or a black box without looking at any reward; its machine is ignored but for its propositions.
+    """Explore a task or a black box without any reward; of its machine, only the propositions are used.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def explore(
     keep_search : also keep the episodes in which EULER searched.
     stop_below : ``uncertainty`` only: stop when the explorer's E_0 at the start is below this. A rule of thumb: E_0 is
         no bound on the loss of a plan (``praemia.learners.uncertainty``); the plan's certificate is.
-    machines : fixed in advance, and recorded as such: certificates for them are tighter. What is played is the same,
-        unless ``until`` is given.
+    machines : machines fixed in advance, and recorded as such: certificates for them are tighter. They change what is
+        played only with ``until``.
     until : stop when the plan of every machine loses less than this; the data's last source says whether that was
         reached, and what was found at each check.
     certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
@@ -99,7 +99,7 @@ def explore(
     Examples
     --------
     >>> import praemia
-    >>> task = praemia.envs.riverswim()  # its machine is not looked at
+    >>> task = praemia.envs.riverswim()  # its rewards are not used
     >>> data = praemia.explore(task, episodes=200, policy_episodes=50, seed=0)
     >>> data.num_episodes
     200
@@ -129,14 +129,14 @@ def explore(
 def _two_stages(environment: Environment, budget: Budget, report: Report) -> tuple[Counted, Counted]:
     """Search for every target and collect with what was found; return what was collected, and all that was played.
 
-    The world in which data is collected stands open meanwhile, so that no policy needs to be kept.
+    Data is collected while the search goes on, so that no policy needs to be kept.
     """
     targets, num_actions = environment.targets, environment.num_actions
     total = len(targets) * budget.policy_episodes + budget.episodes
     rng = np.random.default_rng(np.random.SeedSequence((*budget.seed, 0)))
     shares = rng.multinomial(budget.episodes, np.full(len(targets), 1.0 / len(targets)))
     learner = Searcher(bonus_scale=budget.scale)
-    collecting = environment.world(None, Given(), budget.episodes, (*budget.seed, 2))
+    collecting = environment.world(None, FixedPolicy(), budget.episodes, (*budget.seed, 2))
     every: Counted | None = None
     for number, (target, share) in enumerate(zip(targets.tolist(), shares.tolist(), strict=True)):
         done = number * budget.policy_episodes
@@ -162,7 +162,7 @@ def _one_stage(environment: Environment, budget: Budget, report: Report) -> tupl
 
 
 def _after(done: int, total: int, report: Report) -> Progress:
-    """Return what reports episodes that are played after others."""
+    """Return a callback that reports episodes played after ``done`` others."""
     return lambda played: report(done + played, total)
 
 
@@ -174,7 +174,7 @@ def _check_method(budget: Budget, until: float | None, certify: str | None) -> N
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
     if until is None and method == "directed":
-        raise ParameterError("method='directed' goes where it helps to decide when to stop; say until and machines")
+        raise ParameterError("method='directed' explores to decide when to stop; it needs until and machines")
     if until is not None and method == "euler":
         raise ParameterError("until goes with method='directed' or 'uncertainty'; EULER searches before it collects")
     if until is not None and budget.stop_below:

@@ -1,4 +1,4 @@
-"""Machines fixed before the data: how a dataset records them, and how a plan finds its machine among them.
+"""Machines fixed before the data: how a dataset records them, and how a plan looks its machine up among them.
 
 What must be fixed is the function V*, that is the machine, the labels and the horizon. A digest of the three is written
 before the first episode. Labels that are found by playing (in black boxes) are the environment's own, which no digest
@@ -46,7 +46,7 @@ def _rule_text(rule: LabelRule) -> str:
 
 
 def as_machines(machines: Iterable[RewardMachine]) -> tuple[RewardMachine, ...]:
-    """Return some machines as a tuple; they may be given once only, as by a generator."""
+    """Return machines as a tuple; the argument may be a generator."""
     if isinstance(machines, RewardMachine):
         raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
     return tuple(machines)

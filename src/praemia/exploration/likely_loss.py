@@ -3,12 +3,12 @@
 Environments are drawn from the posterior (``praemia.exploration.posterior``), and V* − V^π̂ is computed in each. With n
 draws, the likely loss at level c is the ⌈c·(n + 1)⌉-th smallest. Why this one: given the data, the true environment is
 a draw like the others if the prior is right, so the true loss is at most the k-th smallest of n with probability at
-least k/(n + 1). That pays for the Monte-Carlo error. How far the number may be from the posterior's own quantile is
-told as an interval between two order statistics.
+least k/(n + 1). That covers the Monte-Carlo error. An interval between two order statistics says how far the number may
+be from the posterior's own quantile.
 
 It needs no correction when data is collected until the number is small: the posterior given the data is the same
-whatever rule ended the collection. All of this is under the prior; nothing is proven about an environment that the
-prior thinks unlikely.
+whatever rule ended the collection. All of this is under the prior; nothing is proven about an environment that is
+unlikely under the prior.
 
 For a reward on trajectories the optimum of each draw is found by enumerating histories, where there are few enough.
 """
@@ -34,7 +34,7 @@ from praemia.models.machine import RewardMachine
 DRAWS = 200
 LEVEL = 0.95
 MAX_DRAWS = 1_000_000
-MAX_HISTORIES = 1_000_000  # in all draws together: some seconds
+MAX_HISTORIES = 1_000_000  # in all draws together: a few seconds
 
 OnDraw = Callable[[int, int], None]  # draws so far, and in total
 
@@ -45,9 +45,9 @@ class LikelyLoss:
 
     Attributes
     ----------
-    losses : float64[draws], the losses in all draws, ascending. level, seed : as they were asked for.
+    losses : float64[draws], the losses in all draws, ascending. level, seed : as requested.
     labels_drawn : whether transitions never seen had labels drawn from those that the data has.
-    never_seen : propositions that the machine reads and no label of the data has; draws take them to be impossible.
+    never_seen : propositions that the machine reads and no label of the data has; draws treat them as impossible.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class LikelyLoss:
         return low, float(self.losses[last]) if last < self.draws else math.inf
 
     def text(self) -> str:
-        """Say in a few lines what it is."""
+        """Describe the likely loss in a few lines."""
         low, high = self.monte_carlo
         lines = [
             f"likely loss (Bayesian): with probability {self.level:g} under the posterior the plan loses at most "
@@ -183,7 +183,7 @@ def require_draws(draws: int, level: float = LEVEL) -> None:
 
 
 def _rank(level: float, draws: int) -> int:
-    """Return ⌈c·(n + 1)⌉; a whole number that rounding has raised a little stays what it is."""
+    """Return ⌈c·(n + 1)⌉, tolerating rounding errors just above a whole number."""
     return math.ceil(level * (draws + 1) - 1e-9)
 
 

@@ -77,14 +77,14 @@ def add_up(pairs: Column, successors: Column, counts: Column, num_observations: 
 
 
 def require_other_seeds(sources: Sources, others: Sources) -> None:
-    """Refuse parts that were played in one task with the same seed; episodes of the user's own have none."""
+    """Refuse parts that were played in one task with the same seed; appended episodes have no seed."""
     known = {_stream(source) for source in sources if "seed" in source}
     for source in others:
         if "seed" in source and _stream(source) in known:
             raise ModelError(
                 f"both parts of the data were explored in {source.get('task')!r} with seed "
                 f"{str(source['seed']).strip('[]')}; they are not independent, and what happened once would count "
-                "twice: take another seed"
+                "twice: use another seed"
             )
 
 
@@ -112,7 +112,7 @@ class SeenLabels:
 
 
 def require_one_function(parts: Iterable[tuple[Labelling, Indices, Indices, Indices]]) -> None:
-    """Refuse parts that label a transition in two ways; each is a labelling, with the transitions that it is about."""
+    """Refuse parts that label a transition in two ways; a part is a labelling and the transitions that it labels."""
     seen = SeenLabels()
     for labelling, o, a, z in parts:
         numbers, sets = labelling.of(o, a, z)
@@ -121,7 +121,7 @@ def require_one_function(parts: Iterable[tuple[Labelling, Indices, Indices, Indi
 
 
 def merged(first: Dataset, others: Sequence[Dataset]) -> Dataset:
-    """Return the data of several datasets together, or say why they cannot be merged."""
+    """Merge datasets, or raise an error that says why they cannot be merged."""
     parts = (first, *others)
     for number, other in enumerate(others, start=1):
         _require_same(first, other)

@@ -38,7 +38,7 @@ class ExploredPlan:
     ----------
     policy : whole numbers [H, M, O] for a machine, else a policy over histories.
     value : its value in p̂, exact or an estimate with an interval; a pair never visited pays the least from then on.
-    alpha : how far it may be from the best plan in p̂; NaN if that is not known.
+    alpha : how far it may be from the best plan in p̂; NaN if unknown.
     certificate : how far it may be from the optimum of the true environment: proven.
     dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
 
@@ -66,7 +66,7 @@ class ExploredPlan:
     def likely_loss(self) -> float | None:
         """Bayesian: with probability 0.95 under the posterior the loss is at most this.
 
-        None for a reward on trajectories with too many histories to enumerate. It is computed when first asked for.
+        None for a reward on trajectories with too many histories to enumerate. Computed when first used.
         """
         return None if self._likely is None else self._likely.loss
 
@@ -77,12 +77,12 @@ class ExploredPlan:
     def likely(
         self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnDraw | None = None
     ) -> LikelyLoss | None:
-        """Return the likely loss with all that belongs to it: draws, seed, Monte-Carlo error.
+        """Return the likely loss with its details: draws, seed, Monte-Carlo error.
 
         Parameters
         ----------
         draws : environments drawn from the posterior. level : the probability under the posterior.
-        on_draw : called with the number of draws so far and in all, for a machine.
+        on_draw : called with the number of draws so far and in total, for a machine.
         """
         if isinstance(self.reward, RewardMachine):
             policy: NDArray[Any] = self.policy  # type: ignore[assignment]
@@ -92,7 +92,7 @@ class ExploredPlan:
         return likely_history_loss(self.dataset, self.reward, rule, self.horizon, draws=draws, level=level, seed=seed)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
-        """Return the true loss, when the truth is known: V* of the reward in ``task`` less the plan's value there.
+        """Return the true loss in a known task: V* of the reward in ``task`` less the plan's value there.
 
         For a machine both are exact. For a reward on trajectories V* is found by enumeration, which small tasks allow.
         """
@@ -132,10 +132,10 @@ def plan_from(
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; the data's own by default.
     planner : by default exact for a machine, and for few histories; else greedy for coverage, search for other rewards.
-    failure_prob : ρ, the probability with which the certificate may fail.
+    failure_prob : ρ, the probability that the certificate fails.
     labels : other labels than the data's: rules or a function, known on all transitions.
     fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
-        the certificate is tighter and says so. Machines that the data records need no voucher.
+        the certificate is tighter and says so. Not needed for machines that the data records.
 
     Examples
     --------

@@ -5,14 +5,14 @@
 | ``ProductPlanner`` | machines | 0: backward induction over (h, machine state, observation) |
 | ``ExpectimaxPlanner`` | any F(η), few histories | 0: backward induction over histories |
 | ``SearchPlanner`` (``praemia.exploration.search``) | any F(η) | certified while it searches; 0 once all is searched |
-| ``GreedyPlanner`` (``praemia.exploration.planners``) | coverage | certified, where the value is exact |
+| ``GreedyPlanner`` | coverage | certified, where the value is exact |
 
-α is NaN where nothing can be said.
+α is NaN where it is unknown.
 
-Let C be what has been covered. Coverage is submodular, so what is still to gain is at most the additive reward
-Σ_h w(o_h)·1[o_h ∉ C], whose optimum is one backward induction. The planner acts greedily for it and solves it anew
-whenever C grows. (It is the modular upper bound that greedy algorithms for submodular rewards maximise; compare
-Prajapat et al. 2023.) No constant-factor guarantee is claimed: α = U − Ĵ(π), where
+**The greedy planner.** Let C be what has been covered. Coverage is submodular, so what is still to gain is at most the
+additive reward Σ_h w(o_h)·1[o_h ∉ C], whose optimum is one backward induction. The planner acts greedily for it and
+solves it anew whenever C grows. (It is the modular upper bound that greedy algorithms for submodular rewards maximise;
+compare Prajapat et al. 2023.) No constant-factor guarantee is claimed: α = U − Ĵ(π), where
 
     U = w(start) + min(additive optimum with C = {start}, Σ_{o ≠ start} w(o)·max_π P(o is met), H largest weights)
 
@@ -92,7 +92,7 @@ class ProductPlanner:
 
 @dataclass(eq=False)
 class TablePolicy:
-    """A deterministic policy over the histories in a table; those that are not there get the first action."""
+    """A deterministic policy over the histories in a table; all others get the first action."""
 
     num_actions: int
     actions: dict[Trajectory, int] = field(default_factory=dict)
@@ -169,7 +169,7 @@ def _best(
     return best
 
 
-MAX_HISTORIES = 5_000  # beyond, the value is not computed for α's sake
+MAX_HISTORIES = 5_000  # with more, the value that α needs is not computed
 
 
 @dataclass(eq=False)
@@ -183,7 +183,7 @@ class GreedyPolicy:
     solved: dict[frozenset[int], tuple[NDArray[np.int64], NDArray[np.float64]]] = field(default_factory=dict)
 
     def solve(self, covered: frozenset[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the best actions [H, O] for the uncovered weight collected at every step, and V_0[O]."""
+        """Return the best actions [H, O] for collecting uncovered weight at every step, and V_0[O]."""
         if covered not in self.solved:
             gain = self.weights.copy()
             gain[list(covered)] = 0.0
@@ -219,7 +219,7 @@ class GreedyPlanner:
 
     def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
         if not isinstance(reward, CoverageReward):
-            raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is another kind of reward")
+            raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is not one")
         if len(reward.weights) != view.num_observations:
             raise ModelError(f"{len(reward.weights)} weights for {view.num_observations} observations")
         policy = GreedyPolicy(_sparse(view), view.num_actions, np.array(reward.weights), horizon)

@@ -18,14 +18,14 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, kw_only=True)
 class Searcher(EULER):
-    """EULER as Algorithm 3 uses it, with the observations counted in which its episodes begin."""
+    """EULER as Algorithm 3 uses it, which also counts the observations in which episodes begin."""
 
     uses_steps: ClassVar[bool] = True
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Given(Learner):
-    """Plays a policy [H, 1, O, A] that was found before."""
+class FixedPolicy(Learner):
+    """Play a given policy [H, 1, O, A]."""
 
     name: ClassVar[str] = "given"
     uses_steps: ClassVar[bool] = True
@@ -50,8 +50,8 @@ def search(world: World, on_progress: Progress) -> tuple[list[NDArray[Any]], NDA
 
 
 def play_given(world: World, policy: NDArray[np.float64], num_episodes: int, on_progress: Progress) -> None:
-    """Play a policy [H, 1, O, A] for some more episodes, in a world made for ``Given``."""
-    world.learner = Given(policy=policy)
+    """Play a policy [H, 1, O, A] for some more episodes, in a world made for ``FixedPolicy``."""
+    world.learner = FixedPolicy(policy=policy)
     world.replan()
     run_loop(world, world.played + num_episodes, on_progress=on_progress)
 

@@ -8,7 +8,7 @@ stay so, and no episode begins in one.
 
 Where the data knows only the labels of the transitions that were seen (black boxes), the others get labels drawn
 uniformly and independently from the distinct labels that the data has, anew in each draw. So a label that was never
-seen is taken to be impossible.
+seen is treated as impossible.
 
 V* and V^π of one draw are computed in one backward pass over two copies of the machine, on the recursion that
 learners plan with: one copy maximises, the other follows the policy.
@@ -41,7 +41,7 @@ from praemia.simulation.interrupts import interrupts_held
 PRIOR = 1.0
 OPTIMAL, FOLLOWING = 0, 1
 COPIES = 2
-SURE = 1e15  # an absorbing observation counts as having been seen to stay this often
+SURE = 1e15  # the number of times that an absorbing observation counts as seen to stay
 
 value_in_draw: Any = None  # replaced by PSRL's mean under the kernel that was drawn
 
@@ -49,7 +49,7 @@ value_in_draw: Any = None  # replaced by PSRL's mean under the kernel that was d
 def value_of_copy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     """Return what a pair is worth; the copy FOLLOWING gets −∞ from all actions but the policy's.
 
-    The policy stands in memory.order[h·M + m, o].
+    memory.order[h·M + m, o] holds the policy.
     """
     num_states = place.width // COPIES
     copy, m = divmod(place.lane, num_states)
@@ -132,7 +132,7 @@ class Posterior:
         return np.ascontiguousarray(self._greedy[:, :, : self._labels.table.num_states].transpose(0, 2, 1))
 
     def _plan_data(self, policy: NDArray[Any]) -> PlanData:
-        """Lay out what the pass works on."""
+        """Return the arrays that the pass works on."""
         dataset, found, horizon = self._dataset, self._labels, len(policy)
         num_pairs, width = dataset.visits.size, COPIES * found.table.num_states
         spec = TaskSpec(
@@ -158,7 +158,7 @@ class Posterior:
 
 
 class _LabelsOfDraws:
-    """The labels of all transitions as continuation rows; those that are not known are drawn again and again.
+    """The labels of all transitions as continuation rows; those that are not known are drawn for each environment.
 
     Attributes
     ----------
@@ -201,7 +201,7 @@ class _LabelsOfDraws:
 
 
 def _counts(dataset: Dataset, every: EveryRow) -> CountArrays:
-    """Write the data as a learner's counts; absorbing observations were seen to stay, as good as always."""
+    """Write the data as a learner's counts, in which absorbing observations were seen to stay very often."""
     size, num_actions = dataset.num_observations, dataset.num_actions
     own = ~dataset.absorbing[dataset.pairs // num_actions]
     still = np.flatnonzero(np.repeat(dataset.absorbing, num_actions))

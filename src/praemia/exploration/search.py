@@ -9,7 +9,7 @@ with the known p̂ instead of averaging what was sampled (as DP-UCT does, Keller
 
 Leaves have the bounds that the reward declares for what may still come, at least [0, G]. The plan takes the action with
 the largest V̂, so its value in p̂ is at least L(start) while no policy exceeds U(start): α = U − L, and it is 0 when the
-tree is complete. A history outside the tree gets a search of its own when the policy is asked about it.
+tree is complete. A history outside the tree gets its own search when the policy first needs it.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from praemia.errors import ParameterError
 from praemia.exploration.planners import HistoryPlan, one_hot
 from praemia.exploration.trajectories import KernelView, Trajectory, TrajectoryReward, pick
 
-TRUSTED = 8  # visits from which on a node's own choice is played; below, the policy searches anew
-SETTLED = 1e-12  # bounds this close are one number
+TRUSTED = 8  # from this many visits on, a node's choice is played; below, the policy searches again
+SETTLED = 1e-12  # bounds this close count as equal
 
 
 @dataclass(eq=False)
@@ -60,7 +60,7 @@ class Search:
     exploration: float
 
     def grow(self, history: Trajectory, simulations: int) -> Node:
-        """Return the root of a tree of at most so many simulations."""
+        """Return the root of a tree grown by at most ``simulations`` simulations."""
         root = self._new(history)
         for _ in range(simulations):
             if root.solved:
@@ -165,7 +165,7 @@ class Search:
 
 @dataclass(eq=False)
 class SearchPolicy:
-    """Follow the tree from the start; where it ends, grow another. Equal questions in equal order get equal answers."""
+    """Follow the tree from the start; where it ends, grow another. Its choices depend only on past queries."""
 
     planner: SearchPlanner
     view: KernelView
@@ -198,7 +198,7 @@ class SearchPlanner:
 
     Parameters
     ----------
-    simulations : of each search. exploration : c in V̂ + c·G·√(ln n/n_a). seed : where chance starts.
+    simulations : of each search. exploration : c in V̂ + c·G·√(ln n/n_a). seed : the random seed.
 
     Examples
     --------
@@ -218,7 +218,7 @@ class SearchPlanner:
 
     def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
         if self.simulations < 1:
-            raise ParameterError(f"simulations={self.simulations}; expected one at least")
+            raise ParameterError(f"simulations={self.simulations}; expected at least 1")
         policy = SearchPolicy(self, view, reward, horizon)
         alpha = 0.0
         for o, p in zip(*view.start, strict=True):

@@ -216,7 +216,7 @@ class Value:
     Attributes
     ----------
     low, high : the interval; equal to ``value`` when it is exact.
-    confidence : with which probability the interval holds.
+    confidence : the probability that the interval holds.
     """
 
     value: float

@@ -1,4 +1,4 @@
-"""Explore until it is enough: stop when the plan of every named machine is known to lose little.
+"""Explore until the data is good enough: stop when the plan of every named machine is known to lose little.
 
 A draw from the posterior in which the plan loses much has another optimal policy than the plan. What the data must
 decide is whether that policy is really better, and it can do so only where the two differ. So the draws with the
@@ -17,8 +17,8 @@ loss needs no correction for the checks; it holds under the prior, as ever. For 
 checks that there can be. That is on the safe side and not needed: all parts of the confidence
 (``praemia.exploration.confidence``) hold for every number of visits at once, so at every check.
 
-Between checks, half of the episodes go where ``praemia.exploration.until`` says. The other half are the uncertainty
-explorer's: the directions know nothing of what no draw has thought of.
+Between checks, half of the episodes follow this policy. The other half are the uncertainty explorer's, because the
+weights ignore whatever no draw contains.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, random_numbers
 from praemia.exploration.merging import Counted
 from praemia.exploration.plan_from import plan_from
-from praemia.exploration.playing import Given, play_given
+from praemia.exploration.playing import FixedPolicy, play_given
 from praemia.exploration.posterior import Posterior
 from praemia.kernels.arrays import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
@@ -97,7 +97,7 @@ CERTIFY = ("likely", "proven")
 FIRST_CHECK = 100  # episodes
 FAILURE_PROB = 0.05  # ρ of the proven bound, shared among all checks
 BATCHES = 8  # plans between two checks
-NEVER = 0.5  # a pair never visited counts as visited so often
+NEVER = 0.5  # the visits that a pair never visited counts as having
 
 
 class Check(NamedTuple):
@@ -113,7 +113,7 @@ OnCheck: TypeAlias = Callable[[Check], None]
 
 @dataclass(frozen=True)
 class Target:
-    """What to reach: every machine's loss below ε. Directed: visits go where they help to decide."""
+    """What to reach: every machine's loss below ε. ``directed``: whether visits go where they help to decide."""
 
     until: float
     machines: tuple[RewardMachine, ...]
@@ -142,14 +142,14 @@ def check_counts(episodes: int) -> list[int]:
 
 
 class Players:
-    """The two who collect: the uncertainty explorer, and one who goes where weights say. All they play is data."""
+    """The two explorers: one driven by uncertainty, one by the weights. All that they play is data."""
 
     def __init__(
         self, environment: Environment, episodes: int, scale: float, seed: tuple[int, ...], on_progress: Report
     ) -> None:
         self._environment = environment
         self._plain = environment.world(None, UncertaintyExplorer(scale=scale), episodes, (*seed, 2))
-        self._directed = environment.world(None, Given(), episodes, (*seed, 3))
+        self._directed = environment.world(None, FixedPolicy(), episodes, (*seed, 3))
         self._on_progress = lambda _: on_progress(self.played, episodes)
 
     @property
@@ -161,7 +161,7 @@ class Players:
         run_loop(self._plain, self._plain.played + num_episodes, on_progress=self._on_progress)
 
     def explore_for(self, weights: Weights, num_episodes: int) -> None:
-        """Play some more episodes: half of them by the uncertainty explorer, half where the weights say."""
+        """Play some more episodes: half of them by the uncertainty explorer, half directed by the weights."""
         for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
             self.explore(part // 2)
             if part > part // 2:
@@ -222,7 +222,7 @@ def _check(dataset: Dataset, target: Target, num_checks: int) -> tuple[float, We
 def _is_readable(dataset: Dataset, machine: RewardMachine) -> bool:
     """Tell whether all that the machine reads is known to occur or not; in a black box it must have been seen.
 
-    Draws take a label that was never seen to be impossible, so without this a machine that waits for one would be done
-    at once.
+    Draws treat a label that was never seen as impossible, so a machine that waits for one would otherwise be done at
+    once.
     """
     return dataset.labels_known or machine.reads <= dataset.labelling.propositions()

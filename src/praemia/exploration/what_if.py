@@ -1,4 +1,4 @@
-"""What several machines would get from the same data, beside the truth where it is known."""
+"""Plan for several machines from the same data, and compare with the truth where it is known."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ MOST = 10
 def machine_family(propositions: Sequence[str], most: int = MOST) -> dict[str, RewardMachine]:
     """Return some machines by name; at least six over any propositions.
 
-    For each p: reaching it, each step of it, doing without it, having it twice, an unreliable p; and for each ordered
-    pair: p then q, patrolling between them, p then q where the step on p may fail.
+    For each p: reaching it, every step with it, avoiding it, having it twice or three times, an unreliable p. For each
+    ordered pair: p then q, patrolling between them, p then q where the step on p may fail.
     """
     names = sorted(propositions)
     if not names:
@@ -76,7 +76,7 @@ SAYS_LITTLE = "it says little about this plan"
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """A machine: its plan, its likely loss unless it is too large for one, and the truth where it is known."""
+    """A machine: its plan, its likely loss (None if memory is too small for it), and the truth where it is known."""
 
     name: str
     plan: ExploredPlan
@@ -94,7 +94,7 @@ class Row:
         return self.plan.horizon * self.plan.reward.reward_range.low  # type: ignore[union-attr]
 
     def text(self) -> str:
-        """Say in a few lines what is proven and what is likely, and whether it says anything."""
+        """Describe in a few lines what is proven, what is likely, and whether either says much."""
         lines = [self.plan.certificate.text(self.plan.dataset)]
         if self.exceeds_value(self.plan.certificate.bound):
             lines.append(f"the proven bound exceeds the plan's own value, {self.plan.value.value:.4g}: {SAYS_LITTLE}")
@@ -122,8 +122,8 @@ def plan_rows(
     """Plan for each machine; all certificates hold together with probability 1 − ρ.
 
     Those for any machine and for recorded ones do so as they are; among machines that are vouched for ρ is divided.
-    Likely losses are each by itself, from the same seed. ``on_progress`` gets a machine's name and returns what is
-    told of its draws.
+    Likely losses hold one by one, from the same seed. ``on_progress`` takes a machine's name and returns a callback for
+    its draws.
     """
     require_draws(draws)
     if not 0.0 < failure_prob < 1.0:
@@ -152,7 +152,7 @@ def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnDraw | None) -
 
 
 def joint_failure_prob(rows: list[Row]) -> float:
-    """Return the probability with which any of the certificates may fail.
+    """Return a bound on the probability that any of the certificates fails.
 
     All but those vouched for share one event.
     """

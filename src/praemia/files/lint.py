@@ -13,17 +13,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.models.guards import Constant, overlap
+from praemia.models.guards import Guard, overlap
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
-from praemia.models.rules import Rule
-from praemia.models.symbolic import SymbolicMachine
+from praemia.models.rules import Outcome
 from praemia.models.task import Task
 
 SHOWN_NAMES = 5
 
-CanFire: TypeAlias = Callable[[Rule], bool]
+AllOutcomes: TypeAlias = Callable[[str], Iterable[tuple[Outcome, ...]]]
+Holds: TypeAlias = Callable[[Guard], bool]
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,15 @@ def lint(task: Task) -> list[Finding]:
     reached = reachable_observations(task.mdp)
     labels = _occurring_labels(task.mdp, reached)
 
-    def can_fire(rule: Rule) -> bool:
-        return any(rule.guard.holds(label) for label in labels)
+    def outcomes(state: str) -> Iterator[tuple[Outcome, ...]]:
+        return (task.machine.outcomes(state, label) for label in labels)
+
+    def holds(guard: Guard) -> bool:
+        return any(guard.holds(label) for label in labels)
 
     return [
         *_unreached_observations(task.mdp, reached),
-        *_odd_rules(task.machine, can_fire, "no label that occurs satisfies its guard"),
+        *_odd_parts(task.machine, outcomes, holds, "no label that occurs satisfies its guard"),
         *_odd_propositions(task.machine, frozenset().union(*labels)),
     ]
 
@@ -55,11 +58,11 @@ def lint(task: Task) -> list[Finding]:
 def lint_machine(machine: RewardMachine) -> list[Finding]:
     """Return what seems odd about a machine, whatever environment it will meet."""
 
-    def can_fire(rule: Rule) -> bool:
-        return overlap(rule.guard, Constant(True)) is not None
+    def holds(guard: Guard) -> bool:
+        return overlap(guard, guard) is not None
 
     return [
-        *_odd_rules(machine, can_fire, "no label satisfies its guard"),
+        *_odd_parts(machine, machine.possible_outcomes, holds, "no label satisfies its guard"),
         *_odd_propositions(machine, frozenset(machine.propositions)),
     ]
 
@@ -98,23 +101,33 @@ def _unreached_observations(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> Iter
         )
 
 
-def _odd_rules(machine: RewardMachine, can_fire: CanFire, reason: str) -> Iterator[Finding]:
-    fires = [can_fire(rule) for rule in machine.rules]
-    firing = [rule for rule, can in zip(machine.rules, fires, strict=True) if can]
-    steps = {(rule.source, out.target) for rule in firing for out in rule.outcomes}
+def _odd_parts(machine: RewardMachine, outcomes: AllOutcomes, holds: Holds, reason: str) -> Iterator[Finding]:
+    """Find states and rules that never matter, given all that can happen in a state and whether a guard can hold."""
+    steps: set[tuple[str, str]] = set()
+    paying: set[str] = set()
+    for state in machine.states:
+        for out in (out for found in outcomes(state) for out in found):
+            steps.add((state, out.target))
+            if out.reward.mean != 0.0:
+                paying.add(state)
     reached = _closure([machine.initial], steps)
+    hopeful = _closure(paying, {(target, source) for source, target in steps})
     for state in machine.states:
         if state not in reached:
             yield Finding("warning", f"machine state {state!r} cannot be reached")
-    for rule, can in zip(machine.rules, fires, strict=True):
-        if not can and not isinstance(machine, SymbolicMachine):  # whose rules nobody wrote
-            yield Finding("warning", f"{rule.where}: this rule never fires; {reason}")
-    paying = {rule.source for rule in firing if any(out.reward.mean != 0.0 for out in rule.outcomes)}
-    hopeful = _closure(paying, {(target, source) for source, target in steps})
+    yield from _idle_rules(machine, holds, reason)
     for state in machine.states:
         if state in reached and state not in hopeful:
             level: Literal["warning", "note"] = "warning" if state == machine.initial else "note"
             yield Finding(level, f"from machine state {state!r} on, no reward can be earned")
+
+
+def _idle_rules(machine: RewardMachine, holds: Holds, reason: str) -> Iterator[Finding]:
+    for rule in machine.written_rules:
+        if not holds(rule.guard):
+            is_hidden = rule.written is not None and holds(rule.written)
+            why = "earlier rules take every label that satisfies its guard" if is_hidden else reason
+            yield Finding("warning", f"{rule.where}: this rule never fires; {why}")
 
 
 def _closure(begin: Iterable[str], steps: Iterable[tuple[str, str]]) -> set[str]:

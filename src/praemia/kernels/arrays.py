@@ -12,7 +12,7 @@ Ints: TypeAlias = NDArray[np.int64]
 SmallInts: TypeAlias = NDArray[np.int32]
 Unsigned: TypeAlias = NDArray[np.uint32]
 Whole: TypeAlias = int | np.signedinteger[Any]
-Actions: TypeAlias = NDArray[Any]  # of the type that ``action_type`` says
+Actions: TypeAlias = NDArray[Any]  # of the type that ``action_type`` returns
 
 
 def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
@@ -20,7 +20,7 @@ def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
     return np.int8 if num_actions <= 128 else np.int16
 
 
-EXACT_LANES = 4  # exact planning works on multiples of so many machine states
+EXACT_LANES = 4  # exact planning works on multiples of this many machine states
 
 
 def lanes_for(num_states: int) -> int:
@@ -64,11 +64,11 @@ class LayerArrays(NamedTuple):
     common: SmallInts  # [N], the target that all machine states share, or −1
     targets: Unsigned  # [N·W], flat
     probs: Floats  # [N·W], flat
-    paid: Floats  # [L·W], flat: φ, or zeros where only τ is wanted
+    paid: Floats  # [L·W], flat: φ, or zeros where only τ is needed
 
 
 class EveryRow(NamedTuple):
-    """The continuation row of every (o, a, o'), whether or not it was seen; empty for learners that do not ask."""
+    """The continuation row of every (o, a, o'), whether or not it was seen; empty for learners that do not need it."""
 
     own: Unsigned  # [O·A, O]
     row_labels: SmallInts  # [X]

@@ -20,16 +20,16 @@ from praemia.kernels.simd import load, store, zeros
 
 
 class Pair(NamedTuple):
-    """What a learner is told of a pair."""
+    """What a learner is told about a pair."""
 
     visits: float
-    numbers: tuple[float, ...]  # what the learner's ``numbers`` said
+    numbers: tuple[float, ...]  # what the learner's ``numbers`` returned
     limit: Any  # the most that the pair can be worth
     cap: float  # the most that can still be earned at this step
     by_step: float  # the learner's number for this pair and step; 0 where it has none
 
 
-# What ``specialised`` replaces.
+# Replaced when a learner's plan is compiled.
 LANES = 4
 REWARDS_ARE_APART = False
 HAS_STEP_NUMBERS = False
@@ -48,12 +48,12 @@ AS_TUPLE: tuple[Any, ...] = (
 
 
 def one_number(visits: float, visits_of_state: float, constants: Floats) -> tuple[float, ...]:
-    """Return a number that nobody reads, for learners that keep none: compiled code has no empty tuples."""
+    """Return an unused number, for learners that keep none: compiled code has no empty tuples."""
     return (0.0,)
 
 
 def prepare_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
-    """Ask for a pair's numbers, and take the mean of its rewards where they are kept apart."""
+    """Compute a pair's numbers, and the mean of its rewards where these are kept apart."""
     prepare_steps(data, pair, visits_of_state)
     visits, width, zero = float(data.counts.visits[pair]), data.memory.tables.shape[2], zeros(LANES)
     found = numbers(visits, visits_of_state, data.constants)
@@ -70,7 +70,7 @@ def prepare_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
 
 
 def pair_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return what the learner says of a pair."""
+    """Return what a pair is worth to the learner."""
     # Unsigned: a signed index costs a test for "from the end".
     i = np.uint64(pair)
     visits, e = float(data.counts.visits[i]), np.uint64(data.counts.first[i])

@@ -1,7 +1,7 @@
-"""What a certificate brings to the recursion (``praemia.kernels.recursion``): it has no backward loop of its own.
+"""The bounds of a certificate, computed in the learners' recursion (``praemia.kernels.recursion``).
 
-It wants several values of each product state, some from others. So the machine is laid out in copies side by side, one
-for each value; the recursion takes (copy, m) for a machine state, and a pair looks into the other copies' columns where
+Each product state has several bounds, some computed from others. So the machine is laid out in copies side by side, one
+for each bound; the recursion takes (copy, m) for a machine state, and a pair looks into the other copies' columns where
 it needs them. A copy that follows the given policy gets −∞ from all other actions. With the estimate p̂, Y = φ + W of a
 copy, and most[h, m] = the most that the machine can still pay on average:
 
@@ -18,7 +18,7 @@ data lets them use the KL ball for fixed functions; without one, LOWER adds noth
 with the sign changed: a smallest mean is then a largest one, and what successors never seen are worth at most is found
 for all copies in the same way.
 
-The numbers of a pair stand in memory.by_pair: the radius of the KL ball (∞ for a pair never visited), that for
+memory.by_pair holds the numbers of a pair: the radius of the KL ball (∞ for a pair never visited), the radius for
 functions fixed before the data (negative where there is none), and tv. constants is most[H + 1, M], memory.drawn[o,
 h·M + m] the policy's action, and counts are p̂ itself, as if every pair had been visited once. Two tables that are not
 needed otherwise are room to work in: memory.lower_tables[0, a] keeps what an action is worth in each column, for later

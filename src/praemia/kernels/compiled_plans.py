@@ -1,4 +1,4 @@
-"""Make a learner's plan: the recursion with the learner's own functions written into it, compiled once.
+"""Compile a learner's plan: the recursion, with the learner's own functions in it.
 
 All plans have one signature, so the loop that plans and plays (``praemia.kernels.stretch``) is compiled once for all
 of them and takes the plan as an argument.
@@ -24,7 +24,7 @@ PlanArguments = tuple[Any, Any]  # PlanData, policy
 
 
 class Address(types.WrapperAddressProtocol):
-    """A compiled plan as other kernels take it. (Numba would look a dispatcher up by its signature at every call.)"""
+    """A compiled plan as other kernels take it. (Numba would look up a dispatcher's signature at every call.)"""
 
     def __init__(self, plan: Any, signature: Any) -> None:
         self.plan, self._signature = plan, signature
@@ -39,7 +39,7 @@ class Address(types.WrapperAddressProtocol):
 
 
 class Recipe(NamedTuple):
-    """What a plan is made of: a module with a ``plan``, the names in it that are replaced, and those in these parts."""
+    """What a plan is compiled from: a module with a ``plan``, replacements of names in it, and of names in those."""
 
     module: Any
     parts: tuple[tuple[str, Any], ...]
@@ -87,7 +87,7 @@ _compiled: dict[tuple[Recipe, int, Any], PlanKernel] = {}
 
 
 def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> PlanKernel:
-    """Compile a plan for tables of so many lanes; the arguments are examples of what it will be called with."""
+    """Compile a plan that works on ``lanes`` machine states at a time; ``arguments`` are examples of its arguments."""
     key = (recipe, lanes, arguments[1].dtype)
     if key not in _compiled:
         values = {name: part for name, part in recipe.inner if not callable(part)} | {"LANES": lanes}
@@ -108,8 +108,8 @@ def _can_be_kept(recipe: Recipe) -> bool:
 def make_plan(plan: Any, counts: Any, spec: Any, memory: Any, constants: Any, rng: Any, policy: Any) -> None:
     """Call a plan, which Python cannot call itself.
 
-    The parts of its data come one by one: with a generator among them, Numba would find out the type of every array at
-    every call.
+    The parts of its data are passed one by one: in a tuple with a generator, Numba would work out the type of every
+    array at every call.
     """
     plan(recursion.PlanData(counts, spec, memory, constants, rng), policy)
 
@@ -118,7 +118,7 @@ _callers: dict[Any, Any] = {}
 
 
 def call_plan(plan: PlanKernel, arguments: PlanArguments) -> None:
-    """Make a plan from Python; what hands the arguments over is compiled once for all plans."""
+    """Make a plan from Python; the caller that passes the arguments on is compiled once for all plans."""
     kind = arguments[1].dtype
     if kind not in _callers:
         signature = plan_signature(arguments)
@@ -150,8 +150,8 @@ def _digest(recipe: Recipe) -> str:
 def _described(thing: Any, seen: set[int]) -> bytes:
     """Return all that decides what a function computes: its code, and the values that it takes from outside.
 
-    A value that cannot be told from others by its text makes the name unique: better to compile again than to take the
-    code of another function from the disk.
+    A value whose text may not tell it from others makes the name unique: better to compile again than to load another
+    function's code from disk.
     """
     function = getattr(thing, "py_func", thing)
     if isinstance(function, FunctionType):
@@ -180,7 +180,7 @@ def _code(code: CodeType) -> bytes:
 
 
 def _outer(function: FunctionType) -> list[Any]:
-    """Return the values that a function takes from outside: caught in its closure, or global."""
+    """Return the values that a function takes from outside: from its closure, or global."""
     caught = [cell.cell_contents for cell in function.__closure__ or ()]
     names = [name for name in function.__code__.co_names if name in function.__globals__]
     return [*caught, *(function.__globals__[name] for name in names)]

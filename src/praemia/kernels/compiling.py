@@ -1,13 +1,13 @@
-"""How kernels are compiled, and where the result is kept so that nobody waits for it twice.
+"""Compile kernels, and keep the result on disk so that nobody waits for it twice.
 
 ``specialised`` compiles a function in which some global names are replaced, among them other functions: one text then
-serves several learners at the speed of a text of its own. (Numba keeps nothing on disk of functions that take others as
-arguments or catch them in closures; of these it does, because each has a name of its own.)
+serves several learners, each as fast as if it were written for that one. (Numba does not cache functions that take
+others as arguments or capture them in closures. It does cache these, because each has its own name.)
 
-Compiled code is kept on disk: where ``NUMBA_CACHE_DIR`` says, else in the user's cache folder, else in a folder of
-their own for temporary files. That works also where the package is installed read-only. There it has a folder named
-after a checksum of the kernels, because Numba does not notice a change in a kernel that another file calls. Folders of
-other kernels that nobody used for a month are removed from the user's cache; a folder of the user's choice is theirs.
+Compiled code is kept on disk: in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder, else in a private
+temporary folder. So it works where the package is installed read-only. There it has a folder named after a checksum of
+the kernels, because Numba does not notice a change in a kernel that another file calls. Folders of other kernels that
+have not been used for a month are removed from the user's cache; those in ``NUMBA_CACHE_DIR`` are left alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # For kernels that allocate nothing: no references to their arrays are counted, which would cost more than the work.
 UNCOUNTED: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
-# For kernels that only kernels call: what Python would call them through takes long to compile.
+# For kernels that only kernels call: the wrapper for Python takes long to compile.
 INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -43,7 +43,7 @@ def compiled(signature: Any = None, **options: Any) -> Callable[[Function], Func
         chosen = config.CACHE_DIR  # type: ignore[attr-defined]
         config.CACHE_DIR = os.path.join(chosen, _name()) if chosen else cache_folder()  # type: ignore[attr-defined]
         try:
-            # What C would call a kernel through takes long to compile; plans alone are called in that way.
+            # The wrapper for C takes long to compile, and only plans are called through it.
             chosen_options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True, **options}
             kernel: Function = njit(signature, **chosen_options)(function)
             return kernel
@@ -65,17 +65,17 @@ def rebound(function: Function, name: str, **replacements: Any) -> Function:
 
 
 def plain(kernel: Any) -> Any:
-    """Return a kernel's text as a plain function."""
+    """Return a kernel as the plain Python function that it was compiled from."""
     return getattr(kernel, "py_func", kernel)
 
 
 def specialised(function: Any, name: str, signature: Any = None, *, replacements: Any, **options: Any) -> Any:
-    """Compile a function with some of its global names replaced; ``name`` must tell what they were replaced with."""
+    """Compile a function with some of its global names replaced; ``name`` must be unique to the replacements."""
     return compiled(signature, **options)(rebound(function, name, **replacements))
 
 
 def inlined(function: Any, **replacements: Any) -> Any:
-    """Prepare a small function, with some of its global names replaced, to become part of those that call it."""
+    """Compile a small function, with some of its global names replaced, to be inlined where it is called."""
     chosen = rebound(function, function.__name__, **replacements) if replacements else function
     return njit(**UNCOUNTED, **INTERNAL, forceinline=True)(chosen)
 
@@ -95,7 +95,7 @@ def _name() -> str:
 def cache_folder() -> str:
     """Return a folder that only this user can write to: what is read from it is run."""
     for base in (_user_cache(), Path(tempfile.gettempdir()) / f"praemia-{_user()}"):
-        if not base.is_absolute():  # nobody knows where this user's home is
+        if not base.is_absolute():  # the user has no known home folder
             continue
         try:
             base.parent.mkdir(parents=True, exist_ok=True)
@@ -114,8 +114,8 @@ def cache_folder() -> str:
 def _remove_unused(base: Path, own: Path) -> None:
     """Remove the folders of other kernels that no process used for a month.
 
-    A folder is renamed before it is emptied: a process that wants it at this moment makes it anew, and never meets
-    half of it. What cannot be removed is left for another time.
+    A folder is renamed before it is emptied, so that a process that needs it at this moment creates a new one and never
+    finds half of it. What cannot be removed is left for another time.
     """
     latest = time.time() - UNUSED_SECONDS
     for folder in base.glob(f"{PREFIX}*"):
@@ -129,14 +129,14 @@ def _remove_unused(base: Path, own: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Tell whether a folder can be written to by this user and by nobody else."""
+    """Tell whether a folder can be written to by this user and nobody else."""
     found = folder.stat()
     others_write = os.name == "posix" and found.st_mode & 0o022
     return found.st_uid == _user() and not others_write and os.access(folder, os.W_OK)
 
 
 def _user_cache() -> Path:
-    """Return where the system keeps what can be made again."""
+    """Return the folder for caches on this system."""
     home = Path(os.path.expanduser("~"))
     places = {"win32": home / "AppData" / "Local", "darwin": home / "Library" / "Caches"}
     return places.get(sys.platform, Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache")) / "praemia"

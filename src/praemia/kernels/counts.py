@@ -1,8 +1,8 @@
-"""What a learner has counted, kept up to date as transitions happen: nothing is gathered anew for a plan.
+"""What a learner has counted, updated as transitions happen, so that a plan can read it as it is.
 
 States are what the learner distinguishes: observations, or product states o · M + m; a pair is state · A + action. The
-successors of a pair are (state, label) and stand side by side, in the order in which they were first seen. Only what
-was seen is there.
+successors of a pair are (state, label), stored side by side in the order in which they were first seen. Only what was
+seen is stored.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def meet(counts: CountArrays, state: Whole) -> None:
 
 @compiled(forceinline=True, **INTERNAL)
 def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bool:
-    """Count a transition whose successor stands at ``place``; tell whether a plan has become due."""
+    """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
     counts.counts[place] += 1.0
     visits = counts.visits[pair] + 1
     counts.visits[pair] = visits

@@ -66,7 +66,7 @@ def _improve_lanes(
     o: int,
     lane: int,
 ) -> None:
-    """Do what ``improve`` says for some machine states of one observation; sums and best stay in registers."""
+    """Do the work of ``improve`` for some machine states of one observation; sums and maxima stay in registers."""
     best, choice = zero, zero
     e = np.uint64(model.indptr[o * num_actions])  # unsigned: see ``ModelArrays.rows``
     for a in range(num_actions):
@@ -155,7 +155,7 @@ evaluate_randomised = specialised(backward, "evaluate_randomised", replacements=
 
 @compiled()
 def first_bad_row(weights: Floats, tolerance: float) -> int:
-    """Return the first row of weights[R, A] that is no distribution, −1 if there is none."""
+    """Return the first row of weights[R, A] that is not a distribution, −1 if all are."""
     for i in range(weights.shape[0]):
         total, least = 0.0, 0.0
         for a in range(weights.shape[1]):

@@ -1,6 +1,6 @@
 """Play whole stretches of episodes, counting as they go, until a new plan is due.
 
-A choice among several alternatives takes the next number of the world's generator, a sure thing takes none.
+A choice among several alternatives takes the next number of the world's generator; a single alternative takes none.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class WorldArrays(NamedTuple):
 class OutcomeArrays(NamedTuple):
     """All that can follow the pairs: their edges, or on the product each edge with each of ``width`` machine moves.
 
-    A learner never sees these. They say where an outcome is counted, once it has happened.
+    A learner never sees these. They say where an outcome is counted once it has happened.
     """
 
     indptr: Ints  # [S·A + 1]

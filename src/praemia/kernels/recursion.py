@@ -1,13 +1,13 @@
 """The recursion that learners plan with: backward over the steps, over the continuation rows of what was counted.
 
-    Q_h(o, m, a) = min{limit, Q_h of the plan before, what the learner says of the pair},      V_h = max_a Q_h,
+    Q_h(o, m, a) = min{limit, Q_h of the previous plan, what the pair is worth to the learner},    V_h = max_a Q_h,
 
 and a pair never visited is worth the limit: the most that can still be earned (``SpecArrays.caps``), or the most that
 the labels allow after the pair (``praemia.kernels.continuation_rows``). Among equally good actions one is drawn
 uniformly; a random number is taken only where there are several.
 
-A learner brings its own part as small functions, which are written into ``plan`` before it is compiled. They are
-written for one machine state, in NumPy's words, and run on several at a time.
+A learner supplies its own part as small functions, which are put into ``plan`` before it is compiled. They are written
+with NumPy functions, as for one machine state, and run on several at a time.
 
     prepare_machine(data)                         once for a plan: write the machine's layers, where it is learned
     machine_at_step(data, step)                   once for a step, before the rows are filled
@@ -16,7 +16,7 @@ written for one machine state, in NumPy's words, and run on several at a time.
     pair_value(zero, data, pair, place)           what a pair is worth
 
 ``praemia.kernels.bonus`` has these for learners with a bonus. ``praemia.kernels.two_sided_recursion`` is the variant
-with lower values besides.
+that has lower values too.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ class SpecArrays(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """What a plan works in, and what it leaves to the next one."""
+    """The memory that a plan works in, part of which it leaves to the next one."""
 
     tables: Floats  # [2, S + X, W]; V_0 is in the first S rows of tables[0]
     lower_tables: Floats  # the same for lower values, of learners that have them
-    action_values: Floats  # [H, slots, W], the Q of the plan before; infinite for pairs that it did not know
+    action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
     by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
     by_pair: Floats  # [S·A, ·]
     by_successor: Floats  # [E, ·]
     drawn: SmallInts  # [S·A, ·], observations that were drawn
-    order: SmallInts  # [M, rows], the rows from the best on
+    order: SmallInts  # [M, rows], the rows, best first
     rewards: Floats  # [S·A·W], Σ p̂ φ where rewards are kept apart
     tops: Floats  # [G·W], the most that can follow the pairs of each group
     tops_by_label: Floats  # [L·W]
@@ -83,12 +83,12 @@ class Place(NamedTuple):
     limit: Any
 
 
-# What a learner's plan replaces.
+# Replaced when a learner's plan is compiled.
 LANES = 4
 LIMIT_IS_TOP = False  # whether the limit is what the labels allow
-IS_MONOTONE = False  # whether Q may not rise above that of the plan before
-ASKS_UNSEEN = False  # whether pairs never visited are asked about too, over the rows of every (o, a, o')
-LEARNS_MACHINE = False  # whether the machine's layers are estimates, written anew for every plan
+IS_MONOTONE = False  # whether Q never rises above that of the previous plan
+ASKS_UNSEEN = False  # whether ``pair_value`` covers pairs never visited too, over the rows of every (o, a, o')
+LEARNS_MACHINE = False  # whether the machine's layers are estimates, rewritten for every plan
 prepare_machine: Any = None
 machine_at_step: Any = None
 prepare_pair: Any = None
@@ -106,13 +106,13 @@ def nothing_per_step(zero: Any, data: PlanData, place: Place) -> None:
 
 @inlined
 def value_of(zero: Any, data: PlanData, place: Place, e: int) -> Any:
-    """Return Y of the successor that stands at ``e``: what the step pays and what is to come."""
+    """Return Y of the successor at place ``e``: the step's reward and the value to come."""
     return load(zero, place.worth, np.int64(data.counts.rows[np.uint64(e)]) * place.width + place.lane)
 
 
 @inlined
 def lower_value_of(zero: Any, data: PlanData, place: Place, e: int) -> Any:
-    """Return Y of the successor that stands at ``e``, from the lower values."""
+    """Return Y of the successor at place ``e``, from the lower values."""
     return load(zero, place.lower, np.int64(data.counts.rows[np.uint64(e)]) * place.width + place.lane)
 
 

@@ -1,8 +1,8 @@
-"""Four, eight or sixteen numbers at a time: the few vector instructions that the inner loops are written with.
+"""Vector instructions for the inner loops: arithmetic on four, eight or sixteen numbers at a time.
 
 A ``Lanes`` value holds neighbouring machine states of one row of a table. Inside a compiled kernel it lives in the
-processor's registers; the instructions are emitted in LLVM's own language, so they run on any processor. The compiler
-does not find them by itself: it keeps separate numbers, and that costs time.
+processor's registers; the instructions are emitted as LLVM IR, so they run on any processor. Left to itself, the
+compiler keeps separate numbers, which is slower.
 
     zero = zeros(4)                                     four lanes of 0
     total = zero + weight * load(zero, table, at)       table[at : at + 4], flat; scalars go to every lane
@@ -32,7 +32,7 @@ _DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), 
 
 
 class Lanes(types.Type):
-    """The type of some float64 side by side."""
+    """The type of several float64 side by side."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -125,7 +125,7 @@ _register(operator.eq, _Comparison, lambda builder, x, y: builder.fcmp_ordered("
 
 
 def _named(name: str) -> Callable[[Any, Any, Any], Any]:
-    """Return what calls one of LLVM's own functions of two vectors without NaN in them.
+    """Return a function that emits a call of an LLVM intrinsic on two vectors that contain no NaN.
 
     (A comparison and a selection would do the same, but LLVM can make a masked store of it, which is slow.)
     """
@@ -273,7 +273,7 @@ def _lower_root(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def zeros_plain(count: int) -> Any:
-    """Return so many lanes of 0: 4, 8 or 16, written as a number in the kernel."""
+    """Return ``count`` lanes of 0: 4, 8 or 16, a literal in the kernel."""
     return np.zeros(count)
 
 

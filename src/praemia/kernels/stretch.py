@@ -1,6 +1,6 @@
 """Plan, value the plan exactly, play until the next plan is due, and so on: a stretch of a run in one compiled call.
 
-The call comes back after an amount of work that the caller sets, so that it can serve Ctrl-C and show progress.
+The call returns after an amount of work that the caller sets, so that the caller can serve Ctrl-C and show progress.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NUM_PLAYED, NUM_PLANS, IS_DUE, WORK = 0, 1, 2, 3  # places in ``LogArrays.state`
 class ValueArrays(NamedTuple):
     """What the exact value of a policy is computed from.
 
-    ``states`` are the product states o · M + m that an episode can come to, in the order of the first step at which it
+    ``states`` are the product states o · M + m that an episode can reach, in the order of the first step at which it
     can; the first until[h] of them can be met at step h.
     """
 
@@ -37,7 +37,7 @@ class ValueArrays(NamedTuple):
 
 
 class LogArrays(NamedTuple):
-    """What a run leaves behind; ``state`` is how far it is."""
+    """What a run records; ``state`` says how far it has got."""
 
     plan_episodes: Ints
     plan_values: Floats
@@ -61,7 +61,7 @@ def start_value(values: ValueArrays, table: Floats) -> float:
 
 @compiled(**INTERNAL)
 def policy_value(values: ValueArrays, policy: Actions) -> float:
-    """Return the exact value of policy[H, O, M], computed where an episode can come to."""
+    """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
     model, tables = values.model, values.tables
     num_actions, num_states, num_observations = values.sizes[0], values.sizes[1], policy.shape[1]
     last = tables[policy.shape[0] % 2]

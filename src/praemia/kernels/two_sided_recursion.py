@@ -1,9 +1,9 @@
-"""The recursion with two tables: an upper value, for which the plan is greedy, and a lower value of the same plan.
+"""The recursion with upper values, for which the plan is greedy, and lower values of the same plan.
 
     Q̄_h = min{cap, upper},   V̄_h = max_a Q̄_h,   V̲_h = max{floor, lower} at the action taken,
 
-where a learner says (upper, lower) = pair_bounds(…) of a visited pair; one never visited has (cap, floor). What is not
-explained here is as in ``praemia.kernels.recursion``.
+where the learner's pair_bounds(…) returns (upper, lower) of a visited pair; one never visited has (cap, floor).
+Everything else is as in ``praemia.kernels.recursion``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from praemia.kernels.counts import NUM_MET, NUM_ROWS
 from praemia.kernels.recursion import Place, PlanData, clear_last, take_best
 from praemia.kernels.simd import store, zeros
 
-# What a learner's plan replaces.
+# Replaced when a learner's plan is compiled.
 LANES = 4
 prepare_pair: Any = None
 pair_bounds: Any = None

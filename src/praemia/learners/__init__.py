@@ -1,4 +1,4 @@
-"""Learners, one file per algorithm, and how to have one by name.
+"""Learners, one file per algorithm, and a registry that finds them by name.
 
 A class is imported when it is first used. Type checkers read the names in ``__init__.pyi``, which is generated from
 ``registry.BUILT_IN`` by ``make names``.

@@ -1,8 +1,8 @@
-"""What a learner is: parameters and one function, *from experience make a plan*.
+"""The interface of a learner: parameters, and one function that makes a plan from experience.
 
 A learner never acts, counts or decides when to plan again: the simulator does, once for all learners. It is given an
-``Experience`` and the plan that it made before, and returns the next one. Learners are frozen, so one object serves
-any number of runs.
+``Experience`` and its previous plan, and returns the next one. Learners are frozen, so one object serves any number of
+runs.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ class Recent:
 
 
 class Transitions(NamedTuple):
-    """The distinct transitions that were seen, one per row, and how often each was: arrays of one length."""
+    """The distinct transitions seen, one per row, and how often each occurred. All arrays have the same length."""
 
     observations: NDArray[np.int64]
     actions: NDArray[np.int64]
     successors: NDArray[np.int64]
-    labels: NDArray[np.int64]  # numbers, of ``spec.label_sets``
+    labels: NDArray[np.int64]  # indices into ``spec.label_sets``
     counts: NDArray[np.int64]
 
 
@@ -54,9 +54,9 @@ class Experience:
     Attributes
     ----------
     spec : what is known of the task. For a learner with ``on_product``: the spec of the product.
-    num_episodes : the number K of episodes that the run will have; episodes_played : how many it has had.
+    num_episodes : K, the number of episodes in the run; episodes_played : those played so far.
     recent : the last episode, for learners with ``uses_recent``; None before the first.
-    truth : the task itself, for players that are ``privileged`` and for nobody else.
+    truth : the task itself, for ``privileged`` learners only.
 
     Examples
     --------
@@ -97,7 +97,7 @@ class Experience:
 
     @cached_property
     def transitions(self) -> Transitions:
-        """The distinct transitions that were seen, pair by pair. Its size is what was seen, whatever the task's."""
+        """The distinct transitions seen, pair by pair. Its size depends on what was seen, not on the task."""
         count_arrays, num_actions = self.count_arrays, self.spec.num_actions
         pairs = np.flatnonzero(count_arrays.visits)
         lengths = count_arrays.distinct[pairs].astype(np.int64)
@@ -130,7 +130,7 @@ class Experience:
 
     @property
     def met(self) -> NDArray[np.int32]:
-        """The observations that were met, in the order in which they were."""
+        """The observations met so far, in the order of their first visits."""
         return _read_only(self.count_arrays.met[: self.count_arrays.sizes[NUM_MET]])
 
 
@@ -149,7 +149,7 @@ class LearnerPlan:
     policy : the action at each step, machine state and observation, whole numbers [H, M, O], or the probability of
         each action, [H, M, O, A]. (With ``on_product``: M = 1, and observations are the product's states.)
     values : float64[M, O], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
-    memory : whatever the learner wants to find again when it plans next.
+    memory : anything that the learner wants back when it plans next.
 
     Examples
     --------
@@ -188,7 +188,7 @@ class Learner(ABC):
     name: ClassVar[str]
     summary: ClassVar[str] = ""
     reference: ClassVar[str] = "—"
-    # One class may be several learners: their names, each with the parameters that it decides.
+    # One class may be several learners: their names, each with the parameters that the name fixes.
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
     on_product: ClassVar[bool] = False  # learns on pairs of observation and machine state
     uses_steps: ClassVar[bool] = False  # reads ``experience.step_visits``
@@ -208,7 +208,7 @@ class Learner(ABC):
 
     @abstractmethod
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        """Make the next plan. ``rng`` is the run's own; take random numbers from nowhere else."""
+        """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
 
     @property
     def learns_machine(self) -> bool:
@@ -254,8 +254,8 @@ TINY = 1e-12
 
 
 def failure_prob_parameter() -> Any:
-    """Declare ρ, the probability with which a learner's confidence may fail."""
-    return parameter(0.05, "ρ: the probability with which the confidence may fail", TINY, 1.0 - TINY)
+    """Declare ρ, the probability that a learner's confidence bounds fail."""
+    return parameter(0.05, "ρ: the probability that the confidence bounds fail", TINY, 1.0 - TINY)
 
 
 def bonus_scale_parameter(default: float) -> Any:
@@ -264,6 +264,6 @@ def bonus_scale_parameter(default: float) -> Any:
 
 
 def require_every_episode(learner: Learner) -> None:
-    """Refuse a replan rule with which a learner from steps would miss episodes."""
+    """Refuse any other rule than ``episode`` for a learner that learns from single steps: it would miss episodes."""
     if learner.replan != "episode":
         raise ParameterError(f"replan={learner.replan!r}; {learner.name} learns from every episode: replan='episode'")

@@ -1,4 +1,4 @@
-"""Players that do not learn: the two ends of the scale."""
+"""Baselines that do not learn: acting at random, and playing the optimum."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Learners whose plan is compiled: they bring a few small functions, and the recursion is written once.
+"""Learners whose plan is compiled: each supplies a few small functions, and all share one recursion.
 
-``BonusLearner`` is the base of those that add a bonus to an estimate. A subclass says what a pair is worth, in NumPy's
-words for one machine state; it is compiled into the recursion and runs on several machine states at a time:
+``BonusLearner`` is the base of those that add a bonus to an estimate. A subclass says what a pair is worth, with NumPy
+functions and for one machine state; this is compiled into the recursion and runs on several machine states at a time:
 
-    run_constants(spec, num_episodes)                   numbers that are fixed for a run
+    run_constants(spec, num_episodes)                 numbers that are fixed for a run
     pair_numbers(visits, visits_of_state, constants)  numbers of a pair, once for each plan: a tuple
     worth(mean, deviation, pair)                      what the pair is worth; ``pair`` has visits, numbers and limit
 """
@@ -32,7 +32,7 @@ MOST_NUMBERS = len(AS_TUPLE) - 1  # of a pair
 
 
 class Sizes(NamedTuple):
-    """What a plan keeps."""
+    """How much room a plan needs for its own numbers."""
 
     by_pair: int = 0  # numbers of a pair
     by_successor: int = 0  # numbers of a successor
@@ -45,15 +45,15 @@ class Sizes(NamedTuple):
 class CompiledLearner(Learner):
     """A learner whose plan is a compiled function of the counts."""
 
-    limited_by_labels: ClassVar[bool] = False  # the most that a pair can be worth: what its labels allow, or the cap
-    is_monotone: ClassVar[bool] = False  # whether Q may not rise above that of the plan before
-    deviation_without_reward: ClassVar[bool] = False  # whether the deviation is that of what is to come alone
-    cap_is_horizon: ClassVar[bool] = False  # whether the cap is that of the first step at every step
-    one_state_at_a_time: ClassVar[bool] = False  # whether its functions cannot work on several machine states
+    limited_by_labels: ClassVar[bool] = False  # a pair's limit is what its labels allow, not the cap
+    is_monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
+    deviation_without_reward: ClassVar[bool] = False  # the deviation is that of W alone, without the reward
+    cap_is_horizon: ClassVar[bool] = False  # the cap of the first step is used at every step
+    one_state_at_a_time: ClassVar[bool] = False  # its functions cannot work on several machine states
 
     @abstractmethod
     def recipe(self) -> Recipe:
-        """Return what the plan is made of."""
+        """Return the functions and settings that the plan is compiled from."""
 
     @abstractmethod
     def sizes(self, spec: TaskSpec) -> Sizes:
@@ -91,7 +91,7 @@ class CompiledLearner(Learner):
 
     @property
     def plans_compiled(self) -> bool:
-        """Whether the plan is the compiled one, which may be called without Python; a subclass may have another."""
+        """Whether the plan is the compiled one, which kernels call directly; a subclass may override ``plan``."""
         return type(self).plan is CompiledLearner.plan
 
 
@@ -136,7 +136,7 @@ class BonusLearner(CompiledLearner):
     prepare_steps: ClassVar[Any] = None  # fills memory.by_step, where the bonus depends on the step
 
     def functions(self) -> tuple[Any, Any]:
-        """Return the two functions that the plan is made of."""
+        """Return ``pair_numbers`` and ``worth``."""
         return self.pair_numbers, self.worth
 
     def try_functions(self, constants: NDArray[np.float64]) -> None:
@@ -173,14 +173,14 @@ class BonusLearner(CompiledLearner):
 
 
 def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
-    """Draw a policy [H, O, M] for the time when nothing is known and all actions are equally good."""
+    """Draw a random policy [H, O, M] to start with, when nothing is known."""
     shape = (spec.horizon, spec.num_observations, spec.num_machine_states)
     return rng.integers(0, spec.num_actions, size=shape, dtype=action_type(spec.num_actions))
 
 
 @dataclass(frozen=True, kw_only=True)
 class _GivenBonus(BonusLearner):
-    """Plan with a bonus that was worked out elsewhere."""
+    """Plan with a bonus that the caller has computed."""
 
     name: ClassVar[str] = "given-bonus"
     prepare_steps: ClassVar[Any] = staticmethod(nothing_for_pair)

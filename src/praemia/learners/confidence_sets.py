@@ -1,12 +1,12 @@
 """Confidence sets around p̂: L1 balls, Bernstein intervals, and the best kernel of a set.
 
-Written in NumPy's words, for arrays and, compiled, for single numbers.
+Radii and intervals are NumPy functions of arrays; compiled, the same functions take single numbers.
 
-At each (h, o, a, m) the kernel p̃ in the set that maximises Σ p̃(o')·Y(m, o') is wanted. Which o' is good depends on m,
-and on (o, a) only through the label, so for each step and m the continuation rows are sorted once, and a pair walks
-through them from the best on, skipping the rows that are not its own.
+A plan needs, at each (h, o, a, m), the kernel p̃ in the set that maximises Σ p̃(o')·Y(m, o'). Which o' is good depends on
+m, and on (o, a) only through the label. So for each step and m the continuation rows are sorted once, and a pair walks
+through them from the best one, skipping the rows that are not its own.
 
-A pair's numbers stand in memory.by_pair: O numbers of its successors, and one more.
+memory.by_pair holds the numbers of a pair: one for each of the O successors, and one more.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def prepare_ball(data: PlanData, pair: int, visits_of_state: float) -> None:
 
 
 def prepare_interval(data: PlanData, pair: int, visits_of_state: float) -> None:
-    """Fill how far p̃ may rise above its lower end for every o', and what is left to share out.
+    """Fill how far p̃ may rise above its lower end for every o', and the mass left to distribute.
 
     Lower ends are by_successor. Constants: γ, d, and whether the ends are used as distances, as published.
     """
@@ -91,7 +91,7 @@ def prepare_interval(data: PlanData, pair: int, visits_of_state: float) -> None:
 
 
 def sort_rows(zero: Any, data: PlanData, place: Place) -> None:
-    """Sort the rows for each machine state, the best first, by Shell's method: they are nearly sorted from before."""
+    """Sort the rows for each machine state, best first. Shell sort suits them: they are nearly sorted already."""
     order, width = data.memory.order, place.width
     num_rows = order.shape[1]
     for m in range(order.shape[0]):

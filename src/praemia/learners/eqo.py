@@ -5,15 +5,15 @@ With Y = φ + W, for visited pairs (the others have Q = H):
     Q_h = min{H, Σ p̂ Y + γ·c/n},      V_h = max_a Q_h,      c = 7Hℓ/λ,      λ = min{1, 5·√(OAℓ·ln(KH)/K)},
 
 ℓ = ln(12·OA·KH/ρ). The values are "quasi-optimistic": above the optimum less a multiple of λH, not above the optimum
-itself, so EQO does not count as optimistic here. c grows like √K: EQO must be told how long it will play. (The paper's
-experiments tune c as a single number.)
+itself, so EQO does not count as optimistic here. c grows like √K: EQO must know K, how long it will play. The constants
+are from memory of the paper, whose experiments tune c as a single number.
 
-Differences: pairs are (o, a) and not product states; W stands for V and the reward, known given o', is averaged along
-with it; planning waits for a doubled count (the paper plans before every episode).
+Differences: pairs are (o, a) and not product states; W takes the place of V, and the reward, known given o', is
+averaged along with it; plans are made when a count doubles (in the paper, before every episode).
 
 The default is the largest of the coefficients 1e-6, 3e-6, …, 1e-3 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within a quarter of the best one's: the smallest have the odd run that never recovers (8 to 24 runs,
-seeds of the tuning stream).
+riverswim-10 is within 25 % of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
+never recovers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""EULER (Zanette and Brunskill 2019, Bernstein form), lifted to machines: its bonus shrinks with the gap of two values.
+"""EULER (Zanette and Brunskill 2019, Bernstein form), lifted to machines: the bonus shrinks with the value gap.
 
 With n = N(o, a), ℓ = ln(4·S·A·T/ρ), S = Q·O, J = Hℓ/3, B_v = √(2ℓ), B_p = H√(2ℓ), and Y = φ + W:
 
@@ -7,10 +7,10 @@ With n = N(o, a), ℓ = ln(4·S·A·T/ρ), S = Q·O, J = Hℓ/3, B_v = √(2ℓ)
 
 Steps h count from 0. A pair never visited has Q̄ = H − h and lower value 0.
 
-Differences: W over next observations stands for V over states, and the reward φ, which depends on the next observation
-through the label, is part of the variance; the paper's bonus for unknown rewards is absent. The paper has ρ/7 in place
-of ρ in ℓ, which makes ℓ larger by ln 7 ≈ 1.9. With ρ, as here, its argument promises optimism at γ = 1 with probability
-1 − 7ρ; `failure_prob=ρ/7` gives the paper's ℓ.
+Differences: W over next observations takes the place of V over states, and the reward φ, which depends on the next
+observation through the label, is part of the variance; the paper's bonus for unknown rewards is absent. The paper has
+ρ/7 in place of ρ in ℓ, which makes ℓ larger by ln 7 ≈ 1.9. With ρ, as here, its argument promises optimism at γ = 1
+with probability 1 − 7ρ; `failure_prob=ρ/7` gives the paper's ℓ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Learners from outside the package: a class in a file of the user's, or in a module that they can import.
+"""Learners from outside the package: a class in the user's own file, or in a module that can be imported.
 
 ``file.py:Class`` names one. Its text travels with the job to worker processes and clusters, as plain data, and is
 executed there in a module named after its digest. The file stands alone: it may import installed packages only.
@@ -27,12 +27,12 @@ from praemia.learners.registry import names_of, refuse_others
 _NAME = re.compile(r"\w[\w.+-]*")
 _REFERENCE = re.compile(r"(?P<file>.+\.py):(?P<kind>\w+)")
 MAIN = "__main__"
-MAX_LENGTH = 300  # of an error that is told in one line
+MAX_LENGTH = 300  # of an error message that is shown on one line
 
 
 @dataclass(frozen=True)
 class LearnerCode:
-    """Where the class of a learner from outside is: all that it takes to have it anywhere, as plain data.
+    """Where to find the class of a learner from outside, as plain data that other processes can use.
 
     Attributes
     ----------
@@ -73,8 +73,8 @@ class LearnerCode:
             text = source.read_bytes() if source.is_file() else inspect.getsource(kind).encode()
         except (OSError, TypeError):
             raise ParameterError(
-                f"learner {kind.__qualname__}: the source of its class cannot be found, so that nothing would say what "
-                "was run; put it in a file"
+                f"learner {kind.__qualname__}: the source of its class cannot be found, so a stored run could not say "
+                "what was run; put the class in a file"
             ) from None
         return cls(kind.__module__, kind.__qualname__, _digest(text))
 
@@ -85,7 +85,7 @@ class LearnerCode:
 
     @property
     def is_portable(self) -> bool:
-        """Whether another process can have it: a script's own classes and those inside functions cannot be imported."""
+        """Whether another process can load it: classes of a script, or inside functions, cannot be imported."""
         return self.text is not None or (self.place != MAIN and "<locals>" not in self.class_name)
 
     def load(self) -> type[Learner]:

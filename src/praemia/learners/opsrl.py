@@ -14,12 +14,12 @@ Differences: the paper's analysis gives the fictitious observation a reward of 2
 2(H − h); here it is 1, the largest reward there is, as in the released implementation. The paper's theory also has
 J = ⌈ln(2·OA·H·K/ρ)/ln(2/(1 + Φ(1)))⌉ and n₀ of the order of ln K; the defaults are practical ones. So the paper's
 guarantee does not carry over. Pairs are (o, a) and not product states, the kernels serve all machine states, and the
-machine is not sampled; rewards come through φ and are not sampled either; planning waits for a doubled count (the paper
-plans before every episode).
+machine is not sampled; rewards come through φ and are not sampled either; plans are made when a count doubles (in the
+paper, before every episode).
 
 The defaults are the largest of n₀ = 1e-4, 3e-4, …, 1 with J = 1, 2, 4, 8 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within a quarter of the best one's: the smallest have the odd run that never recovers (8 runs, seeds of
-the tuning stream).
+riverswim-10 is within 25 % of the best (8 runs, seeds of the tuning stream): with smaller ones a run now and then never
+recovers.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class OPSRL(CompiledLearner):
     reference: ClassVar[str] = "Tiapkin et al. 2022, Optimistic Posterior Sampling for Reinforcement Learning"
 
     prior_visits: float = parameter(0.0003, "n₀: how often the fictitious best observation counts as visited", TINY)
-    num_samples: int = parameter(2, "J: posterior samples for each pair; the best one counts", 1, 10_000)
+    num_samples: int = parameter(2, "J: posterior samples for each pair, of which the best is used", 1, 10_000)
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         return (self.prior_visits,)

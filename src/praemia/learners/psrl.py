@@ -4,9 +4,10 @@ p(·|o, a) has a Dirichlet prior of total weight α spread evenly over the obser
 Dirichlet(α/O + N(o, a, ·)). The machine is known and is not sampled. No bonus: exploration comes from the draw.
 
 A draw mixes one from Dirichlet(N), over the successors seen, and one from the prior, weighted by Gamma variables. The
-prior's part is drawn as sticks: v_1, v_2 … ~ Beta(1, α) break off what is left of it, and each falls on an observation
-drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). The last stick
-takes what is left below 10⁻⁶, so no kernel is further off. Few observations get a Gamma variable each: that is exact.
+prior's part is drawn by stick-breaking: fractions v_1, v_2 … ~ Beta(1, α) of what is left break off, and each falls on
+an observation drawn uniformly (Sethuraman 1994: over finitely many observations this is the Dirichlet law itself). The
+last stick takes what is left below 10⁻⁶, so a kernel is off by no more than that. Where observations are few, each gets
+a Gamma variable of its own, which is exact.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ SMALLEST = 1e-300
 class PSRL(CanLearnMachine):
     """Posterior sampling for reinforcement learning, over (o, a) and not over the product.
 
+    Examples
+    --------
     >>> import praemia
     >>> praemia.simulate(praemia.envs.make("warehouse-3"), praemia.PSRL(), num_episodes=100).learner
     'psrl'
@@ -51,7 +54,7 @@ class PSRL(CanLearnMachine):
         return *own, *self.machine_constants(0.0, float(self.prior))
 
     def _breaks_sticks(self, spec: TaskSpec) -> bool:
-        """Tell whether sticks are fewer than observations, on average and before any is spared."""
+        """Tell whether there are fewer sticks than observations, on average."""
         return 1.0 + self.prior * math.log(1.0 / LEAST_MASS) < spec.num_observations
 
     def recipe(self) -> Recipe:
@@ -80,7 +83,7 @@ def draw_kernel(data: PlanData, pair: int, visits_of_state: float) -> None:
         size = data.memory.by_pair.shape[1]
         for z in range(size):
             data.memory.drawn[pair, z] = z
-            # A weight of 0 would be the end.
+            # A weight of 0 would end the list.
             data.memory.by_pair[pair, z] = max(SMALLEST, data.rng.standard_gamma(data.constants[0] / size))
             total += data.memory.by_pair[pair, z]
     for e in range(first, last):

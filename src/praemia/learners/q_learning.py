@@ -1,9 +1,14 @@
 """Q-learning on the cross product, and CRM: the methods that users of reward machines know.
 
-Both keep one table Q(o, m, a) and act ε-greedily in it. Q-learning updates the machine state it was in; CRM
-(counterfactual experiences for reward machines) updates all of them from each step, drawing each one's successor from τ
-and paying its mean reward ν̄. The table is updated at the end of each episode, in the order of its steps, so that an
-episode is played by one policy and its value is exact.
+Both keep one table Q(o, m, a) and act ε-greedily in it. From a step (o, a, o') in which the machine goes from m to m',
+with learning rate α and discount d,
+
+    Q(o, m, a) ← Q(o, m, a) + α·(reward + d·max_a' Q(o', m', a') − Q(o, m, a)).
+
+Q-learning updates the machine state it was in, with the reward it got. CRM (counterfactual experiences for reward
+machines) updates every machine state from each step, drawing each one's successor from τ and paying its mean reward ν̄.
+The table is updated at the end of each episode, in the order of its steps, so that an episode is played by one policy
+and its value is exact.
 """
 
 from __future__ import annotations
@@ -42,7 +47,7 @@ class QLearning(Learner):
     discount: float = parameter(0.9, "the discount of the next step's value", 0.0, 1.0)
     epsilon: float = parameter(0.1, "the probability of a random action", 0.0, 1.0)
     initial_value: float = parameter(1.0, "where the table starts; high values explore", 0.0)
-    replan: str = field(default="episode", metadata={"help": "when to act anew: episode is the only rule here"})
+    replan: str = field(default="episode", metadata={"help": "when to plan again: episode is the only rule here"})
 
     def __post_init__(self) -> None:
         super().__post_init__()

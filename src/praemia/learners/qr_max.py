@@ -4,19 +4,18 @@ A pair (o, a) is known after m visits. With Y = φ + W:
 
     Q_h = Σ p̂ Y for a known pair,      Q_h = H − h for an unknown one (the most that can still be earned),
 
-V_h = max_a Q_h. A new plan is made only when a pair has become known since the last one; between, the plan stands.
+V_h = max_a Q_h. A new plan is made only when a pair has become known since the last one.
 
 It promises a nearly optimal policy after polynomially many samples (PAC), not small regret: once all pairs that
-matter are known it stops learning, so whatever error is left is paid for in every episode.
+matter are known it stops learning, so any error left costs regret in every episode.
 
 Differences: the machine is given and not learned (the paper's variant with a known reward machine); episodes of H
 steps instead of a discount; p̂ is that of all visits up to the plan (the released code stops counting at m, which is 100
-there). The replan rule says when it is asked whether there is something new: with the default and m a power of 2, at
+there). The replan rule says when to look for pairs that have become known: with the default and m a power of 2, at
 once.
 
-The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within a quarter of the best one's: the smallest have the odd run that never recovers (8 to 24 runs,
-seeds of the tuning stream).
+The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and riverswim-10 is within 25 %
+of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then never recovers.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from praemia.models.task import TaskSpec
 
 @dataclass(frozen=True, kw_only=True)
 class QRMax(BonusLearner):
-    """Factored R-max: plan in the known part of the model, and believe the best of the rest.
+    """Factored R-max: plan in the known part of the model, and assume the best of the rest.
 
     Examples
     --------

@@ -6,7 +6,7 @@ by ``register(MyLearner)`` or by an entry point of its package,
     [project.entry-points."praemia.learners"]
     my-learner = "my_package.my_module:MyLearner"
 
-or not at all: a file of one's own is named as ``file.py:Class`` (``praemia.learners.external``).
+or needs no registration: ``file.py:Class`` names a class in your own file (``praemia.learners.external``).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def names() -> list[str]:
 
 
 def register(kind: Kind) -> Kind:
-    """Make a learner known by its name, to this process; may be used as a decorator.
+    """Register a learner under its name, for this process; may be used as a decorator.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def register(kind: Kind) -> Kind:
 
 
 def names_of(kind: type[Learner]) -> list[str]:
-    """Return the names that a class goes by: several, where it is several learners."""
+    """Return the names of a class: several, if the class is several learners."""
     return list(kind.variants) or [kind.name]
 
 
@@ -138,7 +138,7 @@ def parameters_of(name: str) -> dict[str, Any]:
 def make(name: str, **parameters: Any) -> Learner:
     """Make a learner by name, as the command line does: ``make("ucbvi-prm", bonus_scale=1e-3)``.
 
-    ``file.py:Class`` is the learner of that class, in a file of one's own; the file is executed.
+    ``file.py:Class`` names a class in your own file; the file is executed.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def made(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
 
 
 def _candidates(name: str) -> dict[str, Callable[[], type[Learner]]]:
-    """Return all that go by a name: where each is, and a function that loads it."""
+    """Return all learners of a name: where each is defined, and a function that loads it."""
     from praemia.learners.external import place_of
 
     found: dict[str, Callable[[], type[Learner]]] = {}

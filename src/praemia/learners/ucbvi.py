@@ -1,12 +1,12 @@
-"""UCBVI on the cross product (Azar et al. 2017, Bernstein form): what one gets without using the machine.
+"""UCBVI on the cross product (Azar et al. 2017, Bernstein form), which does not use the machine.
 
 It counts product states s = (m, o) and their successors, with S = Q·O and L = ln(5·S·A·T/ρ), for visited pairs:
 
     b = √(8L·Var_P̂(V)/N) + 14HL/(3N) + √(8·Σ P̂(s')·min(100²H³S²AL²/N'_{h+1}(s'), H²)/N)
-    Q_h = min{Q_h of the plan before, H, Σ P̂(ν̄ + V) + γ·b},      V_h = max_a Q_h,
+    Q_h = min{Q_h of the previous plan, H, Σ P̂(ν̄ + V) + γ·b},      V_h = max_a Q_h,
 
-and Q_h = H for the others. The reward of a transition that was seen is known (ν̄): there is no bonus for rewards. All
-else is as in UCBVI-PRM.
+and Q_h = H for the others. The reward of a transition that was seen is known (ν̄), so there is no bonus for rewards.
+Everything else is as in UCBVI-PRM.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from praemia.learners.ucbvi_prm import UCBVIPRM
+from praemia.learners.ucbvi_prm import BernsteinUCBVI
 from praemia.models.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVI(UCBVIPRM):
+class UCBVI(BernsteinUCBVI):
     """UCBVI on the cross product of the environment and the machine.
 
     Examples

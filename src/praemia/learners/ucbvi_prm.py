@@ -4,7 +4,7 @@ It estimates p over (o, a) only and plans with the known machine. With n = N(o, 
 W(m, o') = Σ_m' τ(m'|m, σ)·V_{h+1}(o', m'), ι = ln(6·Q·O·A·T/ρ) and c = 100²H³O²Aι², for visited pairs:
 
     b = √(8ι·Var_p̂(W)/n) + 14Hι/(3n) + √(2ι/n) + √(8·Σ p̂(o')·min(c/N'_{h+1}(o'), H²)/n)
-    Q_h = min{Q_h of the plan before, H, Σ p̂(φ + W) + γ·b},      V_h = max_a Q_h,
+    Q_h = min{Q_h of the previous plan, H, Σ p̂(φ + W) + γ·b},      V_h = max_a Q_h,
 
 and Q_h = H for the others.
 
@@ -17,6 +17,7 @@ one policy. Successors that were never seen are never stored.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -33,7 +34,7 @@ from praemia.models.task import TaskSpec
 def add_later_visits(data: PlanData, pair: int, visits_of_state: float) -> None:
     """Fill by_step[h, pair] = factor·√(Σ p̂(o')·min(c/N'_{h+1}(o'), cap_h²)/n), from the visits N' at each step.
 
-    constants begin with c, the cap of the first step, and the factor. Nothing is done where by_step has no rows.
+    ``constants`` begins with c, the cap of the first step, and the factor. Where by_step has no rows, nothing is done.
     """
     cost, factor, first = data.constants[0], data.constants[2], data.counts.first[pair]
     for h in range(data.memory.by_step.shape[0]):
@@ -45,21 +46,9 @@ def add_later_visits(data: PlanData, pair: int, visits_of_state: float) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVIPRM(CanLearnMachine, BonusLearner):
-    """UCBVI for probabilistic reward machines.
+class BernsteinUCBVI(BonusLearner):
+    """What UCBVI-PRM and UCBVI on the product share: the bonus, up to ι and the term for rewards."""
 
-    Examples
-    --------
-    >>> import praemia
-    >>> task = praemia.envs.make("warehouse-3")
-    >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
-    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
-    True
-    """
-
-    name: ClassVar[str] = "ucbvi-prm"
-    summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus on W; the paper's learner"
-    reference: ClassVar[str] = "Lin and Zhang 2024, Efficient RL in Probabilistic Reward Machines"
     uses_steps: ClassVar[bool] = True
     optimistic: ClassVar[bool] = True
     is_monotone: ClassVar[bool] = True
@@ -70,23 +59,20 @@ class UCBVIPRM(CanLearnMachine, BonusLearner):
     bonus_scale: float = bonus_scale_parameter(0.001)
     failure_prob: float = failure_prob_parameter()
 
+    @abstractmethod
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return ι."""
-        sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
-        return math.log(6.0 * sizes * num_steps / self.failure_prob)
 
+    @abstractmethod
     def reward_term(self, iota: float) -> float:
-        """Return √(2ι): the bonus for rewards, which come through the machine."""
-        return math.sqrt(2.0 * iota)
+        """Return what the bonus for rewards is multiplied by √n."""
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
         c = self.later_cost(spec, num_episodes)
         # Where c/N' cannot fall below H² in this run, the last term is √8·H/√n.
         root = self.reward_term(iota) + (0.0 if self.needs_steps(spec, num_episodes) else math.sqrt(8.0) * most)
-        own = c, most, self.bonus_scale * math.sqrt(8.0), self.bonus_scale, iota, root
-        machine_root = self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
-        return *own, *self.machine_constants(self.bonus_scale * machine_root, PER_VISIT)
+        return c, most, self.bonus_scale * math.sqrt(8.0), self.bonus_scale, iota, root
 
     def later_cost(self, spec: TaskSpec, num_episodes: int) -> float:
         """Return c."""
@@ -107,3 +93,34 @@ class UCBVIPRM(CanLearnMachine, BonusLearner):
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         per_deviation, flat = pair.numbers
         return mean + (per_deviation * deviation + (flat + pair.by_step))
+
+
+@dataclass(frozen=True, kw_only=True)
+class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
+    """UCBVI for probabilistic reward machines.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.make("warehouse-3")
+    >>> run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1), num_episodes=100, seed=0)
+    >>> bool(run.optimistic_values.min() >= run.optimal_value)  # it never promises less than the optimum
+    True
+    """
+
+    name: ClassVar[str] = "ucbvi-prm"
+    summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus on W; the paper's learner"
+    reference: ClassVar[str] = "Lin and Zhang 2024, Efficient RL in Probabilistic Reward Machines"
+
+    def log_term(self, spec: TaskSpec, num_steps: int) -> float:
+        sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
+        return math.log(6.0 * sizes * num_steps / self.failure_prob)
+
+    def reward_term(self, iota: float) -> float:
+        """Return √(2ι): rewards come through the machine."""
+        return math.sqrt(2.0 * iota)
+
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+        root = self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
+        own = super().run_constants(spec, num_episodes)
+        return *own, *self.machine_constants(self.bonus_scale * root, PER_VISIT)

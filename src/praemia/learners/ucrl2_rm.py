@@ -2,12 +2,12 @@
 
 With n = max(1, N(o, a)), d = ρ/(2OA) and the exploration coefficient γ:
 
-``l1`` (UCRL2-RM-L): ‖p̃ − p̂‖₁ ≤ γ·√(2(1 + 1/n)·ln(√(n + 1)(2^O − 2)/d)/n).
-``bernstein`` (UCRL2-RM-B): |x − p̂(o')| ≤ γ(√(2β·x(1 − x)/n) + β/(3n)) for each o', solved for both ends of x,
-    β(n) = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)), η = 1.12.
+    l1 (UCRL2-RM-L):         ‖p̃ − p̂‖₁ ≤ γ·√(2(1 + 1/n)·ln(√(n + 1)(2^O − 2)/d)/n)
+    bernstein (UCRL2-RM-B):  |x − p̂(o')| ≤ γ(√(2β·x(1 − x)/n) + β/(3n)) for each o', solved for both ends of x,
+                             β(n) = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)), η = 1.12
 
-A pair never visited may go anywhere, whatever γ. Over a finite horizon "extended value iteration" is one backward pass
-and always ends. Rewards come through φ, which p̃ carries along.
+and Q_h = the largest Σ p̃(o')·(φ + W) over all p̃ in the set, V_h = max_a Q_h. A pair never visited may lead anywhere,
+whatever γ. Over a finite horizon "extended value iteration" is one backward pass and always ends.
 
 ``as_published``: in the code released with the paper the two *ends* of the Bernstein interval are used as
 *distances* from p̂, so the set hardly narrows as data arrives. The paper's figures show that variant; it is kept here

@@ -1,18 +1,18 @@
-"""The uncertainty explorer (Ménard et al. 2021): act greedily for what is not yet known, whatever the reward.
+"""The uncertainty explorer (Ménard et al. 2021): act greedily for what is not yet known, without any reward.
 
 With n = N(o, a), ℓ = ln(O·A·H·K/ρ) and w = c·H²·ℓ, for visited pairs:
 
     E_h(o, a) = min(H, w/n + (1 + 1/H)·Σ p̂(o'|o, a)·max_a' E_{h+1}(o', a')),   E_H = 0,
 
-and E_h = H for the others. The reward is in none of it: play it where nothing is paid.
+and E_h = H for the others. No reward appears in it.
 
 **E is a guide to exploring and no bound on an error.** RF-Express, which this follows, has β(n) = ln(3·OAH/ρ) +
-O·ln(8e(n + 1)) where ℓ stands here, with c = 15, and stops when 3e·√E_0 + E_0 ≤ ε/2. Its w is larger than ours by a
+O·ln(8e(n + 1)) in place of ℓ, with c = 15, and stops when 3e·√E_0 + E_0 ≤ ε/2. Its w is larger than ours by a
 factor of the order of O even at c = 15, and makes every pair look unknown for thousands of visits. So neither a small
 E_0 nor stopping by it (`explore(…, stop_below=…)`) promises anything; certificates do, and they do not use E.
 
 Further differences: RF-Express counts (h, s, a) for kernels that differ from step to step, and plans before every
-episode; here p does not depend on h, and planning waits for a doubled count.
+episode; here p does not depend on h, and plans are made when a count doubles.
 """
 
 from __future__ import annotations

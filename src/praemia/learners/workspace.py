@@ -26,8 +26,8 @@ from praemia.models.unseen import asks_every_label
 if TYPE_CHECKING:
     from praemia.learners.compiled import CompiledLearner
 
-SMALL = 1 << 26  # bytes of action values that are set aside at once for all pairs
-LARGE = 1 << 28  # bytes of action values from which on it is asked whether they fit
+SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
+LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_ROWS = EveryRow(np.zeros((0, 0), dtype=np.uint32), NO_SMALL_INTS, NO_SMALL_INTS)
 
@@ -54,10 +54,7 @@ def empty_layers(num_labels: int, num_states: int, width: int) -> LayerArrays:
 
 @dataclass(eq=False)
 class Workspace:
-    """What a compiled plan works with: constants, what is known of the task, and memory that grows with the counts.
-
-    ``policy`` [H, S, M] is the last one that was planned from Python, whatever a subclass made of it.
-    """
+    """The data of a compiled plan; ``policy`` [H, S, M] is the last one planned from Python, as the plan left it."""
 
     learner: CompiledLearner
     spec: TaskSpec
@@ -73,7 +70,7 @@ class Workspace:
         self.memory = self._new_memory()
 
     def again(self, spec: TaskSpec) -> Workspace:
-        """Return a workspace for the next plan that leaves the one before as it is."""
+        """Return a workspace for the next plan; this one stays as it is."""
         next_one = copy(self)
         if spec is not self.spec:
             next_one.spec = spec
@@ -166,7 +163,7 @@ class Workspace:
         self.memory, self.counts = memory, counts
 
     def _more_action_values(self, slots: int) -> NDArray[np.float64]:
-        """Make room for the action values of more pairs; those that are new are bounded by nothing."""
+        """Make room for the action values of more pairs; new ones are infinite, so they limit nothing."""
         old, num_pairs = self.memory.action_values, self.spec.num_observations * self.spec.num_actions
         per_slot = 8 * self.spec.horizon * self.width
         room = num_pairs if per_slot * num_pairs <= SMALL else min(num_pairs, 2 * slots + 64)

@@ -12,19 +12,19 @@ The guards of a state's rules exclude each other, so the order of rules means no
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, unknown_name
 from praemia.formulas.diagrams import MAX_STATES
-from praemia.models.guards import Else, Guard, overlap, parse_guard
+from praemia.models.guards import Constant, Else, Guard, overlap, parse_guard
 from praemia.models.labels import ENDED, Label, as_label
 from praemia.models.rewards import Reward, RewardRange
 from praemia.models.rules import NOTHING, Outcome, Rule, exclusive
@@ -102,7 +102,10 @@ class RewardMachine:
     def __post_init__(self, first_match: bool) -> None:
         guards = exclusive([(rule.source, rule.guard) for rule in self.rules], first_match)
         matched = zip(self.rules, guards, strict=True)
-        rules = tuple(rule if rule.guard is guard else replace(rule, guard=guard) for rule, guard in matched)
+        rules = tuple(
+            rule if rule.guard is guard else replace(rule, guard=guard, written=rule.written or rule.guard)
+            for rule, guard in matched
+        )
         object.__setattr__(self, "rules", rules)
         self._validate_names("state", self.states)
         self._validate_names("proposition", self.propositions)
@@ -159,6 +162,26 @@ class RewardMachine:
         return len(self.states)
 
     @property
+    def written_rules(self) -> tuple[Rule, ...]:
+        """The rules that somebody wrote: all of them, but none in a machine that was made from a formula."""
+        return self.rules
+
+    @property
+    def source(self) -> Mapping[str, Any] | None:
+        """The keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none."""
+        return None
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How large the machine is, by what is counted."""
+        return {"machine states": self.num_states, "rules": len(self.rules), "propositions": len(self.propositions)}
+
+    @cached_property
+    def meanings(self) -> Mapping[str, str]:
+        """What each state stands for; its name, where nothing more is known."""
+        return {state: state for state in self.states}
+
+    @property
     def is_deterministic(self) -> bool:
         return all(len(rule.outcomes) == 1 for rule in self.rules)
 
@@ -200,6 +223,31 @@ class RewardMachine:
         return (Outcome(state, reward=self.idle_reward),)
 
     @cached_property
+    def _as_diagrams(self) -> SymbolicMachine:
+        from praemia.models.symbolic import symbolic
+
+        return symbolic(self)
+
+    def possible_outcomes(self, state: str) -> list[tuple[Outcome, ...]]:
+        """Return all that ``outcomes`` can be in a state, whatever the label."""
+        return self._as_diagrams.possible_outcomes(state)
+
+    def highest(self, worth: Callable[[tuple[Outcome, ...]], float]) -> list[float]:
+        """Return for each state the highest worth of what a label can bring about there."""
+        return self._as_diagrams.highest(worth)
+
+    def exhaustive_labels(self) -> list[Label]:
+        """Return labels on which every state does all that it can do on any label."""
+        found: list[Label] = []
+        for state in self.states:
+            guards = [rule.guard for rule in self.rules_from(state)]
+            rest: Guard = Constant(True)
+            for guard in guards:
+                rest = rest & ~guard
+            found += [label for guard in (*guards, rest) if (label := overlap(guard, guard)) is not None]
+        return list(dict.fromkeys(found))
+
+    @cached_property
     def reads(self) -> frozenset[str]:
         """The propositions that some rule reads."""
         return frozenset().union(*(rule.guard.propositions() for rule in self.rules))
@@ -214,6 +262,10 @@ class RewardMachine:
         from praemia.models.algebra import add
 
         return add(self, other) if isinstance(other, RewardMachine) else NotImplemented
+
+    def __radd__(self, other: int) -> RewardMachine:
+        """Let ``sum(machines)`` begin with its 0."""
+        return self if other == 0 else NotImplemented
 
     def with_chance(self, chances: Mapping[str, float]) -> SymbolicMachine:
         """Return the machine that notices each of some events only with a probability, at each step independently.

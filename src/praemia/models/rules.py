@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from praemia.errors import ModelError
 from praemia.models.guards import Constant, Else, Guard, overlap
@@ -28,11 +28,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
+    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one.
+
+    ``written`` is the guard as the user wrote it, for messages, where ``first_match`` has changed it.
+    """
 
     source: str
     guard: Guard
     outcomes: tuple[Outcome, ...]
+    written: Guard | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.outcomes:
@@ -49,7 +53,8 @@ class Rule:
 
     @property
     def where(self) -> str:
-        return f"state {self.source!r} on {str(self.guard)!r}"
+        """Name the rule in a message."""
+        return f"state {self.source!r} on {str(self.written or self.guard)!r}"
 
 
 def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:

@@ -7,14 +7,14 @@ they are asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
 from praemia.formulas.booleans import Booleans, Term, where_each
 from praemia.formulas.diagrams import Diagrams, Memo, copy, example_labels
-from praemia.models.guards import Constant, Guard, Junction, Negation, Proposition
+from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
 from praemia.models.labels import ENDED
 from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
@@ -43,14 +43,14 @@ class SymbolicMachine(RewardMachine):
     variables : the variable of each proposition that diagrams decide; other propositions are not read.
     diagrams : a store whose values are ``Branches``; roots : the diagram of each state.
     meanings : for each state, in words or as a formula, what it stands for.
-    source : the keys of a file that says the same in short, such as ``ltlf`` and ``pay``; None where there is none.
+    source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
     """
 
     variables: Mapping[str, int]
     diagrams: Diagrams
     roots: tuple[int, ...]
-    meanings: Mapping[str, str]
-    source: Mapping[str, Any] | None
+    _meanings: Mapping[str, str]
+    _source: Mapping[str, Any] | None
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class SymbolicMachine(RewardMachine):
             "variables": dict(variables),
             "diagrams": diagrams,
             "roots": tuple(roots),
-            "meanings": dict(zip(states, meanings, strict=True)),
+            "_meanings": dict(zip(states, meanings, strict=True)),
             "idle_reward": idle_reward,
-            "source": source,
+            "_source": source,
         }
         for name, value in fields.items():
             object.__setattr__(self, name, value)
@@ -91,6 +91,27 @@ class SymbolicMachine(RewardMachine):
 
     def __repr__(self) -> str:
         return f"SymbolicMachine({self.num_states} states, {len(self.diagrams)} diagram nodes, {self.propositions})"
+
+    @property
+    def meanings(self) -> Mapping[str, str]:
+        """What each state stands for."""
+        return self._meanings
+
+    @property
+    def source(self) -> Mapping[str, Any] | None:
+        """The keys of a file that say the same in short."""
+        return self._source
+
+    @property
+    def written_rules(self) -> tuple[Rule, ...]:
+        """None: nobody wrote its rules."""
+        return ()
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How large the machine is, by what is counted."""
+        nodes = len(self.diagrams)
+        return {"machine states": self.num_states, "diagram nodes": nodes, "propositions": len(self.propositions)}
 
     @cached_property
     def _names(self) -> dict[int, str]:
@@ -162,6 +183,26 @@ class SymbolicMachine(RewardMachine):
         meanings = tuple(self.meanings.values())
         names = self.states, self.initial, propositions
         return SymbolicMachine(*names, variables, diagrams, roots, meanings, self.idle_reward, source)
+
+    def possible_outcomes(self, state: str) -> list[tuple[Outcome, ...]]:
+        """Return all that ``outcomes`` can be in a state, whatever the label."""
+        return [self._outcomes[branches] for branches in self.diagrams.values([self.roots[self.index[state]]])]
+
+    def highest(self, worth: Callable[[tuple[Outcome, ...]], float]) -> list[float]:
+        """Return for each state the highest worth of what a label can bring about there."""
+        diagrams = self.diagrams
+        found: dict[int, float] = {}
+        for diagram in self._upwards:
+            if diagrams.is_leaf(diagram):
+                found[diagram] = worth(self._outcomes[diagrams.value(diagram)])
+            else:
+                found[diagram] = max(found[diagrams.low[diagram]], found[diagrams.high[diagram]])
+        return [found[root] for root in self.roots]
+
+    @cached_property
+    def _upwards(self) -> list[int]:
+        """All nodes, children before their parents."""
+        return sorted(self.diagrams.below(self.roots))
 
     def exhaustive_labels(self) -> list[frozenset[str]]:
         """Return labels on which every state does all that it can do on any label."""
@@ -239,6 +280,8 @@ def as_function(guard: Guard, functions: Booleans, variables: Mapping[str, int])
     match guard:
         case Constant(value):
             return functions.true if value else functions.false
+        case Else(rest):
+            return as_function(rest, functions, variables)
         case Proposition(name):
             return functions.literal(variables[name])
         case Negation(part):

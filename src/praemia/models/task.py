@@ -98,12 +98,10 @@ class TaskSpec:
     @cached_property
     def labels_to_expect(self) -> list[Label]:
         """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
-        from praemia.models.unseen import exhaustive_labels
-
         if not self.more_labels:
             return list(self.label_sets)
         ends = [AFTER_THE_END] if self.num_ended or self.labels_need_info else []
-        return [*exhaustive_labels(self.machine), *ends]
+        return [*self.machine.exhaustive_labels(), *ends]
 
     @cached_property
     def every_row(self) -> EveryRow:

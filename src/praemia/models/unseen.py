@@ -15,11 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels.arrays import Outlook
-from praemia.models.guards import Constant, Guard, overlap
-from praemia.models.labels import AFTER_THE_END, Label
-from praemia.models.machine import RewardMachine
+from praemia.models.labels import AFTER_THE_END
 from praemia.models.machine_table import MachineTable
-from praemia.models.symbolic import SymbolicMachine
 from praemia.models.task import TaskSpec
 
 MAX_TRIPLES = 4_000_000
@@ -58,32 +55,6 @@ def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]
     ended = np.arange(num_obs) >= num_obs - spec.num_ended
     reaches = np.ones((num_labels, num_obs), dtype=bool)
     return table, _outlook(np.repeat(ended, spec.num_actions), groups, reaches, table)
-
-
-def exhaustive_labels(machine: RewardMachine) -> list[Label]:
-    """Return labels on which every machine state does all that it can do on any label."""
-    if isinstance(machine, SymbolicMachine):
-        return machine.exhaustive_labels()
-    found: list[Label] = []
-    for state in machine.states:
-        guards = (*(rule.guard for rule in machine.rules_from(state)), _no_rule(machine, state))
-        found += [label for guard in guards if (label := overlap(guard, guard)) is not None]
-    return list(dict.fromkeys(found))
-
-
-def idle_states(machine: RewardMachine) -> NDArray[np.bool_]:
-    """Return bool[M], the states in which some label matches no rule."""
-    if isinstance(machine, SymbolicMachine):
-        return np.zeros(machine.num_states, dtype=bool)
-    return np.array([overlap(_no_rule(machine, state), Constant(True)) is not None for state in machine.states])
-
-
-def _no_rule(machine: RewardMachine, state: str) -> Guard:
-    """Return the guard that holds on the labels that match no rule of a state."""
-    nothing: Guard = Constant(True)
-    for rule in machine.rules_from(state):
-        nothing = nothing & ~rule.guard
-    return nothing
 
 
 def _outlook(

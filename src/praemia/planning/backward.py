@@ -1,7 +1,7 @@
 """Backward induction on one thread or on several: the same kernels over ranges of observations, the same bits.
 
-A step's observations are shared out among threads, which all read V_{h+1} and each write their own part of V_h; the
-kernels release Python's lock. Small tasks run in one compiled call: threads would cost more than they bring.
+The observations of a step are divided among threads, which all read V_{h+1} and each write their own part of V_h; the
+kernels release Python's lock. Small tasks run in one compiled call, where threads would cost more than they save.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from praemia.kernels.arrays import LayerArrays, ModelArrays, padded_width
 
 Values = NDArray[np.float64]
 
-# From this many sums per step on, sharing a step among threads pays for handing it out.
+# From this many sums per step on, threads save more than they cost.
 WORTH_SHARING = 1 << 19
 
 _STEPS: dict[Any, Callable[..., None]] = {
@@ -33,7 +33,7 @@ _STEPS: dict[Any, Callable[..., None]] = {
 
 
 def choose_threads(threads: int | None, sums_per_step: int) -> int:
-    """Return how many threads to use: what is asked for, or all cores when a step is large enough to share."""
+    """Return how many threads to use: as many as requested, else all cores if a step is large enough to share."""
     if threads is None:
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return cores if sums_per_step >= WORTH_SHARING else 1

@@ -215,7 +215,7 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
     if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
         raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
     weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
-    if array.dtype in (np.float32, np.float16):  # probabilities of a deep learner: what rounding took is given back
+    if array.dtype in (np.float32, np.float16):  # from a deep learner: normalise away rounding errors
         sums = weights.sum(axis=-1, keepdims=True)
         weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
     if kernels.first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:

@@ -1,4 +1,4 @@
-"""Which figures are drawn from which experiment, and where they are written."""
+"""Which figures are drawn for which experiment, and the files they are written to."""
 
 from __future__ import annotations
 

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Sequence
-from contextlib import suppress
-from html import escape
+from typing import Any
 
 from praemia.drawing.figures import league_figure
-from praemia.drawing.style import render
-from praemia.errors import MissingExtraError
 from praemia.experiments.settings import slug
-from praemia.report import html
+from praemia.report.rendering import Table, picture
 from praemia.statistics.standings import Board, Standing, standings
 from praemia.statistics.stored_runs import Study
 from praemia.text_tables import number, table_text
 
-TITLE = "The league"
 HEADER = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts", "worst run", "linear", "s")
 
 
@@ -54,42 +49,18 @@ def league_text(board: Board, table: Sequence[Standing]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def league_section(study: Study) -> str:
-    """Return the league as a section of the report: its figure and its tables."""
+def league_section(study: Study) -> dict[str, Any]:
+    """Return what the league's section of the report shows: its figure and its tables."""
     board = Board.of(study.settings)
-    heading = f'<h2 id="study-{slug(study.name)}">{escape(TITLE)}</h2>'
+    shared = {"name": study.name, "slug": slug(study.name), "is_league": True, "board": board}
     if not board.learners:
-        return f"{heading}<p>No learner has runs on every task yet.</p>"
+        return shared
     table = standings(board)
-    runs = sorted({series.num_runs for series in board.series.values()})
-    episodes = sorted({series.num_episodes for series in board.series.values()})
-    lead = (
-        f"{len(board.learners)} learners on {len(board.tasks)} tasks, {' or '.join(map(str, runs))} runs of "
-        f"{' or '.join(f'{k:,}' for k in episodes)} episodes each, exact regret, one setting per learner for all tasks."
-    )
-    picture = ""
-    with suppress(MissingExtraError):
-        data = base64.b64encode(render(league_figure(board, table), "svg")).decode()
-        image = f'<img alt="ratios of regret and mean ranks" src="data:image/svg+xml;base64,{data}">'
-        picture = html.figure(image, "Regrets in units of the reference's, and mean ranks.")
-    rules = (
-        "Ratios are to the reference's regret: a geometric mean in which every kind of task "
-        f"({', '.join(board.kinds)}) counts once, with the 95 % interval of a t test over kinds. Mean ranks change "
-        "when others join, and decide nothing. The worst run is given as the largest quotient of worst and mean. A "
-        "run is linear when over its last half it loses at least half as much per episode as on average, and more "
-        "than 1 % of the optimum."
-    )
-    linear = [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()]
-    return "\n".join(
-        [
-            heading,
-            f'<p class="lead">{escape(lead)}</p>',
-            picture,
-            html.table(HEADER, map(standing_cells, table), strong=(0,)),
-            f"<p>{escape(rules)}</p>",
-            html.details("linear runs, by learner and task", html.bullets(linear)) if linear else "",
-            "<h3>Mean regret on every task</h3>",
-            html.table(("task", *board.learners), regret_rows(board)),
-            f"<p>Not on every task, and left out: {escape(', '.join(board.left_out))}.</p>" if board.left_out else "",
-        ]
-    )
+    return shared | {
+        "runs": " or ".join(map(str, sorted({series.num_runs for series in board.series.values()}))),
+        "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
+        "picture": picture(league_figure, board, table),
+        "standings": Table(HEADER, list(map(standing_cells, table)), strong=(0,)),
+        "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
+        "regrets": Table(("task", *board.learners), regret_rows(board)),
+    }

@@ -1,4 +1,4 @@
-"""Simulation: play a learner on a task, count, plan again when due, and tell the exact regret."""
+"""Simulation: play a learner on a task, count, plan again when due, and compute the exact regret."""
 
 from __future__ import annotations
 

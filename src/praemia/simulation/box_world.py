@@ -1,4 +1,4 @@
-"""A black box to play in, one step at a time, through the same counts. Values are not known there; returns are."""
+"""Play in a black box one step at a time, with the same counts as in a task. Values are unknown, returns are not."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from praemia.simulation.loop import SLICE_SECONDS, World, as_told, no_moves_seen
 from praemia.simulation.run import generators
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
-PROBED_STEPS = 200  # random steps before a run, to see whether labels need what a step tells
+PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on ``info``
 
 
-# As plain Python: for a single step, handing over the arrays would cost more than the work.
+# As plain Python: for a single step, passing the arrays to compiled code would cost more than the work.
 meet, count_visit, count_move = plain(kernels.meet), plain(kernels.count_visit), plain(kernels.count_move)
 add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
@@ -38,7 +38,7 @@ class BoxWorld(World):
 
     def __init__(self, box: BlackBox, learner: Learner, num_episodes: int, seed: tuple[int, ...]) -> None:
         if learner.privileged:
-            raise ParameterError(f"learner {learner.name!r} must be told the kernel, which a black box does not show")
+            raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
         self.box = box
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
@@ -91,7 +91,7 @@ class BoxWorld(World):
             self.counts = self.counts._replace(machine=new)
 
     def _probe(self, seed: int) -> None:
-        """Play a few random steps to see whether labels need what a step tells."""
+        """Play a few random steps to see whether labels depend on ``info``."""
         actions, steps = np.random.default_rng(seed), 0
         self.box.env.reset(seed=seed)
         while steps < PROBED_STEPS and not self.labels_need_info:
@@ -104,14 +104,14 @@ class BoxWorld(World):
                 o, ended, steps = z, terminated or truncated, steps + 1
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
-        """Notice a label that is another one without ``info``: then steps not taken cannot be asked about."""
+        """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
         if self.learner.needs_unseen_labels:
             raise ModelError(
                 f"the label of ({o}, {a}, {z}) depends on info, which is known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
-                "ucbvi-prm, eqo or mvp, or headroom, which then hopes for all that the machine can do"
+                "ucbvi-prm, eqo or mvp, or headroom, which then assumes the best that the machine can do"
             )
         self.labels_need_info = True
         self._tabulate_again(len(self.labels))
@@ -251,8 +251,8 @@ class BoxWorld(World):
         for i in range(used):
             self.places[pair, int(counts.successors[first + i]), int(counts.labels[first + i])] = first + i
 
-    _end = 0  # the first place that no pair has
-    labels_need_info = False  # whether the label of a step depends on what the step tells
+    _end = 0  # the first free place
+    labels_need_info = False  # whether the label of a step depends on ``info``
 
     def _reward_number(self, label: int, m: int, m_next: int) -> int:
         table = self.known.table

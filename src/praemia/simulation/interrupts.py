@@ -1,8 +1,8 @@
-"""Ctrl-C at a moment of our choice.
+"""Hold Ctrl-C back until it can be raised safely.
 
-Python raises Ctrl-C wherever it comes, also while a compiled function takes its arguments or gives its results. Numba
-does not expect that: the process can crash, and small plans spend much of their time there. So while a learner is at
-play Ctrl-C is only noted, and raised between two plans.
+Python may raise KeyboardInterrupt anywhere, also while a compiled function unpacks its arguments or packs its results.
+Numba does not expect that, and the process can crash; with small plans, much of the time is spent there. So while a
+learner plays, Ctrl-C is only noted, and raised between two plans.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from types import FrameType
 
 @contextmanager
 def interrupts_held() -> Iterator[Callable[[], None]]:
-    """Hold Ctrl-C back; give a function that raises it if it came. Only the main thread receives it at all."""
+    """Hold Ctrl-C back; yield a function that raises it if it came. Only the main thread ever receives it."""
     came: list[int] = []
 
     def note(number: int, frame: FrameType | None) -> None:

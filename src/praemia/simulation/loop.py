@@ -1,7 +1,7 @@
 """Plan, play until a plan is due, plan again: the one loop, for tasks and for black boxes.
 
 A ``World`` is what a learner plays in. It counts, knows when a plan is due, and plays for a slice of time at most, so
-that Ctrl-C and progress are served here, in between, whatever is being done.
+that the loop can serve Ctrl-C and progress in between.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from praemia.models.task import TaskSpec
 from praemia.planning.exact import inner_policy
 from praemia.simulation.interrupts import interrupts_held
 
-SLICE_SECONDS = 0.1  # a world comes back to the loop about this often
+SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 RULES = {"doubling": DOUBLING, "epoch": EPOCH, "episode": EPISODE}
 
 
@@ -36,7 +36,7 @@ class World(ABC):
     known : what any learner may know; spec : the same as this one sees it, the product's if it learns there.
     policy : the policy being played, as kernels take it: [H, O, M], or [H, O, M, A] of action probabilities.
     plan : the plan being played, of a learner that plans in Python. work : what a compiled plan works with.
-    log : the plans so far, the returns, and how far the run is.
+    log : the plans so far, the returns, and how far the run has got.
     """
 
     known: TaskSpec
@@ -125,7 +125,7 @@ class World(ABC):
         return self.spec.horizon, self.spec.num_observations, self.spec.num_machine_states
 
     def _plan_in_python(self) -> bool:
-        """Ask the learner for a plan; tell whether its policy is another one than before."""
+        """Ask the learner for a plan; tell whether its policy is a new one."""
         before, self.plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
         inner = checked_policy(self.plan, before, self.learner, self.spec)
         if inner is None:
@@ -147,9 +147,9 @@ def run_loop(
     watch: Callable[[], bool] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Plan and play until so many episodes are played.
+    """Plan and play until ``until`` episodes have been played.
 
-    ``watch`` is called after each plan, before it is played, and says whether to go on.
+    ``watch`` is called after each plan, before it is played, and returns whether to go on.
     """
     with interrupts_held() as raise_interrupt:
         while world.played < until:
@@ -182,13 +182,13 @@ def no_moves_seen(spec: TaskSpec, learner: Learner) -> MachineCounts:
 
 
 def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:
-    """Refuse a compiled plan that is worth NaN: its actions mean nothing."""
+    """Refuse a compiled plan whose values are NaN: its actions mean nothing."""
     if np.isnan(values).any():
-        raise PlanError(f"learner {learner.name!r} made a plan whose values are NaN; look at what worth returns")
+        raise PlanError(f"learner {learner.name!r} made a plan whose values are NaN; check what worth returns")
 
 
 def checked_policy(plan: object, before: LearnerPlan | None, learner: Learner, spec: TaskSpec) -> NDArray[Any] | None:
-    """Check a learner's plan; return its policy as kernels take it, or None if it is that of the plan before."""
+    """Check a learner's plan; return its policy as kernels take it, or None if it is the previous plan's."""
     who = f"learner {learner.name!r}"
     if not isinstance(plan, LearnerPlan):
         raise PlanError(f"{who} returned {type(plan).__name__} from plan(); expected a LearnerPlan")
@@ -229,7 +229,7 @@ FIRST_PLANS = 256
 
 
 def new_log(num_episodes: int) -> LogArrays:
-    """Return the log of a run that is to begin: a plan is due."""
+    """Return the log of a new run, in which a plan is due."""
     state = np.zeros(4, dtype=np.int64)
     state[IS_DUE] = 1
     numbers = (np.zeros(FIRST_PLANS, dtype=np.int64), np.full(FIRST_PLANS, np.nan), np.full(FIRST_PLANS, np.nan))

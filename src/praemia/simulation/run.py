@@ -25,13 +25,14 @@ from praemia.files.atomic_io import read_bytes, write_whole
 
 Seed: TypeAlias = int | Sequence[int]
 
-STREAMS = 2  # raised when a seed comes to mean other random numbers: runs of different streams are never mixed
+STREAMS = 2  # increased when seeds give other random numbers than before: such runs are never mixed
 
 KIND = "praemia run"
 FORMAT = 2
 # Kinds of NumPy's types and numbers of dimensions.
 COLUMNS = {"plan_episodes": "i", "plan_values": "f", "optimistic_values": "f", "returns": "f"}
 POLICY = ("final_policy", "iuf", (3, 4))
+GAPS = ("mapped_gaps", "f", (1,))
 HEADER: dict[str, tuple[type, ...]] = {
     **dict.fromkeys(("task", "learner", "title", "task_text", "origin"), (str,)),
     **dict.fromkeys(("num_episodes", "streams"), (int,)),
@@ -45,8 +46,8 @@ HEADER: dict[str, tuple[type, ...]] = {
 class Run:
     """One learner on one task.
 
-    A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear: a value
-    per plan says it all.
+    A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear, and one
+    value per plan determines it.
 
     Attributes
     ----------
@@ -55,11 +56,13 @@ class Run:
     plan_episodes : int64[E], the first episode of each plan; plan_values : float64[E], the exact value of its policy.
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode.
-    final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a stored run that was to be kept without it.
-    seconds : how long it took; NaN where nobody noted it, as in a file.
+    final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
+    seconds : how long it took; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; streams : the revision of the random streams.
-    title : the name under which the learner is shown. task_text : the task as the text of a task file, where known.
-    origin : where the class of a learner from outside is, with a digest of its file; "" for this package's learners.
+    title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
+    origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
+    mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
+        None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class Run:
     title: str = ""
     task_text: str = ""
     origin: str = ""
+    mapped_gaps: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -98,10 +102,11 @@ class Run:
 
     @property
     def plan_gaps(self) -> NDArray[np.float64]:
-        """float64[E], the exact loss per episode of each plan; rounding below 0 is taken for 0."""
+        """float64[E], the exact loss per episode of each plan; rounding errors below 0 count as 0."""
         if self.optimal_value is None:
             raise PraemiaError(f"the regret on {self.task} is not known: it is a black box; look at the returns")
-        return np.maximum(0.0, self.optimal_value - self.plan_values)
+        gaps = self.optimal_value - self.plan_values if self.mapped_gaps is None else self.mapped_gaps
+        return np.maximum(0.0, gaps)
 
     @property
     def policy_values(self) -> NDArray[np.float64]:
@@ -125,7 +130,7 @@ class Run:
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
         header = {"kind": KIND, "format": FORMAT, **{name: getattr(self, name) for name in HEADER}}
-        kept = ((name, getattr(self, name)) for name in (*COLUMNS, POLICY[0]))
+        kept = ((name, getattr(self, name)) for name in (*COLUMNS, POLICY[0], GAPS[0]))
         # The order in memory would show in the bytes.
         arrays = {name: np.ascontiguousarray(array) for name, array in kept if array is not None}
         return pack_arrays(header, arrays, _plain)
@@ -138,10 +143,11 @@ class Run:
             header = packed.header()
             require_kind(header, where, KIND, FORMAT, "a run")
             require_fields(header, HEADER)
-            packed.require_names(set(COLUMNS), {POLICY[0]})
+            packed.require_names(set(COLUMNS), {POLICY[0], GAPS[0]})
             arrays: dict[str, Any] = {name: packed.array(name, kinds, (1,)) for name, kinds in COLUMNS.items()}
-            policy = packed.array(*POLICY) if POLICY[0] in packed else None
-            run = cls(**{**header, "seed": seed_key(header["seed"])}, **arrays, final_policy=policy)
+            policy, gaps = (packed.array(*one) if one[0] in packed else None for one in (POLICY, GAPS))
+            arrays |= {"final_policy": policy, "mapped_gaps": gaps}
+            run = cls(**{**header, "seed": seed_key(header["seed"])}, **arrays)
             _check_lengths(run)
             return run
 
@@ -163,7 +169,8 @@ def _plain(value: object) -> object:
 
 
 def _check_lengths(run: Run) -> None:
-    per_plan = (run.plan_episodes, run.plan_values, run.optimistic_values)
+    gaps = run.plan_values if run.mapped_gaps is None else run.mapped_gaps
+    per_plan = (run.plan_episodes, run.plan_values, run.optimistic_values, gaps)
     if len({len(array) for array in per_plan}) != 1 or len(run.returns) != run.num_episodes:
         raise DamageError("its arrays have inconsistent lengths")
     starts = run.plan_episodes

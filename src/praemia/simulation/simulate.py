@@ -1,4 +1,4 @@
-"""Play a learner on a task and say exactly what it lost.
+"""Play a learner on a task and compute its exact regret.
 
 plan ─▶ evaluate it exactly ─▶ play it, compiled, until the next plan is due ─▶ plan …
 """
@@ -9,6 +9,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole
@@ -57,10 +60,10 @@ def simulate(
     world: World
     if isinstance(task, Task):
         unit, num_shown = task.in_unit_range, task.num_observations
-        optimal: float | None = _in_user_units(task)(solve(unit, keep_values=False).value)
+        optimal: float | None = solve(unit, keep_values=False).value
         world = TaskWorld(unit, learner, num_episodes, key)
     else:
-        # The others are those after an end: nothing depends on what is done there.
+        # The other observations stand for ended episodes, where actions do not matter.
         optimal, num_shown = None, task.num_env_observations
         world = BoxWorld(task, learner, num_episodes, key)
     run_loop(world, num_episodes, on_progress=on_progress)
@@ -72,7 +75,7 @@ def simulate(
         parameters=learner.parameters,
         seed=key,
         num_episodes=num_episodes,
-        optimal_value=optimal,
+        optimal_value=None if optimal is None else in_user_units(optimal),
         plan_episodes=log.plan_episodes[:made].copy(),
         plan_values=in_user_units(log.plan_values[:made].copy()),
         optimistic_values=in_user_units(log.optimistic_values[:made].copy()),
@@ -81,6 +84,7 @@ def simulate(
         seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),
+        mapped_gaps=_mapped_gaps(task, optimal, log.plan_values[:made]),
     )
 
 
@@ -89,8 +93,16 @@ def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
     return partial(task.machine.reward_range.values_from_unit, num_steps=task.horizon)
 
 
+def _mapped_gaps(
+    task: Task | BlackBox, optimal: float | None, plan_values: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Return what plans lose, from values in the unit range; None where the user's units are the same."""
+    known = task.machine.reward_range
+    return None if optimal is None or known.is_unit else (optimal - plan_values) * known.span
+
+
 def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:
-    """Check what a run is asked for, before any work; return the seed as a tuple."""
+    """Check the length and the seed of a run before any work; return the seed as a tuple."""
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_memory(16 * int(num_episodes), f"a record of {num_episodes:,} episodes")
     return seed_key(seed)

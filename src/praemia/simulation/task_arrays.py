@@ -1,4 +1,4 @@
-"""A task as kernels play it: what can be drawn, where each outcome is counted, what an episode can come to."""
+"""A task as kernels play it: what can be drawn, where each outcome is counted, which states an episode can reach."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def _product_outcomes(task: Task) -> OutcomeArrays:
 
 
 def value_arrays(task: Task, valued: bool) -> ValueArrays:
-    """Return what the exact value of a policy is computed from; no states where no values are wanted."""
+    """Return what the exact value of a policy is computed from; without states if values are not needed."""
     tables = new_tables(task.num_observations + len(task.arrays.row_labels), task.num_machine_states)
     arrays = _value_arrays(task)._replace(tables=tables)
     return arrays if valued else arrays._replace(states=np.zeros(0, dtype=np.int32))
@@ -143,9 +143,9 @@ def _value_arrays(task: Task) -> ValueArrays:
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the product states o · M + m that an episode can come to, and how many of them by each step, int64[H].
+    """Return the product states o · M + m that an episode can reach, and how many of them by each step, int64[H].
 
-    They stand in the order of the first step at which an episode can come to them.
+    They are in the order of the first step at which an episode can reach them.
     """
     num_states = task.num_machine_states
     known = np.zeros(task.num_observations * num_states, dtype=bool)

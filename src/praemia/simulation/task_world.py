@@ -1,4 +1,4 @@
-"""A task to play in: whole stretches of episodes in one compiled call, every policy valued exactly."""
+"""Play in a task: many episodes and plans in one compiled call, with the exact value of every policy."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TaskWorld(World):
                 return
 
     def advance(self, most: int) -> None:
-        """Plan and play on; to the end of a run many plans in one compiled call, if the learner's are compiled."""
+        """Plan and play on: many plans in one compiled call, if they are compiled and ``most`` reaches the end."""
         learner, to_the_end = self.learner, self.played + most == len(self.log.returns)
         if isinstance(learner, CompiledLearner) and learner.plans_compiled and to_the_end:
             self._stretch()

@@ -112,7 +112,7 @@ class Comparison:
 
 
 def summarise(setting: str, series: Series) -> Summary:
-    """Sum up the runs of a learner in a setting."""
+    """Summarise the runs of a learner in a setting."""
     return Summary(
         setting=setting,
         learner=series.title,

@@ -16,7 +16,7 @@ from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
 from praemia.models.labels import Label
 from praemia.models.machine import RewardMachine, format_label
-from praemia.models.rules import NOTHING, Outcome, Rule
+from praemia.models.rules import Outcome, Rule
 
 SHOWN = 20
 
@@ -153,8 +153,7 @@ def all_labels(machine: RewardMachine) -> Iterator[Label]:
 
 def is_over(machine: RewardMachine, state: str) -> bool:
     """Tell whether a machine never leaves a state and is never paid in it: for other tools, the episode has ended."""
-    outcomes = [out for rule in machine.rules_from(state) for out in rule.outcomes]
-    return all(out.target == state and out.reward == NOTHING for out in outcomes)
+    return all(outcomes == (Outcome(state),) for outcomes in machine.possible_outcomes(state))
 
 
 def without_stays(rules: Iterable[Rule]) -> tuple[Rule, ...]:
