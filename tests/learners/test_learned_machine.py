@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.stats import kstest
 from strategies import full_task, with_rewards
 
-from praemia import BlackBox, envs, learners, simulate
+from praemia import envs, learners, simulate
 from praemia.errors import ParameterError
 from praemia.learners.base import Experience, LearnerPlan
 from praemia.models.hidden import HiddenSpec
@@ -27,7 +27,7 @@ Label = frozenset[str]
 
 
 def test_the_three_learners_that_were_asked_for_can_learn_the_machine() -> None:
-    assert LEARN == ["headroom", "psrl", "ucbvi-prm"]
+    assert sorted(LEARN) == ["headroom", "psrl", "ucbvi-prm"]
 
 
 @pytest.mark.parametrize("moves_known", [False, True])
@@ -272,7 +272,7 @@ def test_psrl_draws_the_machine_from_its_posterior(moves_known: bool) -> None:
 
 
 def test_the_machine_is_learned_in_a_black_box_too() -> None:
-    from test_black_box_worlds import hide
+    from test_black_box import hide
 
     for seed, name in enumerate(LEARN):
         task = full_task(3)
