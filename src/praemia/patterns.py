@@ -15,6 +15,8 @@ from praemia.errors import ParameterError
 from praemia.formulas.syntax import quoted
 from praemia.models.machine import RewardMachine
 
+MAX_STEPS = 40  # one within the other; formulas are read to a limited depth
+
 
 @dataclass(frozen=True)
 class Pattern:
@@ -32,11 +34,8 @@ class Pattern:
 
 def visit_in_order(*events: str) -> Pattern:
     """Pay once, when some events have happened one after the other, with anything in between."""
-    *first, last = _names(events)
-    text = f"F {last}"
-    for name in reversed(first):
-        text = f"F({name} & X {text})"
-    return Pattern(text)
+    _require_at_most("events", len(events))
+    return Pattern(_in_order(_names(events)))
 
 
 def visit_all(*events: str) -> Pattern:
@@ -59,6 +58,7 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
     """Pay at each step at which every request so far was answered, until one was not answered within some steps."""
     request, response = _names((request, response))
     _require_count("steps", steps)
+    _require_at_most("steps", steps)
     text = response
     for _ in range(steps):
         text = f"({response} | X {text})"
@@ -68,7 +68,16 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
 def at_most(event: str, times: int) -> Pattern:
     """Pay at each step, until an event happens more often than allowed."""
     _require_count("times", times)
-    return Pattern(f"!{visit_in_order(*[event] * (times + 1)).text}", pay="each")
+    _require_at_most("times", times)
+    return Pattern(f"!{_in_order(_names((event,)) * (times + 1))}", pay="each")
+
+
+def _in_order(names: list[str]) -> str:
+    *first, last = names
+    text = f"F {last}"
+    for name in reversed(first):
+        text = f"F({name} & X {text})"
+    return text
 
 
 def _names(events: tuple[str, ...]) -> list[str]:
@@ -80,3 +89,11 @@ def _names(events: tuple[str, ...]) -> list[str]:
 def _require_count(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ParameterError(f"{name}={value!r}; expected a whole number, at least 0")
+
+
+def _require_at_most(what: str, count: int) -> None:
+    if count > MAX_STEPS:
+        raise ParameterError(
+            f"{count} {what}; a pattern has at most {MAX_STEPS}, because its formula is nested that deep: "
+            "build a longer machine with MachineBuilder"
+        )

@@ -139,7 +139,7 @@ def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path}: this is a folder; expected a YAML or JSON file")
+            raise FileError(f"{path}: this is a folder; expected a file")
         if not stat.S_ISREG(status.st_mode):
             raise FileError(f"{path}: this is not a regular file")
         if status.st_size > MAX_BYTES:
@@ -148,7 +148,7 @@ def read_text(path: Path) -> str:
             )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); expected YAML or JSON") from None
+        raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(f"{path}: cannot be read: {reason}") from None

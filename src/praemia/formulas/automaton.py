@@ -105,7 +105,7 @@ def explore(
                 numbers[target] = len(states)
                 states.append(target)
         growth.num_states = len(states)
-        growth.check(len(diagrams), 0)
+        growth.check(len(diagrams), diagrams.num_leaves)
     numbered = Diagrams()
     memo: dict[int, int] = {}
     copied = tuple(copy(diagrams, root, numbered, lambda v: Step(numbers[v[0]], int(v[1])), memo) for root in roots)

@@ -47,10 +47,10 @@ def minimise(diagrams: Diagrams, roots: Sequence[int], targets: Targets, image: 
     return Minimal(class_of, store, new)
 
 
-def reachable(diagrams: Diagrams, roots: Sequence[int], targets: Targets) -> list[int]:
-    """Return the states that can be reached from state 0, nearest first."""
-    found, seen = {0: None}, set[int]()
-    states = [0]
+def reachable(diagrams: Diagrams, roots: Sequence[int], targets: Targets, start: int = 0) -> list[int]:
+    """Return the states that can be reached from a state, nearest first."""
+    found, seen = {start: None}, set[int]()
+    states = [start]
     for state in states:
         waiting = [roots[state]]
         while waiting:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from praemia.errors import ParameterError, did_you_mean
+from praemia.errors import ParameterError
 from praemia.formulas.automaton import Automaton, Step, explore
 from praemia.formulas.diagrams import Diagrams, Growth, copy
 from praemia.formulas.minimise import minimise
@@ -27,7 +28,22 @@ OVER = "nothing more is paid"
 def require_way(pay: str) -> None:
     """Refuse a way to pay that there is not."""
     if pay not in WAYS:
-        raise ParameterError(f"pay={pay!r}{did_you_mean(pay, WAYS)}; expected 'first', 'each' or 'end'")
+        raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
+
+
+class Settled(NamedTuple):
+    """What a step pays, whether satisfaction must be remembered, and whether nothing will ever be paid again."""
+
+    payment: int
+    satisfied: bool
+    is_over: bool
+
+
+def settle(pay: str, satisfied: bool, satisfied_before: bool) -> Settled:
+    """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
+    if pay == "end":
+        return Settled(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
+    return Settled(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
 
 
 def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
@@ -43,7 +59,8 @@ def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
     memo: dict[int, int] = {}
 
     def once(step: Step) -> Step:
-        return Step(done, 1) if step.payment else step
+        payment, _, is_over = settle("first", step.payment > 0, satisfied_before=False)
+        return Step(done if is_over else step.target, payment)
 
     roots = [copy(automaton.diagrams, root, store, once, memo) for root in automaton.roots]
     roots.append(store.leaf(Step(done, 0)))
@@ -52,22 +69,21 @@ def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
 
 def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
     store = Diagrams(growth)
-    memos: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    memos: dict[bool, dict[int, int]] = {False: {}, True: {}}
 
-    def moves(state: tuple[int, int]) -> int:
-        number, satisfied = state
-        return copy(
-            automaton.diagrams,
-            automaton.roots[number],
-            store,
-            lambda step: ((step.target, step.payment), step.payment - satisfied),
-            memos[satisfied],
-        )
+    def moves(state: tuple[int, bool]) -> int:
+        number, before = state
 
-    def meaning(state: tuple[int, int]) -> str:
+        def change(step: Step) -> tuple[tuple[int, bool], int]:
+            payment, satisfied, _ = settle("end", step.payment > 0, before)
+            return (step.target, satisfied), payment
+
+        return copy(automaton.diagrams, automaton.roots[number], store, change, memos[before])
+
+    def meaning(state: tuple[int, bool]) -> str:
         return automaton.meanings[state[0]] + (SATISFIED if state[1] else "")
 
-    return explore(automaton.names, store, (0, 0), moves, meaning, growth)
+    return explore(automaton.names, store, (0, False), moves, meaning, growth)
 
 
 def minimal(automaton: Automaton) -> Automaton:

@@ -259,6 +259,21 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
+def reads_back(guard: Guard) -> bool:
+    """Tell whether ``parse_guard`` makes the same guard of a guard's text, without parsing more than its names."""
+    if isinstance(guard, Else):
+        return True
+    text = str(guard)
+    names_read = all(map(_name_reads_back, guard.propositions()))
+    return names_read and len(text) <= MAX_LENGTH and nesting(text) <= MAX_DEPTH and guard.given({}) == guard
+
+
+@cache
+def _name_reads_back(name: str) -> bool:
+    text = str(Proposition(name))
+    return bool(_NAME.fullmatch(text) or (_QUOTED.fullmatch(text) and unquoted(text) == name))
+
+
 def nesting(text: str) -> int:
     """Bound the depth of the parse tree: the open brackets and the negations that wait for their operand."""
     outer: list[int] = []

@@ -131,6 +131,13 @@ class Reward:
         """The most that can be paid."""
         return max(value + width for value, width in zip(self.values, self.widths, strict=True))
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of an interval from which ``uniform`` makes this law again, bit for bit, if it is one interval."""
+        near = self.lowest + self.widths[0]
+        tried = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
+        return self.lowest, next((high for high in tried if high - self.lowest == self.widths[0]), near)
+
     def __str__(self) -> str:
         if self.is_constant:
             return f"{self.values[0]:g}"

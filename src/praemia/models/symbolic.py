@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 from praemia.errors import SizeError
 from praemia.formulas.booleans import Booleans, Term, where_each
 from praemia.formulas.diagrams import Diagrams, Memo, copy, example_labels
+from praemia.formulas.minimise import reachable
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
 from praemia.models.labels import ENDED
 from praemia.models.machine import RewardMachine
@@ -198,6 +199,12 @@ class SymbolicMachine(RewardMachine):
             else:
                 found[diagram] = max(found[diagrams.low[diagram]], found[diagrams.high[diagram]])
         return [found[root] for root in self.roots]
+
+    def reachable_states(self) -> set[str]:
+        """Return the states that some sequence of labels can lead to."""
+        start = self.index[self.initial]
+        found = reachable(self.diagrams, self.roots, lambda branches: (branch.target for branch in branches), start)
+        return {self.states[number] for number in found}
 
     @cached_property
     def _upwards(self) -> list[int]:
