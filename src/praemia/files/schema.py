@@ -1,9 +1,8 @@
 """What a task file may say, as pydantic models.
 
-A file is checked in two steps. The models here know its form: which keys there are and of which type, and
-which numbers lie in [0, 1]. What the parts mean together (names that must exist, rows that must sum to 1) is
-known by the objects that are built from them. Names may be written as whole numbers; they are text from here
-on.
+A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
+must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
+objects that are built from them. Names may be written as whole numbers; from here on they are text.
 """
 
 from __future__ import annotations

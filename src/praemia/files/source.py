@@ -1,10 +1,9 @@
-"""Read a YAML or JSON file into plain data, and find where each part of it stands.
+"""Read a YAML or JSON file into plain data, and find the line and column of each part.
 
-The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars by a loop of our
-own, so that a file can do nothing but be data: no object is ever constructed, no tag is followed, and nesting
-costs no recursion. Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are text, whatever they
-look like, as in JSON. Aliases are refused altogether: a task has no use for them, and a few lines of them can
-stand for billions of nodes.
+The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars by our own loop, so a
+file can only ever be data: no object is constructed, no tag is followed, and nesting costs no recursion. Scalars follow
+YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are always text, as in JSON. Aliases are refused: a task has no
+use for them, and a few lines of them can expand to billions of nodes.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 
 @dataclass
 class Growth:
-    """The limits of a construction. ``tell`` is called about every two seconds with the size so far, in words."""
+    """The limits of a construction. ``tell`` is called about every two seconds with the size so far, as text."""
 
     max_states: int = MAX_STATES
     max_nodes: int = MAX_NODES
@@ -37,7 +37,7 @@ class Growth:
 
     @property
     def max_values(self) -> int:
-        """How many values diagrams may have: most will be states, and some only come up on the way."""
+        """How many leaves diagrams may have: most become states, others are only met on the way."""
         return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
 
     def check(self, num_nodes: int, num_values: int) -> None:
@@ -61,7 +61,7 @@ class Growth:
 
 
 class Diagrams:
-    """A store of diagrams that share their nodes, which refuses to outgrow limits."""
+    """A store of diagrams that share their nodes; it refuses to grow beyond its limits."""
 
     def __init__(self, growth: Growth | None = None) -> None:
         self.variable: list[int] = []

@@ -1,9 +1,9 @@
-"""When an automaton pays: at the first step that satisfies, at each, or at the end of the trace.
+"""When an automaton pays: at the first step at which the trace so far satisfies, at each such step, or at the end.
 
-each    1 at every step at which what was seen so far satisfies
-first   1 at the first such step, and nothing ever after
-end     the difference of satisfaction (1 or 0; 0 before the first step) step by step: 1 where it begins, −1 where it
-        ends; so what a trace has earned when it ends is 1 if all of it satisfies, and 0 if not
+each    1 at every step at which the trace so far satisfies
+first   1 at the first such step, and nothing after it
+end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it begins, −1 where it is lost; so a trace
+        has earned 1 when it ends if the whole of it satisfies, and 0 if not
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ OVER = "nothing more is paid"
 
 
 def require_way(pay: str) -> None:
-    """Refuse a way to pay that there is not."""
+    """Refuse an unknown way to pay."""
     if pay not in WAYS:
         raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
 
@@ -107,7 +107,7 @@ def _better(first: str, second: str) -> str:
 
 
 def smallest_accepting(automaton: Automaton) -> Automaton:
-    """Return the smallest automaton that accepts the same; where all is decided it means true or false."""
+    """Return the smallest automaton that accepts the same; decided states are given the meaning true or false."""
     small = minimal(automaton)
     meanings = list(small.meanings)
     for state in range(small.num_states):

@@ -1,8 +1,7 @@
 """Machines whose guards are decision diagrams: one for each state, from a label to what happens.
 
-A machine made from a formula may have half a million rules and a few thousand diagram nodes. It is asked for its
-outcomes on labels, as any machine is, and answers by walking down a diagram. Its rules are a view, written out when
-they are asked for.
+A machine made from a formula can have half a million rules and yet only a few thousand diagram nodes. Its outcomes on a
+label are found by walking down a diagram. Its rules are a view, written out on demand.
 """
 
 from __future__ import annotations
@@ -105,7 +104,7 @@ class SymbolicMachine(RewardMachine):
 
     @property
     def written_rules(self) -> tuple[Rule, ...]:
-        """None: nobody wrote its rules."""
+        """Empty: nobody wrote its rules."""
         return ()
 
     @property
@@ -219,7 +218,7 @@ class SymbolicMachine(RewardMachine):
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The machine written out: a rule for each thing that may happen in a state, but for staying there unpaid."""
+        """The machine written out: a rule for everything that can happen in a state, except staying there unpaid."""
         functions, known = Booleans(), literals(self._names)
         memo: dict[int, dict[int, int]] = {}
         found: list[Rule] = []
