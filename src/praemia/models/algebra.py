@@ -110,7 +110,7 @@ def _smallest(
     roots: Sequence[int],
     meanings: Sequence[str],
 ) -> SymbolicMachine:
-    """Merge the states that pay alike for ever; state 0 is the initial one."""
+    """Merge the states that pay the same on every sequence of labels; state 0 is the initial one."""
 
     def image(branches: Branches, classes: Sequence[int]) -> Branches:
         return merged(branch._replace(target=classes[branch.target]) for branch in branches)
@@ -128,7 +128,7 @@ def _smallest(
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> SymbolicMachine:
     """Return the machine that notices events only with some probability, at each step independently.
 
-    An event that is not noticed is taken out of the label for the whole machine: a rule that reads ``!event`` holds.
+    An event that goes unnoticed is removed from the label for the whole machine, so a guard ``!event`` holds.
     """
     if not isinstance(chances, Mapping):
         raise ParameterError(f"chances are {chances!r}; expected a mapping from events to probabilities")

@@ -104,7 +104,7 @@ class Reward:
 
     @classmethod
     def sum(cls, first: Reward, second: Reward) -> Reward:
-        """Return the law of the sum of two independent rewards; two uniform ones have no such law of this kind."""
+        """Return the law of the sum of two independent rewards; the sum of two uniform ones cannot be expressed."""
         pairs = [(i, j) for i in range(len(first.values)) for j in range(len(second.values))]
         if any(first.widths[i] and second.widths[j] for i, j in pairs):
             raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
