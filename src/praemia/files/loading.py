@@ -13,7 +13,7 @@ from pathlib import Path
 from praemia import envs
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
 from praemia.files.building import build_gymnasium, build_machine, build_mdp
-from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
+from praemia.files.formats import STORM, SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import read_multiagent
 from praemia.files.schema import (
@@ -101,12 +101,14 @@ def resolve_task(name_or_path: str) -> Task:
 def looks_like_file(name_or_path: str) -> bool:
     """Tell a file from a built-in name: it exists, it has folders in it, or it ends like a task file."""
     path = Path(name_or_path)
-    return path.name != name_or_path or path.suffix.lower() in SUFFIXES or path.is_file()
+    return path.name != name_or_path or path.suffix.lower() in (*SUFFIXES, STORM) or path.is_file()
 
 
 def _machine_or_source(text: str, path: str | Path, format: str | None, pay: str | None) -> RewardMachine | Source:
     """Return the machine of a text, or its data if that is something else."""
     chosen = format_of(path, format)
+    if format is None and Path(path).suffix.lower() == STORM:
+        raise FileError(f"{path}: {STORM} files are written only; load the task file or the machine it was made from")
     if pay is not None and chosen != "hoa":
         raise ParameterError(f"{path}: pay={pay!r} is for automata (HOA); this file says itself what it pays")
     if is_text_format(chosen):

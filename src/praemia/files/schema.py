@@ -1,9 +1,8 @@
 """What a task file may say, as pydantic models.
 
-A file is checked in two steps. The models here know its form: which keys there are and of which type, and
-which numbers lie in [0, 1]. What the parts mean together (names that must exist, rows that must sum to 1) is
-known by the objects that are built from them. Names may be written as whole numbers; they are text from here
-on.
+A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
+must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
+objects that are built from them. Names may be written as whole numbers; from here on they are text.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from praemia.formulas.paying import WAYS
 from praemia.models.mdp import ROW_TOLERANCE
 from praemia.models.task import MAX_HORIZON
 
@@ -46,6 +46,12 @@ def _two_ends(values: list[float]) -> list[float]:
 def _in_unit_interval(value: float) -> float:
     if not 0.0 <= value <= 1.0 + ROW_TOLERANCE:
         raise ValueError(f"found {value:g}; it must lie in [0, 1]")
+    return value
+
+
+def _way_to_pay(value: str) -> str:
+    if value not in WAYS:
+        raise ValueError(f"found {value!r}; expected 'first', 'each' or 'end'")
     return value
 
 
@@ -157,7 +163,7 @@ class FormulaPart(_Part):
     ltlf: Text | None = None
     regex: Text | None = None
     reward: float | None = None
-    pay: str = "first"
+    pay: Annotated[str, AfterValidator(_way_to_pay)] = "first"
     chance: dict[Name, Unit] = {}
     propositions: list[Name] | None = None
 
@@ -215,6 +221,7 @@ class MdpPart(_Part):
     ) = None
     transitions: list[Row]
     labels: list[LabelPart] = []
+    ended: list[Name] = []
 
 
 class EnvironmentPart(_Part):

@@ -236,6 +236,10 @@ class RewardMachine:
         """Return for each state the highest worth of what a label can bring about there."""
         return self._as_diagrams.highest(worth)
 
+    def reachable_states(self) -> set[str]:
+        """Return the states that some sequence of labels can lead to."""
+        return self._as_diagrams.reachable_states()
+
     def exhaustive_labels(self) -> list[Label]:
         """Return labels on which every state does all that it can do on any label."""
         found: list[Label] = []
