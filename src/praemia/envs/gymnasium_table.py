@@ -5,8 +5,8 @@ terminated), …]``. The table's rewards are not used: a machine pays here, for 
 successor are added up.
 
 The table is indexed by what the environment shows and takes: whole numbers for Discrete spaces, from their start on,
-and tuples of whole numbers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In the
-MDP they are numbered from 0, as ``praemia.envs.spaces`` does, and keep their names.
+and tuples of whole numbers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In
+the MDP they are numbered from 0, as ``praemia.envs.spaces`` does, and keep their names.
 
 Ended episodes. In the table an episode ends by the flag, whatever the row of the observation that was
 reached says (CliffWalking's goal has an ordinary row). Here episodes always last for the horizon, so an
