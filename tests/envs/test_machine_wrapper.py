@@ -275,7 +275,7 @@ def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMa
 def test_settled_states_of_formulas_are_those_in_which_all_is_decided() -> None:
     machine = RewardMachine.from_ltlf("!bad U goal")
     settled = settled_states(machine)
-    assert {m for m in range(machine.num_states)} - settled == {machine.index[machine.initial]}
+    assert set(range(machine.num_states)) - settled == {machine.index[machine.initial]}
 
 
 # Records
