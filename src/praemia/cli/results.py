@@ -1,4 +1,4 @@
-"""``praemia results``: what a folder of runs holds."""
+"""``praemia results`` and ``praemia report``: what a folder of runs holds."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "95% low", "9
 @click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write a row per run as CSV.")
 @click.option("--parquet", "parquet_file", type=click.Path(path_type=Path), help="Write a row per run as parquet.")
 @json_option
-def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_json: bool) -> None:
+def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_json: bool) -> None:
     """List the runs in DIR: tasks, learners, how many runs, and the mean final exact regret with its 95 % interval.
 
     Damaged files are reported and left out.
     """
     from praemia.experiments.store import Store
-    from praemia.statistics.export import write_csv, write_parquet
     from praemia.statistics.stored_runs import group, read_all
+    from praemia.statistics.tables import write_csv, write_parquet
 
     runs, damaged = read_all(Store.open(folder))
     members = group(runs)
@@ -79,3 +79,25 @@ def _line(entry: dict[str, Any], *, with_streams: bool) -> tuple[str, ...]:
     numbers = ("–" if entry[key] is None else f"{entry[key]:.2f}" for key in ("regret", "low", "high", "std"))
     seed = f"{entry['seed']} (streams {entry['streams']})" if with_streams else entry["seed"]
     return (entry["task"], entry["learner"], f"{entry['episodes']:,}", seed, str(entry["runs"]), *numbers)
+
+
+@click.command("report")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="The report; by default DIR/report.html.")
+@click.option("--figures/--no-figures", default=True, help="Draw the figures too, into a folder beside the report.")
+def report_command(folder: Path, out: Path | None, figures: bool) -> None:
+    """Write a report on the runs in DIR: what held, curves, tables, tasks, and how it was made.
+
+    The report is one file that needs no network. Figures are written as PNG and SVG.
+    """
+    from praemia.experiments.store import Store
+    from praemia.report.page import publish, write_report
+
+    store = Store.open(folder)
+    path = folder / "report.html" if out is None else out
+    if not figures:
+        write_report(store, None, path)
+        click.echo(f"the report is {path}")
+        return
+    written = publish(store, None, path)
+    click.echo(f"the report is {path}; {len(written) - 1} files of figures are in {path.parent / 'figures'}")

@@ -1,19 +1,24 @@
-"""Tables of final regrets: one line per learner, one per pair of learners; as CSV and as aligned text."""
+"""Tables of stored runs: a row per learner, per pair of learners, or per run (as CSV or parquet)."""
 
 from __future__ import annotations
 
-import csv
 import io
+import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from praemia.errors import missing_extra
+from praemia.files.atomic_io import write_whole
 from praemia.statistics.intervals import Interval, mean_interval, quotient_interval, sum_interval
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import MIN_RUNS, TOO_FEW, Scale
+from praemia.text_tables import csv_text, number
 
 SUMMARY_HEADER = (
     "setting",
@@ -30,6 +35,20 @@ SUMMARY_HEADER = (
     "seconds per run",
 )
 COMPARISON_HEADER = ("setting", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
+RUN_COLUMNS = (
+    "task",
+    "title",
+    "learner",
+    "parameters",
+    "episodes",
+    "seed",
+    "regret",
+    "optimal_value",
+    "mean_return",
+    "plans",
+    "seconds",
+    "praemia",
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +112,7 @@ class Comparison:
 
 
 def summarise(setting: str, series: Series) -> Summary:
-    """Sum up the runs of a learner in a setting."""
+    """Summarise the runs of a learner in a setting."""
     return Summary(
         setting=setting,
         learner=series.title,
@@ -120,44 +139,44 @@ def compare(setting: str, members: Iterable[Series]) -> list[Comparison]:
     return compared
 
 
-def number(value: float) -> str:
-    """Write a number for people: three or four digits that count, a dash for what is not known."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value) or value == 0.0:
-        return "0" if value == 0.0 else "∞"
-    if abs(value) >= 1000.0:
-        return f"{value:.0f}"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(digits, 4)}f}".replace("-", "−")
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return buffer.getvalue()
-
-
-def plain_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table as aligned text: words to the left, numbers to the right."""
-    body = [tuple(row) for row in rows]
-    right = [bool(body) and all(is_numeric(cell) for cell in column) for column in zip(*body, strict=True)]
-    right = right or [False] * len(header)
-    table = [tuple(header), *body]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in table
+def run_rows(members: Iterable[Series]) -> list[dict[str, Any]]:
+    """Return a row per run, with the columns of ``RUN_COLUMNS``."""
+    return [
+        {
+            "task": series.task,
+            "title": series.title,
+            "learner": run.learner,
+            "parameters": json.dumps(run.parameters, sort_keys=True),
+            "episodes": series.num_episodes,
+            "seed": "-".join(map(str, run.seed)),
+            "regret": None if run.optimal_value is None else float(run.regret[-1]),
+            "optimal_value": run.optimal_value,
+            "mean_return": float(run.returns.mean()),
+            "plans": run.num_plans,
+            "seconds": None if math.isnan(run.seconds) else run.seconds,
+            "praemia": run.versions.get("praemia"),
+        }
+        for series in members
+        for run in series.runs
     ]
-    return "\n".join(lines) + "\n"
 
 
-def is_numeric(cell: str) -> bool:
-    """Tell whether a cell is a number as ``number`` writes them."""
-    return cell in {"–", "∞"} or cell.replace("−", "").replace(".", "").replace(",", "").isdecimal()
+def write_csv(members: Iterable[Series], path: Path) -> None:
+    """Write a row per run as CSV."""
+    rows = [[row[column] for column in RUN_COLUMNS] for row in run_rows(members)]
+    write_whole(path, csv_text(RUN_COLUMNS, rows).encode())
+
+
+def write_parquet(members: Iterable[Series], path: Path) -> None:
+    """Write a row per run as a parquet file."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise missing_extra("parquet needs pyarrow", "parquet") from None
+    types = {"episodes": pyarrow.int64(), "plans": pyarrow.int64()}
+    types |= dict.fromkeys(("regret", "optimal_value", "mean_return", "seconds"), pyarrow.float64())
+    schema = pyarrow.schema([(column, types.get(column, pyarrow.string())) for column in RUN_COLUMNS])
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(run_rows(members), schema=schema), buffer)
+    write_whole(path, buffer.getvalue())
