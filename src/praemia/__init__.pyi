@@ -33,6 +33,7 @@ from praemia.models.rewards import Reward
 from praemia.models.task import Task, TaskSpec
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.simulation import Run, simulate
+from praemia.statistics.frames import load_runs
 
 __version__: str
 
@@ -74,6 +75,7 @@ __all__ = [
     "explore",
     "learners",
     "load_machine",
+    "load_runs",
     "load_task",
     "occupancy",
     "patterns",

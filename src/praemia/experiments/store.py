@@ -113,6 +113,10 @@ class Store:
                 todo.append(job)
         return todo, damaged
 
+    def load(self, path: Path) -> Run:
+        """Return the run in one of the store's files, with the time that it took."""
+        return _read(path)
+
     def files(self) -> list[Path]:
         """Return the files of all runs, in order."""
         return sorted(self.folder.glob("*/*/run-*.npz"))
