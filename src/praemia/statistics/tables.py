@@ -1,4 +1,4 @@
-"""Tables of stored runs: a row per learner, per pair of learners, or per run (as CSV or parquet)."""
+"""Tables of stored runs: a row per learner, or per pair of learners."""
 
 from __future__ import annotations
 
