@@ -17,6 +17,7 @@ __version__ = version("praemia")
 _MODULES = ("envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
+    "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),
@@ -29,6 +30,7 @@ _HOMES = {
     "praemia.models.task": ("Task", "TaskSpec"),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
     "praemia.simulation": ("Run", "simulate"),
+    "praemia.statistics.frames": ("load_runs",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

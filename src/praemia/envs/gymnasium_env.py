@@ -107,10 +107,14 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         except SizeError:
             return status
 
-    def _state(self) -> Any:
+    def shown(self, observation: int, machine_state: int) -> Any:
+        """Return what is shown for an observation and a machine state."""
         if self.flat:
-            return np.int64(self._machine_state * self.task.num_observations + self._observation)
-        return {"observation": np.int64(self._observation), "machine_state": np.int64(self._machine_state)}
+            return np.int64(machine_state * self.task.num_observations + observation)
+        return {"observation": np.int64(observation), "machine_state": np.int64(machine_state)}
+
+    def _state(self) -> Any:
+        return self.shown(self._observation, self._machine_state)
 
     def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
         """Draw an entry of a sparse row."""
