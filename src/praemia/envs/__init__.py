@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from praemia.envs.flower import flower
+from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office
 from praemia.envs.random_tasks import random_task
@@ -24,6 +25,7 @@ __all__ = [
     "describe",
     "flower",
     "from_gymnasium",
+    "grid",
     "make",
     "names",
     "office",

@@ -11,7 +11,7 @@ works w.p. 0.8.
 
 from __future__ import annotations
 
-from praemia.envs.grid import MOVES, Cell, Grid
+from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
 from praemia.errors import unknown_name
 from praemia.models.guards import only

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from praemia.envs.grid import Cell, Grid
+from praemia.envs.grid_kernel import Cell, Grid
 from praemia.errors import SizeError
 
 MAX_SPOTS = 2_500

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from praemia.envs.flower import flower, flower_picture
+from praemia.envs.grid import GridMDP, map_picture
 from praemia.envs.office import office, office_picture
 from praemia.envs.pictures import Mark, Picture, render_text, require_drawable, ring_picture
 from praemia.envs.random_tasks import random_task
 from praemia.envs.riverswim import riverswim, riverswim_picture, riverswim_prm, riverswim_prm_picture
 from praemia.envs.rooms import rooms_picture, two_rooms
 from praemia.envs.svg import render_svg
-from praemia.envs.warehouse import warehouse, warehouse_picture
+from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, PraemiaError, did_you_mean, unknown_name
 from praemia.models.task import Task
 
@@ -36,7 +37,7 @@ class Family:
     Attributes
     ----------
     make : makes the task.
-    picture : draws it from the parameters that are in the name; None for one without a picture of its own.
+    picture : draws it from the parameters that are in the name; None for one that is drawn from its map, or has none.
     suffix : a pattern of what follows ``family-``; its groups are the parameters.
     examples : names that stand for the family in lists and tests.
     gymnasium_id : its name in Gymnasium.
@@ -71,7 +72,7 @@ FAMILIES = {
     ),
     "warehouse": Family(
         warehouse,
-        warehouse_picture,
+        None,
         f"(?P<size>{_NUMBER})",
         ("warehouse-3", "warehouse-4", "warehouse-5"),
         "praemia/Warehouse-v0",
@@ -164,6 +165,8 @@ def picture(task: Task | str) -> Picture:
     """
     task = make(task) if isinstance(task, str) else task
     require_drawable(task.num_observations)
+    if isinstance(task.mdp, GridMDP):
+        return map_picture(task, task.mdp.map)
     own = _own_picture(task.name)
     # A task from a file may bear a built-in name by chance; then the numbers of observations tell.
     return own if own is not None and len(own.spots) == task.num_observations else _ring(task)

@@ -1,6 +1,6 @@
 """Write tasks and machines to files that load back to the same machine and the same arrays.
 
-Numbers are written with all their digits. A labelling by rules is written as its rules; one by a function is
+Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is written as its rules; one by a function is
 written as a rule for each transition that can happen and has a label. Other tools' formats are in ``formats``.
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from praemia.envs.grid import GridMDP
 from praemia.errors import ModelError, PraemiaError
 from praemia.files.atomic_io import write_whole
 from praemia.files.formats import format_of, is_text_format, write_machine_text
@@ -93,7 +94,9 @@ def dump_machine(machine: RewardMachine) -> str:
 
 
 def _task_record(task: Task) -> dict[str, Any]:
-    return {"mdp": _mdp_record(task.mdp), "machine": _short_record(task.machine), "horizon": task.horizon}
+    mdp = task.mdp
+    world = {"grid": mdp.map.record()} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
+    return {**world, "machine": _short_record(task.machine), "horizon": task.horizon}
 
 
 def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
