@@ -105,7 +105,7 @@ def test_a_letter_of_the_legend_is_no_arrow_and_no_start() -> None:
     assert kernel[1, 3, 0] == 1.0
     task = make("S.h", legend={"S": "goal"}, start="h", slip=0.0)
     assert task.mdp.start_probs.tolist() == [0.0, 0.0, 1.0]
-    with pytest.raises(ModelError, match="'S' is explained otherwise.*start"):
+    with pytest.raises(ModelError, match=r"'S' is explained otherwise.*start"):
         make("S.h", legend={"S": "goal"})
 
 

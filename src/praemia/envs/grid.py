@@ -34,16 +34,17 @@ def grid(
 ) -> Task:
     """Make a task from a map.
 
-    ``#`` is a wall and ``.`` is floor. Episodes start on ``S``; with several, each is as likely. A cell ``>``, ``<``, ``^``
-    or ``v`` can be left in this direction only. Observations are the cells that are not walls, row by row, called ``r,c``.
+    ``#`` is a wall and ``.`` is floor. Episodes start on ``S``; with several, each is as likely. A cell ``>``, ``<``,
+    ``^`` or ``v`` can be left in this direction only. Observations are the cells that are not walls, row by row, called
+    ``r,c``.
 
     Parameters
     ----------
     text : the rows of the map, all of one length.
     machine, horizon : what is paid, and the number of steps of an episode.
     legend : a letter -> the propositions that reaching its cell, or staying there, makes true: one name or several.
-    rooms : a letter -> the propositions of the room it stands in, true in every cell of the room; walls and doors (``+``)
-        separate rooms.
+    rooms : a letter -> the propositions of the room it stands in, true in every cell of the room; walls and doors
+        (``+``) separate rooms.
     start : the letter of the cells in which episodes start, in place of ``S``.
     slip : the probabilities with which a move goes as meant, to the right of that, to the left of it, nowhere; or one
         number, the probability of going to a side, half of it to each. A move that is not possible stays.

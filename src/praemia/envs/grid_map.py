@@ -125,8 +125,8 @@ class GridMap:
             shared = np.argwhere((self.letters == other) & np.isin(self._regions, named))
             if len(shared):
                 raise ModelError(
-                    f"{_place(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a door "
-                    f"({DOOR!r}) between them, or mark every cell with a letter of the legend"
+                    f"{_place(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a "
+                    f"door ({DOOR!r}) between them, or mark every cell with a letter of the legend"
                 )
         return np.isin(self._regions, named)
 
@@ -189,8 +189,8 @@ def read_slip(slip: object) -> Slip:
     right = given.shape == (4,) and np.all(given >= 0.0) and abs(float(given.sum()) - 1.0) <= ROW_TOLERANCE
     if not right:
         raise ModelError(
-            f"slip={slip!r}; expected four probabilities with sum 1 (as meant, to the right of it, to the left, nowhere), "
-            "or one number from 0 to 1 for both sides together"
+            f"slip={slip!r}; expected four probabilities with sum 1 (as meant, to the right of it, to the left, "
+            "nowhere), or one number from 0 to 1 for both sides together"
         )
     meant, to_right, to_left, nowhere = given.tolist()
     return meant, to_right, to_left, nowhere

@@ -1,4 +1,4 @@
-"""Lay records out as YAML or JSON text: a line for each key, each item of a list of lists or mappings, each row of a map."""
+"""Lay records out as YAML or JSON text: a line for each key, each item of a list, each row of a map."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Write tasks and machines to files that load back to the same machine and the same arrays.
 
-Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is written as its rules; one by a function is
-written as a rule for each transition that can happen and has a label. Other tools' formats are in ``formats``.
+Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is
+written as its rules; one by a function is written as a rule for each transition that can happen and has a label. Other
+tools' formats are in ``formats``.
 """
 
 from __future__ import annotations
