@@ -16,6 +16,7 @@ __version__ = version("praemia")
 
 _ROOMS = ("envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
+    "praemia.drawing.show": ("show",),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
@@ -28,7 +29,9 @@ _HOMES = {
     "praemia.models.rewards": ("Reward",),
     "praemia.models.task": ("Task", "TaskSpec"),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
+    "praemia.planning.policies": ("Policy",),
     "praemia.simulation": ("Run", "simulate"),
+    "praemia.simulation.rollout": ("rollout",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

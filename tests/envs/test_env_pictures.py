@@ -65,7 +65,7 @@ def test_markup_in_a_title_stays_text() -> None:
     assert "x < y & z" in texts
 
 
-def test_many_observations_are_drawn_in_rows() -> None:
+def test_many_observations_are_drawn_by_their_distance_from_the_start() -> None:
     task = envs.make("random-100x2x2-0")
     text = envs.text_picture(task)
     assert all(f" {o} " in text.replace("\n", " ") for o in range(100))

@@ -1,37 +1,40 @@
-"""Maps of a task: where the optimal policy spends its time, and what it does there.
+"""A policy as a figure: a map for each machine state, where it goes and what it does there, and the machine beside them.
 
-One panel per machine state that matters. A place is the darker, the more often it is visited in an episode in that
-machine state; the arrow is the action that is taken there most often over the steps of an episode (the policy may
-change its mind with the time left). Only tasks whose actions are moves in the plane have a map.
+A place is the darker, the more often it is visited in an episode in that machine state, and grey where it never is. The
+arrow is the action that is taken there most often over the steps of an episode (a policy may change its mind with the
+time left). Where actions are no moves in the plane, their names stand in the places.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from praemia.drawing.style import INK, new_figure
+from praemia.drawing.machine_axes import POINTS, MachineLayout, draw_layout
+from praemia.drawing.policy_view import MOVES, NEVER, PolicyView
+from praemia.drawing.style import GREY, INK, blank_figure
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.errors import PraemiaError
 from praemia.models.task import Task
-from praemia.planning.exact import occupancy, solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
-NEVER = 1e-12
-MAX_PANELS = 6
-LENGTH = 0.3  # half an arrow, in cells
+WALL, LINE, UNVISITED = "#454C57", "#AEB6C0", "#E3E5E8"
+ARROW = 0.3  # half an arrow, in cells
+MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 0.25, 0.5, 0.3, 0.35, 0.75  # inches
+MAX_WIDTH = 11.0
+MAX_MACHINE = 14  # states; larger machines have a drawing of their own
 
 
 def has_map(task: Task) -> bool:
     """Tell whether a task can be drawn as a map: its actions are moves, and it has a picture."""
-    if not all(task.mdp.action_name(a) in ARROWS for a in range(task.num_actions)):
+    if not all(task.mdp.action_name(a) in MOVES for a in range(task.num_actions)):
         return False
     try:
         return bool(picture(task).spots)
@@ -39,93 +42,168 @@ def has_map(task: Task) -> bool:
         return False
 
 
-def policy_map(task: Task) -> Figure:
-    """Draw the optimal policy and its occupancy."""
-    plan = solve(task)
-    visits = occupancy(task, plan.policy).states[:-1]
-    shown = picture(task)
-    total = visits.sum(axis=0)
-    states = [m for m in range(task.num_machine_states) if total[m].max() > NEVER and plan.values[0, m].max() > 0.0]
-    states = states[:MAX_PANELS]
-    across, down = shown.extent
-    stacked = across > 3 * down
-    figure = new_figure(
-        *_size(across, down, len(states), stacked), f"{task.name}: the optimal policy, and where it goes"
-    )
-    brightest = float(total[states].max())
-    for place, m in enumerate(states):
-        layout = (len(states), 1, place + 1) if stacked else (1, len(states), place + 1)
-        axes = figure.add_subplot(*layout)
-        _draw(axes, task, shown, total[m] / brightest, _favourite(plan.policy[:, m], visits[:, m], task.num_actions))
-        axes.set_title(f"machine state {task.machine.states[m]!r}", fontsize=9, loc="left", color=INK)
-    _colour_bar(figure, brightest, stacked)
+def policy_map(task: Task, policy: ArrayLike | None = None) -> Figure:
+    """Draw a policy, the optimal one if none is given."""
+    return draw_view(PolicyView.of(task, policy))
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Where panels and machine go, in inches from the top left."""
+
+    cell: float
+    columns: int
+    panel: tuple[float, float]
+    panels: tuple[float, float]
+    machine: tuple[float, float]
+    beside: bool
+    scale: float
+
+    @classmethod
+    def of(cls, view: PolicyView, layout: MachineLayout | None) -> _Page:
+        across, down = view.shown.extent
+        unit = 0.62 if view.has_map else 0.8
+        cell = min(unit, MAX_WIDTH / across, 7.0 / down)
+        panel = (max(across * cell, 1.9), down * cell + PANEL_HEAD)
+        columns = max(1, min(len(view.states), int((MAX_WIDTH + GAP) // (panel[0] + GAP))))
+        rows = -(-len(view.states) // columns)
+        panels = (columns * (panel[0] + GAP) - GAP, rows * (panel[1] + GAP) - GAP)
+        if layout is None:
+            return cls(cell, columns, panel, panels, (0.0, 0.0), False, 1.0)
+        scale = min(0.85, MAX_WIDTH * POINTS / layout.width)
+        size = scale * layout.width / POINTS, scale * layout.height / POINTS
+        return cls(cell, columns, panel, panels, size, panels[0] + GAP + size[0] <= MAX_WIDTH + 1.0, scale)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        below = 0.0 if self.beside or not self.machine[0] else self.machine[1]
+        width = self.panels[0] + GAP + self.machine[0] if self.beside else max(self.panels[0], self.machine[0])
+        height = max(self.panels[1], self.machine[1] if self.beside else 0.0)
+        return max(width, 4.6) + 2 * MARGIN, HEAD + height + FOOT + below + MARGIN
+
+
+def draw_view(view: PolicyView) -> Figure:
+    """Draw what there is to see of a policy."""
+    machine = view.task.machine
+    layout = MachineLayout.of(machine) if machine.num_states <= MAX_MACHINE else None
+    page = _Page.of(view, layout)
+    figure = blank_figure(*page.size)
+    figure.text(MARGIN / page.size[0], 1 - 0.3 / page.size[1], view.title, fontsize=11, fontweight="bold", color=INK)
+    brightest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
+    for place, m in enumerate(view.states):
+        row, column = divmod(place, page.columns)
+        left, top = MARGIN + column * (page.panel[0] + GAP), HEAD + row * (page.panel[1] + GAP) + PANEL_HEAD
+        across, down = view.shown.extent
+        axes = add_axes(figure, left, top, across * page.cell, down * page.cell)
+        figure.text(
+            left / page.size[0],
+            1 - (top - 0.09) / page.size[1],
+            f"machine state {machine.states[m]!r}",
+            fontsize=9,
+            color=INK,
+        )
+        draw_panel(axes, view, m, brightest)
+    _legend(figure, page, brightest)
+    if layout is not None:
+        _place_machine(figure, page, layout)
     return figure
 
 
-def _size(across: float, down: float, panels: int, stacked: bool) -> tuple[float, float]:
-    cell = min(0.62, 9.0 / max(across, 1.0))
-    width, height = across * cell, down * cell
-    if stacked:
-        return max(4.6, width + 1.4), (height + 0.45) * panels + 0.6
-    return max(4.6, (width + 0.4) * panels + 1.0), height + 1.1
+def add_axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Add axes of a size in inches, at a distance from the top left."""
+    across, down = figure.get_size_inches()
+    return figure.add_axes((left / across, 1 - (top + height) / down, width / across, height / down))
 
 
-def _favourite(policy: NDArray[np.int16], visits: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
-    """Return the action taken most often at each place, −1 where the policy never is; both arguments are [H, O]."""
-    weights = np.stack([(visits * (policy == a)).sum(axis=0) for a in range(num_actions)])
-    best: NDArray[np.int64] = weights.argmax(axis=0)
-    return np.where(weights.sum(axis=0) > NEVER, best, -1)
+def draw_panel(axes: Axes, view: PolicyView, m: int, brightest: float) -> None:
+    """Draw the map of one machine state."""
+    shade = view.visits[m] / brightest
+    draw_cells(axes, view.shown, shade, view.visits[m] <= NEVER)
+    for o in np.flatnonzero(view.actions[m] >= 0).tolist():
+        spot, name = view.shown.spots[o], view.action_name(m, o)
+        if view.has_map:
+            _arrow(axes, spot.x, spot.y, MOVES[name], ink(float(shade[o])))
+        else:
+            axes.text(spot.x, spot.y + 0.24, name, fontsize=6, ha="center", va="center", color=ink(float(shade[o])))
 
 
-def _draw(axes: Axes, task: Task, shown: Picture, shade: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    from matplotlib.patches import Rectangle
+def draw_cells(
+    axes: Axes, shown: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_] | None = None
+) -> None:
+    """Draw the places of a picture with walls and marks, the darker the larger ``shade``, float64[O] in [0, 1].
+
+    Where ``never``, bool[O], holds, they are grey.
+    """
+    from matplotlib.patches import Circle, Rectangle
 
     width, height = shown.extent
     axes.set(xlim=(-0.05, width + 0.05), ylim=(height + 0.05, -0.05), aspect="equal")
     axes.axis("off")
     for x, y in shown.blocks:
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="#454C57"))
-    for o, spot in enumerate(shown.spots):
-        tint = _tint(float(shade[o]))
-        axes.add_patch(
-            Rectangle((spot.x - 0.5, spot.y - 0.5), 1, 1, facecolor=tint, edgecolor="#AEB6C0", linewidth=0.8)
-        )
-        if actions[o] >= 0:
-            _arrow(axes, spot.x, spot.y, ARROWS[task.mdp.action_name(int(actions[o]))], dark=shade[o] > 0.6)
-        if spot.mark and spot.mark.role != "plain":
-            axes.text(
-                spot.x - 0.42, spot.y - 0.26, spot.mark.symbol, fontsize=7, fontweight="bold", color=_ink(shade[o])
-            )
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=WALL, edgecolor=WALL))
+    for i, j in shown.links:
+        a, b = shown.spots[i], shown.spots[j]
+        axes.plot([a.x, b.x], [a.y, b.y], color=LINE, linewidth=0.6, zorder=0)
+    for o, (spot, level) in enumerate(zip(shown.spots, shade.tolist(), strict=True)):
+        colour = UNVISITED if never is not None and never[o] else tint(level)
+        if shown.round:
+            axes.add_patch(Circle((spot.x, spot.y), 0.42, facecolor=colour, edgecolor=LINE, linewidth=0.8))
+        else:
+            corner = (spot.x - 0.5, spot.y - 0.5)
+            axes.add_patch(Rectangle(corner, 1, 1, facecolor=colour, edgecolor=LINE, linewidth=0.8))
+        if spot.mark and (shown.round or spot.mark.meaning):
+            x, y = (spot.x, spot.y - 0.1) if shown.round else (spot.x - 0.34, spot.y - 0.3)
+            look = {"fontsize": 7, "fontweight": "bold", "color": ink(level)}
+            axes.text(x, y, spot.mark.symbol, ha="center", va="center", parse_math=False, **look)
     for x0, y0, x1, y1 in shown.walls:
-        axes.plot([x0, x1], [y0, y1], color="#454C57", linewidth=1.8, solid_capstyle="round")
+        axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=1.8, solid_capstyle="round")
 
 
-def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], *, dark: bool) -> None:
-    colour = "white" if dark else INK
+def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str) -> None:
     dx, dy = way
     if (dx, dy) == (0.0, 0.0):
         axes.plot([x], [y], "o", color=colour, markersize=4)
         return
-    tip, tail = (x + LENGTH * dx, y + LENGTH * dy), (x - LENGTH * dx, y - LENGTH * dy)
+    tip, tail = (x + ARROW * dx, y + ARROW * dy), (x - ARROW * dx, y - ARROW * dy)
     look = {"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
     axes.annotate("", xy=tip, xytext=tail, arrowprops=look)
 
 
-def _tint(shade: float) -> tuple[float, float, float]:
-    """Mix white and the palette's blue."""
+def tint(shade: float) -> tuple[float, float, float]:
+    """Return a colour from white (0) to dark blue (1)."""
     red, green, blue = (1.0 - shade * (1.0 - part) for part in (0.0, 0.31, 0.55))
     return red, green, blue
 
 
-def _ink(shade: float) -> str:
+def ink(shade: float) -> str:
+    """Return the colour of what is written on a tint."""
     return "white" if shade > 0.6 else INK
 
 
-def _colour_bar(figure: Figure, brightest: float, stacked: bool) -> None:
+def _legend(figure: Figure, page: _Page, brightest: float) -> None:
+    """Draw the scale of the tints, and the grey, below the panels."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.patches import Rectangle
 
-    colours = LinearSegmentedColormap.from_list("visits", [_tint(0.0), _tint(1.0)])
-    bar = figure.colorbar(ScalarMappable(Normalize(0.0, brightest), colours), ax=figure.axes, shrink=0.85, aspect=14)
-    bar.set_label("visits per episode", fontsize=8)
-    bar.ax.tick_params(labelsize=7)
+    top = HEAD + page.panels[1] + 0.2
+    colours = LinearSegmentedColormap.from_list("visits", [tint(0.0), tint(1.0)])
+    bar = add_axes(figure, MARGIN, top, 1.6, 0.12)
+    scale = figure.colorbar(ScalarMappable(Normalize(0.0, brightest), colours), cax=bar, orientation="horizontal")
+    scale.set_label("visits per episode", fontsize=8, color=GREY)
+    scale.ax.tick_params(labelsize=7, colors=GREY)
+    scale.outline.set_edgecolor(LINE)  # type: ignore[operator]
+    grey = add_axes(figure, MARGIN + 2.0, top, 2.0, 0.12)
+    grey.set(xlim=(0, 2.0), ylim=(0, 0.12))
+    grey.axis("off")
+    grey.add_patch(Rectangle((0, 0), 0.3, 0.12, facecolor=UNVISITED, edgecolor=LINE))
+    grey.text(0.38, 0.05, "never visited", fontsize=8, color=GREY, va="center")
+
+
+def _place_machine(figure: Figure, page: _Page, layout: MachineLayout) -> None:
+    width, height = page.machine
+    if page.beside:
+        left, top = MARGIN + page.panels[0] + GAP, HEAD + max(0.0, (page.panels[1] - height) / 2)
+    else:
+        left, top = MARGIN, HEAD + page.panels[1] + FOOT
+    draw_layout(add_axes(figure, left, top, width, height), layout, page.scale)

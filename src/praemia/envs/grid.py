@@ -145,14 +145,14 @@ def _role(task: Task, label: Label) -> Role:
         for outcome in machine.outcomes(state, label):
             if outcome.reward.mean > 0.0:
                 return "goal"
-            if outcome.reward.mean < 0.0 or (outcome.target != state and _is_over(task, outcome.target)):
+            if outcome.reward.mean < 0.0 or (outcome.target != state and is_over(task, outcome.target)):
                 role = "danger"
             elif outcome.target != state and role == "plain":
                 role = "waypoint"
     return role
 
 
-def _is_over(task: Task, state: str) -> bool:
+def is_over(task: Task, state: str) -> bool:
     """Tell whether a machine state is never left and pays nothing, on the labels of the task."""
     outcomes = (out for label in task.mdp.label_sets for out in task.machine.outcomes(state, label))
     return all(out.target == state and out.reward.mean == 0.0 for out in outcomes)
