@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("examples/*.md")])
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 FORBIDDEN = ("/work", "shared/", "/home/", "/tmp/", "pypi", "localhost")
-WORLDS = ("mdp:", "environment:", "gymnasium:")
+WORLDS = ("mdp:", "grid:", "environment:", "gymnasium:")
 
 named = pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from praemia.cli.completion import complete_tasks
 from praemia.cli.compiling import compiling_notice
+from praemia.cli.completion import complete_tasks
 from praemia.errors import ParameterError
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
@@ -18,9 +18,11 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 
 @click.command("show")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option("--policy", default="optimal", show_default=True, metavar="RUN|optimal", help="A file with a run or a policy.")
+@click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .txt, or .gif (an episode)")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .txt; .gif: an episode"
+)
 def command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
@@ -75,20 +77,16 @@ def _animate(played: Any) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from praemia.drawing.episodes import status, watched
+    from praemia.drawing.episodes import scenes
     from praemia.envs.pictures import render_text
     from praemia.envs.registry import picture
 
-    shown, steps, total = picture(played.task), watched(played), 0.0
-    scenes: list[tuple[int, int, str]] = [(steps[0].observation, steps[0].machine_state, status(played.task, None, 0.0))]
-    for step in steps:
-        total += step.reward
-        scenes.append((step.next_observation, step.next_machine_state, status(played.task, step, total)))
+    shown = picture(played.task)
     with Live(console=Console(), auto_refresh=False) as live:
-        for o, m, line in scenes:
-            scene = Text(render_text(shown, here=o))
+        for observation, machine_state, line in scenes(played):
+            scene = Text(render_text(shown, here=observation))
             for i, name in enumerate(played.task.machine.states):
-                scene.append(f" {name} ", style="reverse" if i == m else "dim")
+                scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
             scene.append(f"\n{line}\n")
             live.update(scene, refresh=True)
             time.sleep(PAUSE)

@@ -1,4 +1,4 @@
-"""Draw a machine inside a figure: Graphviz says where everything goes, matplotlib draws it, with a state lit if wanted."""
+"""Draw a machine inside a figure: Graphviz says where everything goes, and matplotlib draws it, with a state lit."""
 
 from __future__ import annotations
 
@@ -112,6 +112,12 @@ class _Pen:
         side = {"c": "center", "l": "left", "r": "right"}[operation["align"]]
         size = self._size * self._scale * 0.92  # matplotlib's letters are a little wider than Graphviz reckons
         self._axes.text(
-            x, y + BASELINE * self._size, operation["text"], ha=side, va="baseline", fontsize=size, color=self._ink,
+            x,
+            y + BASELINE * self._size,
+            operation["text"],
+            ha=side,
+            va="baseline",
+            fontsize=size,
+            color=self._ink,
             parse_math=False,
         )

@@ -1,4 +1,4 @@
-"""A policy as a figure: a map for each machine state, where it goes and what it does there, and the machine beside them.
+"""A policy as a figure: for each machine state a map of where it goes and what it does, and the machine beside them.
 
 A place is the darker, the more often it is visited in an episode in that machine state, and grey where it never is. The
 arrow is the action that is taken there most often over the steps of an episode (a policy may change its mind with the
@@ -8,7 +8,7 @@ time left). Where actions are no moves in the plane, their names stand in the pl
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 WALL, LINE, UNVISITED = "#454C57", "#AEB6C0", "#E3E5E8"
 ARROW = 0.3  # half an arrow, in cells
 MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 0.25, 0.5, 0.3, 0.35, 0.75  # inches
-MAX_WIDTH = 11.0
+MAX_WIDTH, MAX_HEIGHT, MIN_PANEL = 12.0, 8.0, 1.9
 MAX_MACHINE = 14  # states; larger machines have a drawing of their own
+LEGIBLE = 0.55  # the smallest scale of a machine
+DENSE = 2  # links for each place, from which on they are drawn thin
 
 
 def has_map(task: Task) -> bool:
@@ -62,49 +64,65 @@ class _Page:
     @classmethod
     def of(cls, view: PolicyView, layout: MachineLayout | None) -> _Page:
         across, down = view.shown.extent
-        unit = 0.62 if view.has_map else 0.8
-        cell = min(unit, MAX_WIDTH / across, 7.0 / down)
-        panel = (max(across * cell, 1.9), down * cell + PANEL_HEAD)
-        columns = max(1, min(len(view.states), int((MAX_WIDTH + GAP) // (panel[0] + GAP))))
-        rows = -(-len(view.states) // columns)
-        panels = (columns * (panel[0] + GAP) - GAP, rows * (panel[1] + GAP) - GAP)
+        count = len(view.states)
+        # The columns that leave most room for a cell, within a page; of several, the most.
+        cell, columns = max((_cell_size(view, columns), columns) for columns in range(1, count + 1))
+        panel = (max(across * cell, MIN_PANEL), down * cell + PANEL_HEAD)
+        panels = (columns * (panel[0] + GAP) - GAP, -(-count // columns) * (panel[1] + GAP) - GAP)
         if layout is None:
             return cls(cell, columns, panel, panels, (0.0, 0.0), False, 1.0)
-        scale = min(0.85, MAX_WIDTH * POINTS / layout.width)
+        scale = machine_scale(layout)
         size = scale * layout.width / POINTS, scale * layout.height / POINTS
-        return cls(cell, columns, panel, panels, size, panels[0] + GAP + size[0] <= MAX_WIDTH + 1.0, scale)
+        return cls(cell, columns, panel, panels, size, panels[0] + GAP + size[0] <= MAX_WIDTH, scale)
 
     @property
     def size(self) -> tuple[float, float]:
-        below = 0.0 if self.beside or not self.machine[0] else self.machine[1]
+        below = 0.0 if self.beside else self.machine[1]
         width = self.panels[0] + GAP + self.machine[0] if self.beside else max(self.panels[0], self.machine[0])
         height = max(self.panels[1], self.machine[1] if self.beside else 0.0)
         return max(width, 4.6) + 2 * MARGIN, HEAD + height + FOOT + below + MARGIN
 
 
+def _cell_size(view: PolicyView, columns: int) -> float:
+    across, down = view.shown.extent
+    rows = -(-len(view.states) // columns)
+    wide = (MAX_WIDTH - (columns - 1) * GAP) / columns / across
+    high = (MAX_HEIGHT - rows * (PANEL_HEAD + GAP)) / rows / down
+    return min(0.62 if view.has_map else 0.8, wide, high)
+
+
+def machine_layout(task: Task) -> MachineLayout | None:
+    """Lay the machine of a task out; None if it is too large to be legible beside a map."""
+    if task.num_machine_states > MAX_MACHINE:
+        return None
+    layout = MachineLayout.of(task.machine)
+    return layout if machine_scale(layout) >= LEGIBLE else None
+
+
+def machine_scale(layout: MachineLayout) -> float:
+    return min(0.85, MAX_WIDTH * POINTS / layout.width, MAX_HEIGHT * POINTS / layout.height)
+
+
 def draw_view(view: PolicyView) -> Figure:
     """Draw what there is to see of a policy."""
-    machine = view.task.machine
-    layout = MachineLayout.of(machine) if machine.num_states <= MAX_MACHINE else None
+    layout = machine_layout(view.task)
     page = _Page.of(view, layout)
-    figure = blank_figure(*page.size)
-    figure.text(MARGIN / page.size[0], 1 - 0.3 / page.size[1], view.title, fontsize=11, fontweight="bold", color=INK)
+    width, height = page.size
+    figure = blank_figure(width, height)
+    figure.text(MARGIN / width, 1 - 0.3 / height, view.title, fontsize=11, fontweight="bold", color=INK)
     brightest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
+    across, down = view.shown.extent
     for place, m in enumerate(view.states):
         row, column = divmod(place, page.columns)
         left, top = MARGIN + column * (page.panel[0] + GAP), HEAD + row * (page.panel[1] + GAP) + PANEL_HEAD
-        across, down = view.shown.extent
-        axes = add_axes(figure, left, top, across * page.cell, down * page.cell)
-        figure.text(
-            left / page.size[0],
-            1 - (top - 0.09) / page.size[1],
-            f"machine state {machine.states[m]!r}",
-            fontsize=9,
-            color=INK,
-        )
-        draw_panel(axes, view, m, brightest)
+        name = f"machine state {view.task.machine.states[m]!r}"
+        figure.text(left / width, 1 - (top - 0.09) / height, name, fontsize=9, color=INK, parse_math=False)
+        draw_panel(add_axes(figure, left, top, across * page.cell, down * page.cell), view, m, brightest, page.cell)
     _legend(figure, page, brightest)
-    if layout is not None:
+    if layout is None:
+        note = f"The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it."
+        figure.text(MARGIN / width, 0.12 / height, note, fontsize=8, color=GREY)
+    else:
         _place_machine(figure, page, layout)
     return figure
 
@@ -115,24 +133,26 @@ def add_axes(figure: Figure, left: float, top: float, width: float, height: floa
     return figure.add_axes((left / across, 1 - (top + height) / down, width / across, height / down))
 
 
-def draw_panel(axes: Axes, view: PolicyView, m: int, brightest: float) -> None:
-    """Draw the map of one machine state."""
+def draw_panel(axes: Axes, view: PolicyView, m: int, brightest: float, cell: float) -> None:
+    """Draw the map of one machine state, with cells of so many inches."""
     shade = view.visits[m] / brightest
-    draw_cells(axes, view.shown, shade, view.visits[m] <= NEVER)
+    draw_cells(axes, view.shown, shade, view.visits[m] <= NEVER, cell)
+    lower = 0.16 if view.shown.round else 0.0  # below the number of a place
     for o in np.flatnonzero(view.actions[m] >= 0).tolist():
-        spot, name = view.shown.spots[o], view.action_name(m, o)
+        spot, name, colour = view.shown.spots[o], view.action_name(m, o), ink(float(shade[o]))
         if view.has_map:
-            _arrow(axes, spot.x, spot.y, MOVES[name], ink(float(shade[o])))
+            _arrow(axes, spot.x, spot.y + lower, MOVES[name], colour, cell)
         else:
-            axes.text(spot.x, spot.y + 0.24, name, fontsize=6, ha="center", va="center", color=ink(float(shade[o])))
+            look: dict[str, Any] = {"fontsize": max(5.0, 9.0 * cell), "color": colour, "parse_math": False}
+            axes.text(spot.x, spot.y + lower, name, ha="center", va="center", **look)
 
 
 def draw_cells(
-    axes: Axes, shown: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_] | None = None
+    axes: Axes, shown: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_] | None = None, cell: float = 0.62
 ) -> None:
     """Draw the places of a picture with walls and marks, the darker the larger ``shade``, float64[O] in [0, 1].
 
-    Where ``never``, bool[O], holds, they are grey.
+    Where ``never``, bool[O], holds, they are grey. Cells have a size of ``cell`` inches.
     """
     from matplotlib.patches import Circle, Rectangle
 
@@ -141,32 +161,37 @@ def draw_cells(
     axes.axis("off")
     for x, y in shown.blocks:
         axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=WALL, edgecolor=WALL))
+    thickness = 0.8 if len(shown.links) < DENSE * len(shown.spots) else 0.2
     for i, j in shown.links:
         a, b = shown.spots[i], shown.spots[j]
-        axes.plot([a.x, b.x], [a.y, b.y], color=LINE, linewidth=0.6, zorder=0)
+        axes.plot([a.x, b.x], [a.y, b.y], color=LINE, linewidth=thickness, zorder=0)
     for o, (spot, level) in enumerate(zip(shown.spots, shade.tolist(), strict=True)):
         colour = UNVISITED if never is not None and never[o] else tint(level)
-        if shown.round:
-            axes.add_patch(Circle((spot.x, spot.y), 0.42, facecolor=colour, edgecolor=LINE, linewidth=0.8))
-        else:
-            corner = (spot.x - 0.5, spot.y - 0.5)
-            axes.add_patch(Rectangle(corner, 1, 1, facecolor=colour, edgecolor=LINE, linewidth=0.8))
-        if spot.mark and (shown.round or spot.mark.meaning):
-            x, y = (spot.x, spot.y - 0.1) if shown.round else (spot.x - 0.34, spot.y - 0.3)
-            look = {"fontsize": 7, "fontweight": "bold", "color": ink(level)}
-            axes.text(x, y, spot.mark.symbol, ha="center", va="center", parse_math=False, **look)
+        corner, centre = (spot.x - 0.5, spot.y - 0.5), (spot.x, spot.y)
+        place = Circle(centre, 0.42) if shown.round else Rectangle(corner, 1, 1)
+        place.set(facecolor=colour, edgecolor=LINE, linewidth=0.8)
+        axes.add_patch(place)
+        if spot.mark and (shown.round or spot.mark.meaning or spot.mark.role != "plain"):
+            x, y = (spot.x, spot.y - 0.16) if shown.round else (spot.x - 0.34, spot.y - 0.3)
+            text: dict[str, Any] = {
+                "fontsize": max(5.0, 11.0 * cell),
+                "fontweight": "bold",
+                "color": ink(level),
+                "parse_math": False,
+            }
+            axes.text(x, y, spot.mark.symbol, ha="center", va="center", **text)
     for x0, y0, x1, y1 in shown.walls:
-        axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=1.8, solid_capstyle="round")
+        axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=3.0 * cell, solid_capstyle="round")
 
 
-def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str) -> None:
+def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str, cell: float) -> None:
     dx, dy = way
     if (dx, dy) == (0.0, 0.0):
-        axes.plot([x], [y], "o", color=colour, markersize=4)
+        axes.plot([x], [y], "o", color=colour, markersize=6.5 * cell)
         return
     tip, tail = (x + ARROW * dx, y + ARROW * dy), (x - ARROW * dx, y - ARROW * dy)
-    look = {"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=tip, xytext=tail, arrowprops=look)
+    look = {"arrowstyle": "-|>", "color": colour, "lw": 2.0 * cell, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", xy=tip, xytext=tail, arrowprops={**look, "mutation_scale": 16.0 * cell})
 
 
 def tint(shade: float) -> tuple[float, float, float]:
@@ -192,7 +217,7 @@ def _legend(figure: Figure, page: _Page, brightest: float) -> None:
     scale = figure.colorbar(ScalarMappable(Normalize(0.0, brightest), colours), cax=bar, orientation="horizontal")
     scale.set_label("visits per episode", fontsize=8, color=GREY)
     scale.ax.tick_params(labelsize=7, colors=GREY)
-    scale.outline.set_edgecolor(LINE)  # type: ignore[operator]
+    scale.outline.set_edgecolor(LINE)
     grey = add_axes(figure, MARGIN + 2.0, top, 2.0, 0.12)
     grey.set(xlim=(0, 2.0), ylim=(0, 0.12))
     grey.axis("off")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -73,7 +74,7 @@ class PolicyView:
         return self.task.mdp.action_name(int(self.actions[m, o])) if self.actions[m, o] >= 0 else ""
 
 
-def _favourite(policy: NDArray[np.generic], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
+def _favourite(policy: NDArray[Any], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
     """Return the action taken most often, int64[M, O], from a policy [H, M, O(, A)] and visits [H, M, O]."""
     taken = [policy == a if policy.ndim == 3 else policy[..., a] for a in range(num_actions)]
     weights = np.stack([(steps * part).sum(axis=0) for part in taken])

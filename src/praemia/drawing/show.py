@@ -68,7 +68,8 @@ def show(task: Task, policy: ArrayLike | Run | None = None) -> PolicyPicture:
 
     Parameters
     ----------
-    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, a ``Run`` for its final policy; the optimal policy if none is given.
+    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, or a ``Run`` for its final policy; the optimal policy if
+        none is given.
 
     Returns
     -------
@@ -79,7 +80,7 @@ def show(task: Task, policy: ArrayLike | Run | None = None) -> PolicyPicture:
     >>> import praemia
     >>> picture = praemia.show(praemia.envs.warehouse(size=2))
     >>> print(str(picture).splitlines()[0])
-    warehouse-2: the optimal policy, worth 0.8532 per episode
+    warehouse-2: the optimal policy, worth 0.9261 per episode
     >>> picture.save("policy.txt")
     """
     require_task(task)
@@ -124,9 +125,10 @@ def _table(view: PolicyView, m: int) -> Iterator[str]:
     """List the places that are visited most, where actions are no moves."""
     order = np.argsort(-view.visits[m], kind="stable")
     visited = [int(o) for o in order if view.visits[m, o] > NEVER]
-    rows = [(view.task.mdp.observation_name(o), view.action_name(m, o), o) for o in visited[:SHOWN_ROWS]]
-    first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
-    for name, action, o in rows:
+    listed = visited[:SHOWN_ROWS]
+    names, actions = [view.task.mdp.observation_name(o) for o in listed], [view.action_name(m, o) for o in listed]
+    first, second = max(map(len, names)), max(map(len, actions))
+    for name, action, o in zip(names, actions, listed, strict=True):
         yield f"  {name:<{first}}  {action:<{second}}  {view.visits[m, o]:.2f}"
     if visited[SHOWN_ROWS:]:
         yield f"  and {len(visited) - SHOWN_ROWS:,} more"

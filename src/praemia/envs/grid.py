@@ -131,7 +131,7 @@ def map_picture(task: Task, drawn: GridMap) -> Picture:
     letters = {(r, c): str(drawn.letters[r, c]) for r, c in np.argwhere(drawn.grid.cells >= 0).tolist()}
     placed = {cell: marks[letter] for cell, letter in letters.items() if letter in marks}
     slips = 1.0 - drawn.slip[0]
-    return grid_picture(task.name, drawn.grid, placed, f"moves slip w.p. {slips:.3g}" if slips else "")
+    return grid_picture(drawn.title or task.name, drawn.grid, placed, f"moves slip w.p. {slips:.3g}" if slips else "")
 
 
 _WAYS = {"up": "upwards", "right": "to the right", "down": "downwards", "left": "to the left"}

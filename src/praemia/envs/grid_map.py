@@ -45,7 +45,7 @@ class GridMap:
     slip : the probabilities of a move going as meant, to the right of that, to the left, nowhere; or one number, the
         probability of going to a side, each as likely.
     stay : whether there is a fifth action, which never slips.
-    marks : how letters are drawn, where the default is not wanted.
+    title, marks : the title of the picture and how letters are drawn, where the defaults are not wanted.
     """
 
     text: str
@@ -54,6 +54,7 @@ class GridMap:
     start: str | None = None
     slip: Any = SLIP
     stay: bool = False
+    title: str = ""
     marks: Mapping[str, Mark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

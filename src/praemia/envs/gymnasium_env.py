@@ -96,7 +96,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         return self._state(), reward, False, truncated, {"label": self._labels[label]}
 
     def render(self) -> Any:
-        """Return where things stand: as text (the picture, unless it would be too large, and a line) or uint8[h, w, 3]."""
+        """Return where things stand as text (the picture, unless it would be too large, and a line) or as pixels."""
         if self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":

@@ -87,10 +87,10 @@ def grid_picture(title: str, grid: Grid, marks: Mapping[Cell, Mark], caption: st
     rows, columns = grid.cells.shape
     free = [(int(r), int(c)) for r, c in np.argwhere(grid.cells >= 0)]
     solid = tuple((int(c) + 0.5, int(r) + 0.5) for r, c in np.argwhere(grid.cells < 0))
-    edges: list[Segment] = []
-    if not solid:
-        edges += [(c, y, c + 1, y) for y in (0, rows) for c in range(columns)]
-        edges += [(x, r, x, r + 1) for x in (0, columns) for r in range(rows)]
+    edges: list[Segment] = [
+        (c, y, c + 1, y) for y in (0, rows) for c in range(columns) if grid.cells[y - (y > 0), c] >= 0
+    ]
+    edges += [(x, r, x, r + 1) for x in (0, columns) for r in range(rows) if grid.cells[r, x - (x > 0)] >= 0]
     for pair in grid.blocked:
         (r, c), (s, d) = sorted(pair)
         edges.append((d, r, d, r + 1) if r == s else (c, s, c + 1, s))

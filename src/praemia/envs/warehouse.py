@@ -34,7 +34,8 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     require_whole("size", size, 2, 3_000)
     require_cells(size, size)
     rows = ["S" + "." * (size - 2) + "I", *["." * size] * (size - 2), "." * (size - 1) + "D"]
-    drawn = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True, marks=MARKS)
+    title = f"Warehouse, {size} × {size}"
+    drawn = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True, title=title, marks=MARKS)
     return Task(GridMDP.of(drawn), fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
 
 

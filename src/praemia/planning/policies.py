@@ -64,9 +64,7 @@ class Policy:
         kind = "deterministic" if self.table.ndim == 3 else "randomised"
         return f"Policy({kind}, {self.table.shape[0]} steps" + (f", for {self.task})" if self.task else ")")
 
-    def action(
-        self, step: int, machine_state: int, observation: int, random: np.random.Generator | None = None
-    ) -> int:
+    def action(self, step: int, machine_state: int, observation: int, random: np.random.Generator | None = None) -> int:
         """Return the action at a step, counted from 0; a randomised policy draws it from ``random``."""
         chosen = self.table[step, machine_state, observation]
         if self.table.ndim == 3:

@@ -18,7 +18,7 @@ from praemia.planning.policies import Policy, inner_policy
 
 
 class Step(NamedTuple):
-    """One step: where the agent was, what it did, what happened, and where that led. Numbers, as in a policy's array."""
+    """One step: where the agent was, what it did, what happened, and where that led; numbers as in a policy's array."""
 
     step: int
     observation: int
