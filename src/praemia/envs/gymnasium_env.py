@@ -133,7 +133,7 @@ def make_env(family: str, *, flat: bool = False, render_mode: str | None = None,
 
 
 def register() -> None:
-    """Register every family under its Gymnasium id; doing it again changes nothing."""
+    """Register every family under its Gymnasium id; calling it again changes nothing."""
     for family, entry in FAMILIES.items():
         if entry.gymnasium_id not in gymnasium.registry:
             gymnasium.register(entry.gymnasium_id, "praemia.envs.gymnasium_env:make_env", kwargs={"family": family})

@@ -1,10 +1,10 @@
 """Labelled MDPs from Gymnasium environments that carry their transition table.
 
 FrozenLake, CliffWalking, Taxi and others have ``unwrapped.P[s][a] = [(probability, next, reward,
-terminated), …]``. The table's rewards are not used: a machine pays here, for labels. Entries of one
-successor are added up.
+terminated), …]``. The table's rewards are not used: a machine pays here, for labels. Entries with the
+same successor are summed.
 
-Ended episodes. In the table an episode ends by the flag, whatever the row of the observation that was
+Ended episodes. In the table the flag ends an episode, whatever the row of the observation that was
 reached says (CliffWalking's goal has an ordinary row). Here episodes always last for the horizon, so an
 ended one waits in an absorbing observation, where machines halt (``AFTER_THE_END``):
 
@@ -13,7 +13,7 @@ ended one waits in an absorbing observation, where machines halt (``AFTER_THE_EN
   absorbing is appended after the other observations. The label of a transition into a twin is the label of
   the one into the original.
 
-Entries count wherever they stand in the table, also in rows that no episode reaches; Taxi has such ones.
+Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such rows.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def _sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
     if not hasattr(env.unwrapped, "P"):
         raise ModelError(
             f"{_name(env)} has no transition table (unwrapped.P); only environments with one, such as "
-            "FrozenLake-v1, can be taken over"
+            "FrozenLake-v1, can be converted"
         )
     if getattr(env.unwrapped, "fickle_passenger", False):
         raise ModelError(f"{_name(env)}: the table does not know of fickle passengers; make it without them")

@@ -77,7 +77,7 @@ class Picture:
 
 
 def require_drawable(num_observations: int) -> None:
-    """Raise a SizeError for what would be no picture any more."""
+    """Raise a SizeError if there are too many observations to draw."""
     if num_observations > MAX_SPOTS:
         raise SizeError(f"{num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,}")
 

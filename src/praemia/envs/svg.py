@@ -1,7 +1,7 @@
 """Pictures as standalone SVG: no script, no font and no address outside the file.
 
-Colours are light tints of the Okabe–Ito palette with darker outlines, told apart also by readers who do not
-see all colours; every mark has its symbol besides.
+Colours are light tints of the Okabe–Ito palette with darker outlines, which colour-blind
+readers can tell apart; every mark also has a symbol.
 """
 
 from __future__ import annotations
