@@ -213,6 +213,24 @@ def test_a_map_is_written_as_a_map(tmp_path: Path, suffix: str) -> None:
     assert envs.text_picture(praemia.load_task(again)).split("\n")[1:] == envs.text_picture(task).split("\n")[1:]
 
 
+@given(
+    st.lists(
+        st.characters(categories=("L", "N", "P", "S"), exclude_characters="#.S"), min_size=1, max_size=4, unique=True
+    ),
+    st.sampled_from(["yaml", "json"]),
+)
+@settings(deadline=None, max_examples=60)
+@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
+def test_letters_of_any_kind_survive_a_file(
+    tmp_path_factory: pytest.TempPathFactory, letters: list[str], suffix: str
+) -> None:
+    path = tmp_path_factory.mktemp("maps") / f"task.{suffix}"
+    legend = {letter: f"p{i}" for i, letter in enumerate(letters)}
+    task = make("S" + "".join(letters), legend=legend, machine=pays(*legend.values()))
+    praemia.save_task(task, path)
+    assert same(task, praemia.load_task(path))
+
+
 def test_the_picture_of_a_map_is_the_map_and_says_what_letters_do() -> None:
     machine = (
         praemia.MachineBuilder("out", ("key", "door", "plant"))
