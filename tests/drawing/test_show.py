@@ -54,7 +54,8 @@ def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
     view = PolicyView.of(corridor.with_horizon(3), policy)
     # Right twice in three steps: on at once, or stay or come back once. From S: RR, LRR (left stays at S).
     assert view.value == pytest.approx(0.75**2 + 0.25 * 0.75**2)
-    assert view.title.startswith("corridor: a policy, worth 0.7031 ")
+    assert view.title == "corridor: a policy, worth 0.7031 per episode, 0.3 less than the optimum"
+    assert view.mistakes.tolist() == [[True, True, False], [False] * 3]
     assert view.actions[0].tolist() == [1, 1, -1]
     np.testing.assert_allclose(view.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
 

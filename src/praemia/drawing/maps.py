@@ -2,7 +2,8 @@
 
 A place is the darker, the more often it is visited in an episode in that machine state, and grey where it never is. The
 arrow is the action that is taken there most often over the steps of an episode (a policy may change its mind with the
-time left). Where actions are no moves in the plane, their names stand in the places.
+time left). Where actions are no moves in the plane, their names stand in the places. An orange frame is where the
+policy loses value against the optimum.
 """
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WALL, LINE, UNVISITED = "#454C57", "#AEB6C0", "#E3E5E8"
+WALL, LINE, UNVISITED, LOSES = "#454C57", "#AEB6C0", "#E3E5E8", "#D55E00"
 ARROW = 0.3  # half an arrow, in cells
 MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 0.25, 0.5, 0.3, 0.35, 0.75  # inches
+LETTER = 0.1  # the width of one in the title, inches
 MAX_WIDTH, MAX_HEIGHT, MIN_PANEL = 12.0, 8.0, 1.9
 MAX_MACHINE = 14  # states; larger machines have a drawing of their own
 LEGIBLE = 0.55  # the smallest scale of a machine
@@ -107,7 +109,7 @@ def draw_view(view: PolicyView) -> Figure:
     """Draw what there is to see of a policy."""
     layout = machine_layout(view.task)
     page = _Page.of(view, layout)
-    width, height = page.size
+    width, height = max(page.size[0], LETTER * len(view.title) + 2 * MARGIN), page.size[1]
     figure = blank_figure(width, height)
     figure.text(MARGIN / width, 1 - 0.3 / height, view.title, fontsize=11, fontweight="bold", color=INK)
     brightest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
@@ -118,7 +120,7 @@ def draw_view(view: PolicyView) -> Figure:
         name = f"machine state {view.task.machine.states[m]!r}"
         figure.text(left / width, 1 - (top - 0.09) / height, name, fontsize=9, color=INK, parse_math=False)
         draw_panel(add_axes(figure, left, top, across * page.cell, down * page.cell), view, m, brightest, page.cell)
-    _legend(figure, page, brightest)
+    _legend(figure, page, brightest, mistakes=bool(view.mistakes.any()))
     if layout is None:
         note = f"The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it."
         figure.text(MARGIN / width, 0.12 / height, note, fontsize=8, color=GREY)
@@ -137,6 +139,8 @@ def draw_panel(axes: Axes, view: PolicyView, m: int, brightest: float, cell: flo
     """Draw the map of one machine state, with cells of so many inches."""
     shade = view.visits[m] / brightest
     draw_cells(axes, view.shown, shade, view.visits[m] <= NEVER, cell)
+    for o in np.flatnonzero(view.mistakes[m]).tolist():
+        _frame(axes, view.shown, o, cell)
     lower = 0.16 if view.shown.round else 0.0  # below the number of a place
     for o in np.flatnonzero(view.actions[m] >= 0).tolist():
         spot, name, colour = view.shown.spots[o], view.action_name(m, o), ink(float(shade[o]))
@@ -184,6 +188,16 @@ def draw_cells(
         axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=3.0 * cell, solid_capstyle="round")
 
 
+def _frame(axes: Axes, shown: Picture, o: int, cell: float) -> None:
+    """Frame a place in which value is lost."""
+    from matplotlib.patches import Circle, Rectangle
+
+    spot = shown.spots[o]
+    frame = Circle((spot.x, spot.y), 0.42) if shown.round else Rectangle((spot.x - 0.44, spot.y - 0.44), 0.88, 0.88)
+    frame.set(facecolor="none", edgecolor=LOSES, linewidth=4.5 * cell)
+    axes.add_patch(frame)
+
+
 def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str, cell: float) -> None:
     dx, dy = way
     if (dx, dy) == (0.0, 0.0):
@@ -205,8 +219,8 @@ def ink(shade: float) -> str:
     return "white" if shade > 0.6 else INK
 
 
-def _legend(figure: Figure, page: _Page, brightest: float) -> None:
-    """Draw the scale of the tints, and the grey, below the panels."""
+def _legend(figure: Figure, page: _Page, brightest: float, *, mistakes: bool) -> None:
+    """Draw the scale of the tints, the grey and the frame, below the panels."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
     from matplotlib.patches import Rectangle
@@ -218,11 +232,14 @@ def _legend(figure: Figure, page: _Page, brightest: float) -> None:
     scale.set_label("visits per episode", fontsize=8, color=GREY)
     scale.ax.tick_params(labelsize=7, colors=GREY)
     scale.outline.set_edgecolor(LINE)
-    grey = add_axes(figure, MARGIN + 2.0, top, 2.0, 0.12)
-    grey.set(xlim=(0, 2.0), ylim=(0, 0.12))
-    grey.axis("off")
-    grey.add_patch(Rectangle((0, 0), 0.3, 0.12, facecolor=UNVISITED, edgecolor=LINE))
-    grey.text(0.38, 0.05, "never visited", fontsize=8, color=GREY, va="center")
+    keys = add_axes(figure, MARGIN + 2.0, top - 0.02, 4.0, 0.16)
+    keys.set(xlim=(0, 4.0), ylim=(-0.02, 0.14))
+    keys.axis("off")
+    keys.add_patch(Rectangle((0, 0), 0.3, 0.12, facecolor=UNVISITED, edgecolor=LINE))
+    keys.text(0.38, 0.05, "never visited", fontsize=8, color=GREY, va="center")
+    if mistakes:
+        keys.add_patch(Rectangle((1.3, 0), 0.3, 0.12, facecolor="none", edgecolor=LOSES, linewidth=1.8))
+        keys.text(1.68, 0.05, "loses value here", fontsize=8, color=GREY, va="center")
 
 
 def _place_machine(figure: Figure, page: _Page, layout: MachineLayout) -> None:

@@ -13,10 +13,12 @@ from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, occupancy, solve
+from praemia.planning.losses import losses
 from praemia.planning.policies import inner_policy
 
 NEVER = 1e-12
 MAX_PANELS = 6
+MISTAKE = 0.01
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 
 
@@ -29,6 +31,7 @@ class PolicyView:
     shown : the picture of the task.
     value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
     visits : float64[M, O], the expected number of steps in each machine state and place in an episode.
+    lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
     actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
     states : the machine states to show, those visited most; left out are states in which all is over.
     """
@@ -38,25 +41,27 @@ class PolicyView:
     value: float
     optimal: bool
     visits: NDArray[np.float64]
+    lost: NDArray[np.float64]
     actions: NDArray[np.int64]
     states: tuple[int, ...]
 
     @classmethod
     def of(cls, task: Task, policy: ArrayLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
+        plan = solve(task)
         if policy is None:
-            plan = solve(task)
-            table, value = plan.policy, plan.value
+            table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
         else:
             inner_policy(task, policy)
             table, value = np.asarray(policy), evaluate(task, policy, keep_values=False).value
+            lost = losses(task, policy, plan)
         steps = occupancy(task, table).states[:-1]
         visits = steps.sum(axis=0)
         names = task.machine.states
         states = [m for m in range(task.num_machine_states) if visits[m].max() > NEVER and not is_over(task, names[m])]
         most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
         actions = _favourite(table, steps, task.num_actions)
-        return cls(task, picture(task), value, policy is None, visits, actions, tuple(sorted(most)))
+        return cls(task, picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)))
 
     @property
     def has_map(self) -> bool:
@@ -67,7 +72,13 @@ class PolicyView:
     def title(self) -> str:
         """What is shown, in a line."""
         whose = "the optimal policy" if self.optimal else "a policy"
-        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode"
+        lacks = f", {self.lost.sum():.2g} less than the optimum" if self.lost.sum() > NEVER else ""
+        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{lacks}"
+
+    @property
+    def mistakes(self) -> NDArray[np.bool_]:
+        """bool[M, O], where the policy loses at least a hundredth of all that it lacks."""
+        return self.lost > max(NEVER, MISTAKE * float(self.lost.sum()))
 
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""

@@ -110,6 +110,8 @@ def _panels(view: PolicyView) -> Iterator[str]:
             yield from _table(view, m)
     if view.has_map:
         yield "\narrows: the action taken most often; numbers: visits per episode; dots: never visited"
+    if view.mistakes.any():
+        yield "!: here the policy loses value against the optimum"
 
 
 def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
@@ -118,7 +120,8 @@ def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
     if view.visits[m, o] <= NEVER:
         return symbol or "·", ""
     visits = f"{view.visits[m, o]:.2f}" if view.visits[m, o] >= 0.005 else "<.01"
-    return (f"{symbol} " if symbol else "") + ARROWS[view.action_name(m, o)], visits
+    before, after = f"{symbol} " if symbol else "", "!" if view.mistakes[m, o] else ""
+    return (before or " " * len(after)) + ARROWS[view.action_name(m, o)] + after, visits
 
 
 def _table(view: PolicyView, m: int) -> Iterator[str]:
@@ -129,7 +132,7 @@ def _table(view: PolicyView, m: int) -> Iterator[str]:
     names, actions = [view.task.mdp.observation_name(o) for o in listed], [view.action_name(m, o) for o in listed]
     first, second = max(map(len, names)), max(map(len, actions))
     for name, action, o in zip(names, actions, listed, strict=True):
-        yield f"  {name:<{first}}  {action:<{second}}  {view.visits[m, o]:.2f}"
+        yield f"  {name:<{first}}  {action:<{second}}  {view.visits[m, o]:.2f}" + (" !" if view.mistakes[m, o] else "")
     if visited[SHOWN_ROWS:]:
         yield f"  and {len(visited) - SHOWN_ROWS:,} more"
 
