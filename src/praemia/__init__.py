@@ -29,7 +29,7 @@ _HOMES = {
     "praemia.models.rewards": ("Reward",),
     "praemia.models.task": ("Task", "TaskSpec"),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
-    "praemia.planning.policies": ("Policy",),
+    "praemia.planning.policy": ("Policy",),
     "praemia.simulation": ("Run", "simulate"),
     "praemia.simulation.rollout": ("rollout",),
 }

@@ -32,7 +32,7 @@ from praemia.models.product import product
 from praemia.models.rewards import Reward
 from praemia.models.task import Task, TaskSpec
 from praemia.planning.exact import evaluate, occupancy, solve
-from praemia.planning.policies import Policy
+from praemia.planning.policy import Policy
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout
 

@@ -19,8 +19,7 @@ from praemia.errors import ModelError, ParameterError
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.models.task import Task
-from praemia.planning.exact import require_task
-from praemia.planning.policies import KIND, Policy
+from praemia.planning.policy import KIND, Policy
 from praemia.simulation.run import Run
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
@@ -83,7 +82,6 @@ def show(task: Task, policy: ArrayLike | Run | None = None) -> PolicyPicture:
     warehouse-2: the optimal policy, worth 0.9261 per episode
     >>> picture.save("policy.txt")
     """
-    require_task(task)
     if isinstance(policy, Run):
         if policy.final_policy is None:
             raise ModelError(f"{policy!r} was kept without its policy (--no-policies)")

@@ -91,7 +91,7 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
     >>> f"{plan.value:.4f}", plan.policy.shape  # steps, machine states, observations
     ('0.8158', (12, 3, 16))
     """
-    require_task(task)
+    _require_task(task)
     shape = (task.horizon, task.num_observations, task.num_machine_states)
     _require(task, keep_values, policy_bytes=np.dtype(action_type(task.num_actions)).itemsize * math.prod(shape))
     policy = np.empty(shape, dtype=action_type(task.num_actions))
@@ -110,7 +110,7 @@ def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads
     >>> abs(praemia.evaluate(task, plan.policy).value - plan.value) < 1e-12
     True
     """
-    require_task(task)
+    _require_task(task)
     inner = inner_policy(task, policy)
     _require(task, keep_values, policy_bytes=0)
     kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
@@ -129,7 +129,7 @@ def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
     >>> round(float(where.pairs.sum()), 9)  # every step of the horizon is spent somewhere
     10.0
     """
-    require_task(task)
+    _require_task(task)
     inner = inner_policy(task, policy)
     _require(task, keep_values=True, policy_bytes=0)
     states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
@@ -154,8 +154,7 @@ def start_value(task: Task, first: NDArray[np.float64]) -> float:
     return float(np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial]))
 
 
-def require_task(task: object) -> None:
-    """Refuse what is no task; a black box with the way out."""
+def _require_task(task: object) -> None:
     if isinstance(task, BlackBox):
         raise ModelError(
             f"{task!r} does not show its kernel, so nothing can be computed exactly in it; learn in it with simulate, "

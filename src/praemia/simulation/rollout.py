@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from praemia.envs.gymnasium_env import TaskEnv
-from praemia.errors import require_whole
+from praemia.errors import ModelError, require_whole
 from praemia.models.machine import format_label
 from praemia.models.task import Task
-from praemia.planning.exact import require_task
-from praemia.planning.policies import Policy, inner_policy
+from praemia.planning.policies import inner_policy
+from praemia.planning.policy import Policy
 
 
 class Step(NamedTuple):
@@ -81,7 +81,8 @@ def rollout(task: Task, policy: ArrayLike, seed: int = 0) -> Episode:
     >>> episode.total_reward == sum(step.reward for step in episode)
     True
     """
-    require_task(task)
+    if not isinstance(task, Task):
+        raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     require_whole("seed", seed, 0)
     inner_policy(task, policy)
     player = Policy(np.asarray(policy), task.name)
