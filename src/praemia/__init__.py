@@ -16,6 +16,7 @@ __version__ = version("praemia")
 
 _MODULES = ("envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
+    "praemia.drawing.show": ("show",),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
@@ -29,8 +30,10 @@ _HOMES = {
     "praemia.models.rewards": ("Reward",),
     "praemia.models.task": ("Task", "TaskSpec"),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
+    "praemia.planning.policy": ("Policy",),
     "praemia.simulation": ("Run", "simulate"),
     "praemia.statistics.frames": ("load_runs",),
+    "praemia.simulation.rollout": ("rollout",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

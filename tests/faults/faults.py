@@ -526,4 +526,28 @@ EXPLORATION = (
     ),
 )
 
-FAULTS = KERNELS + SIMULATION + EXPLORATION
+GRIDS = (
+    Fault(
+        "the sides of a slip are swapped",
+        "envs/grid_kernel.py",
+        "_TURNS = (0, 1, -1)",
+        "_TURNS = (0, -1, 1)",
+        "envs/test_grids.py",
+    ),
+    Fault(
+        "a one-way cell forbids its own direction",
+        "envs/grid_kernel.py",
+        "(exits == ANY_WAY) | (exits == move)",
+        "(exits == ANY_WAY) | (exits != move)",
+        "envs/test_grids.py",
+    ),
+    Fault(
+        "a door is part of a room",
+        "envs/grid_map.py",
+        "[WALL] if self.explains(DOOR) else [WALL, DOOR]",
+        "[WALL]",
+        "envs/test_grids.py",
+    ),
+)
+
+FAULTS = KERNELS + SIMULATION + EXPLORATION + GRIDS

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from praemia.envs.encoding import cells
 from praemia.envs.flower import flower
+from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office
 from praemia.envs.random_tasks import random_task
@@ -26,6 +27,7 @@ __all__ = [
     "describe",
     "flower",
     "from_gymnasium",
+    "grid",
     "make",
     "names",
     "office",

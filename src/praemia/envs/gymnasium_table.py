@@ -1,8 +1,8 @@
 """Labelled MDPs from Gymnasium environments that carry their transition table.
 
 FrozenLake, CliffWalking, Taxi and others have ``unwrapped.P[s][a] = [(probability, next, reward,
-terminated), …]``. The table's rewards are not used: a machine pays here, for labels. Entries of one
-successor are added up.
+terminated), …]``. The table's rewards are not used: a machine pays here, for labels. Entries with the
+same successor are summed.
 
 The table is indexed by what the environment shows and takes: whole numbers for Discrete spaces, from their start on,
 and tuples of whole numbers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In
@@ -17,7 +17,7 @@ ended one waits in an absorbing observation, where machines halt (``AFTER_THE_EN
   absorbing is appended after the other observations. The label of a transition into a twin is the label of
   the one into the original.
 
-Entries count wherever they stand in the table, also in rows that no episode reaches; Taxi has such ones.
+Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such rows.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _numberings(env: gymnasium.Env[Any, Any]) -> tuple[FiniteNumbering, FiniteNu
     if not hasattr(env.unwrapped, "P"):
         raise ModelError(
             f"{_name(env)} has no transition table (unwrapped.P); only environments with one, such as "
-            "FrozenLake-v1, can be taken over"
+            "FrozenLake-v1, can be converted"
         )
     if getattr(env.unwrapped, "fickle_passenger", False):
         raise ModelError(f"{_name(env)}: the table does not know of fickle passengers; make it without them")

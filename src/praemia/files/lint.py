@@ -18,6 +18,7 @@ from praemia.models.guards import Guard, overlap
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
+from praemia.models.reachability import reachable_observations
 from praemia.models.rules import Outcome
 from praemia.models.task import Task
 
@@ -70,23 +71,6 @@ def lint_machine(machine: RewardMachine) -> list[Finding]:
         *_hopeless_states(machine, reached - _can_earn(machine)),
         *_odd_propositions(machine, frozenset(machine.propositions)),
     ]
-
-
-def reachable_observations(mdp: LabeledMDP) -> NDArray[np.bool_]:
-    """Return bool[O], the observations that some policy reaches from the start."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    # A node of its own stands for the start and leads to every first observation.
-    starts = np.flatnonzero(mdp.start_probs)
-    indptr = np.append(mdp.indptr[:: mdp.num_actions], len(mdp.successors) + len(starts))
-    indices = np.append(mdp.successors, starts)
-    size = mdp.num_observations + 1
-    graph = csr_array((np.ones(len(indices)), indices, indptr), shape=(size, size))
-    order = breadth_first_order(graph, mdp.num_observations, return_predecessors=False)
-    reached = np.zeros(size, dtype=bool)
-    reached[order] = True
-    return reached[:-1]
 
 
 def _occurring_labels(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> list[Label]:

@@ -11,8 +11,9 @@ from itertools import islice
 from pathlib import Path
 
 from praemia import envs
+from praemia.envs.grid import require_known
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
-from praemia.files.building import build_gymnasium, build_machine, build_mdp
+from praemia.files.building import build_grid, build_gymnasium, build_machine, build_mdp
 from praemia.files.formats import STORM, SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import read_multiagent
@@ -20,6 +21,7 @@ from praemia.files.schema import (
     FORMULA_KEYS,
     EnvironmentPart,
     FormulaPart,
+    GridPart,
     MachinePart,
     MdpPart,
     TaskPart,
@@ -127,6 +129,8 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
     if machine is None or part.horizon is None:
         key = "machine" if machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
+    if isinstance(world, GridPart):
+        return _build_grid(source, part, world, machine, path.stem)
     if isinstance(world, MdpPart):
         mdp, labels = build_mdp(source, world), ("mdp", "labels")
     else:
@@ -136,6 +140,14 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
     strange = (i for i, rule in enumerate(world.labels) if not set(rule.label) <= known)
     with source.at(*labels, *islice(strange, 1)):
         return Task(mdp, machine, part.horizon, path.stem)
+
+
+def _build_grid(source: Source, part: TaskPart, world: GridPart, machine: RewardMachine, name: str) -> Task:
+    mdp = build_grid(source, world)
+    machine = _with_labels(source, part, machine, world.propositions)
+    with source.at("grid"):
+        require_known(mdp.map, machine)
+        return Task(mdp, machine, part.horizon or 0, name)
 
 
 def _with_labels(source: Source, part: TaskPart, machine: RewardMachine, known: Sequence[str]) -> RewardMachine:

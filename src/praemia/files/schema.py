@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from praemia.envs.grid_kernel import SLIP
 from praemia.formulas.paying import WAYS
 from praemia.models.mdp import ROW_TOLERANCE
 from praemia.models.task import MAX_HORIZON
@@ -224,6 +225,35 @@ class MdpPart(_Part):
     ended: list[Name] = []
 
 
+LetterNames: TypeAlias = dict[
+    Name,
+    Annotated[
+        Annotated[Name, Tag("<single>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
+        _either("a proposition or a list of them"),
+    ],
+]
+
+
+class GridPart(_Part):
+    """A grid as a map; what its characters mean is known by ``praemia.envs.grid_map``."""
+
+    map: str
+    legend: LetterNames = {}
+    rooms: LetterNames = {}
+    start: Name | None = None
+    slip: Annotated[
+        Annotated[float, Tag("<single>")] | Annotated[list[float], Tag("<list>")],
+        _either("a number, or [as meant, to the right of it, to the left, nowhere]"),
+    ] = list(SLIP)
+    stay: bool = False
+
+    @property
+    def propositions(self) -> list[str]:
+        """The propositions that cells make true."""
+        given = [*self.legend.values(), *self.rooms.values()]
+        return [name for names in given for name in ([names] if isinstance(names, str) else names)]
+
+
 class EnvironmentPart(_Part):
     """A built-in environment; every other key is one of its parameters."""
 
@@ -254,10 +284,14 @@ class GymnasiumPart(_Part):
     options: Annotated[dict[str, Any], AfterValidator(_plain_options)] = {}
 
 
+WORLDS = ("mdp", "grid", "environment", "gymnasium")
+
+
 class TaskPart(_Part):
     """A whole task file."""
 
     mdp: MdpPart | None = None
+    grid: GridPart | None = None
     environment: EnvironmentPart | None = None
     gymnasium: GymnasiumPart | None = None
     machine: (
@@ -277,12 +311,13 @@ class TaskPart(_Part):
 
     @model_validator(mode="after")
     def _one_world(self) -> TaskPart:
-        given = [key for key in ("mdp", "environment", "gymnasium") if getattr(self, key) is not None]
+        given = [key for key in WORLDS if getattr(self, key) is not None]
         if len(given) != 1:
-            raise ValueError(f"found {' and '.join(given) or 'none'} of mdp, environment, gymnasium; expected one")
+            raise ValueError(f"found {' and '.join(given) or 'none'} of {', '.join(WORLDS)}; expected one")
         return self
 
     @property
-    def world(self) -> MdpPart | EnvironmentPart | GymnasiumPart:
+    def world(self) -> MdpPart | GridPart | EnvironmentPart | GymnasiumPart:
         """The one part that says where observations come from."""
-        return next(part for part in (self.mdp, self.environment, self.gymnasium) if part is not None)
+        parts = (self.mdp, self.grid, self.environment, self.gymnasium)
+        return next(part for part in parts if part is not None)

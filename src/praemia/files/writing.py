@@ -1,7 +1,8 @@
 """Write tasks and machines to files that load back to the same machine and the same arrays.
 
-Numbers are written with all their digits. A labelling by rules is written as its rules; one by a function is
-written as a rule for each transition that can happen and has a label. Other tools' formats are in ``formats``.
+Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is
+written as its rules; one by a function is written as a rule for each transition that can happen and has a label. Other
+tools' formats are in ``formats``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from praemia.envs.grid import GridMDP
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.files.atomic_io import write_whole
 from praemia.files.formats import STORM, format_of, is_text_format, require_known_ending, write_machine_text
@@ -99,7 +101,9 @@ def dump_machine(machine: RewardMachine) -> str:
 
 
 def _task_record(task: Task) -> dict[str, Any]:
-    return {"mdp": _mdp_record(task.mdp), "machine": _machine_record(task.machine), "horizon": task.horizon}
+    mdp = task.mdp
+    world = {"grid": mdp.map.record()} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
+    return {**world, "machine": _machine_record(task.machine), "horizon": task.horizon}
 
 
 def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
