@@ -33,7 +33,7 @@ from praemia.models.rewards import Reward
 from praemia.models.task import Task, TaskSpec
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.simulation import Run, simulate
-from praemia.statistics.frames import load_runs
+from praemia.statistics.frames import StoredRuns, load_runs
 
 __version__: str
 
@@ -67,6 +67,7 @@ __all__ = [
     "Reward",
     "RewardMachine",
     "Run",
+    "StoredRuns",
     "Task",
     "TaskSpec",
     "TrajectoryReward",
