@@ -32,8 +32,8 @@ _HOMES = {
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
     "praemia.planning.policy": ("Policy",),
     "praemia.simulation": ("Run", "simulate"),
-    "praemia.statistics.frames": ("load_runs",),
     "praemia.simulation.rollout": ("rollout",),
+    "praemia.statistics.frames": ("StoredRuns", "load_runs"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -36,7 +36,7 @@ from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.planning.policy import Policy
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout
-from praemia.statistics.frames import load_runs
+from praemia.statistics.frames import StoredRuns, load_runs
 
 __version__: str
 
@@ -71,6 +71,7 @@ __all__ = [
     "Reward",
     "RewardMachine",
     "Run",
+    "StoredRuns",
     "Task",
     "TaskSpec",
     "TrajectoryReward",

@@ -44,6 +44,19 @@ class StoredRuns:
     """The runs in a folder, read when they are asked for: iterate over them, or take them by number.
 
     Damaged files are left out, with a warning. ``load_runs`` makes one.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.cli import execute
+    >>> command = "run riverswim-3 --learner optimal --episodes 50 --runs 3 --out results --json"
+    >>> status = execute(command.split())  # doctest: +ELLIPSIS
+    {...}
+    >>> runs = praemia.load_runs("results")
+    >>> len(runs), runs[0].learner, sum(run.num_episodes for run in runs)
+    (3, 'optimal', 150)
+    >>> runs.curves([50])["regret"].tolist()  # the optimal policy loses nothing
+    [0.0, 0.0, 0.0]
     """
 
     def __init__(self, store: Store) -> None:
