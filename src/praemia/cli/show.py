@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
+from praemia.cli.common import complete_tasks
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.completion import complete_tasks
+from praemia.cli.progress import CountProgress
 from praemia.errors import ParameterError
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
@@ -23,7 +24,7 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.option(
     "-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .txt; .gif: an episode"
 )
-def command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
+def show_command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
     Without --out it is printed as text; --episode plays an episode in the terminal.
@@ -62,13 +63,8 @@ def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
         if out.suffix.lower() == ".txt":
             write_whole(out, f"{played}\n".encode())
         else:
-            save_gif(played, out, _progress)
+            save_gif(played, out, CountProgress("frames"))
         click.echo(f"wrote {out}", err=True)
-
-
-def _progress(done: int, total: int) -> None:
-    if sys.stderr.isatty():
-        click.echo(f"\r{done} of {total} frames", nl=done == total, err=True)
 
 
 def _animate(played: Any) -> None:

@@ -12,9 +12,8 @@ from praemia.envs.grid import is_over
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.models.task import Task
-from praemia.planning.exact import evaluate, occupancy, solve
+from praemia.planning.exact import evaluate, inner_policy, occupancy, solve
 from praemia.planning.losses import losses
-from praemia.planning.policies import inner_policy
 
 NEVER = 1e-12
 MAX_PANELS = 6

@@ -16,8 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.models.memory import require_memory
 from praemia.models.task import Task
-from praemia.planning.exact import Plan, occupancy
-from praemia.planning.policies import inner_policy
+from praemia.planning.exact import Plan, inner_policy, occupancy
 
 
 def losses(task: Task, policy: ArrayLike, plan: Plan) -> NDArray[np.float64]:

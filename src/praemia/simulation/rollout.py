@@ -13,7 +13,7 @@ from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.models.machine import format_label
 from praemia.models.task import Task
-from praemia.planning.policies import inner_policy
+from praemia.planning.exact import inner_policy
 from praemia.planning.policy import Policy
 
 
