@@ -90,6 +90,7 @@ def overview() -> str:
 PICTURES = {
     "overview": overview,
     "warehouse": lambda: praemia.envs.svg_picture("warehouse-4"),
+    "policy": lambda: praemia.show(praemia.envs.warehouse(size=4)).svg,
     "warehouse-machine": lambda: machine_svg(praemia.envs.warehouse().machine),
     "regret": lambda: regret_svg(praemia.envs.warehouse(size=4), 590, 350),
     "exact-regret": concept_pictures.exact_regret,

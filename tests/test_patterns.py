@@ -112,3 +112,17 @@ def test_each_pattern_is_documented_with_its_formula_and_drawing(pattern):
     text = DOCUMENT.read_text(encoding="utf-8")
     assert f"`{pattern.text}`" in text
     assert mermaid(pattern.machine()) in text
+
+
+@pytest.mark.parametrize(
+    ("make", "num_states"),
+    [
+        (lambda n: patterns.visit_in_order(*(f"a{i}" for i in range(n))), 41),
+        (lambda n: patterns.at_most("a", n), 42),
+        (lambda n: patterns.respond_within("a", "b", n), 42),
+    ],
+)
+def test_patterns_are_read_up_to_their_limit_and_refused_in_their_own_words_above_it(make, num_states):
+    assert make(patterns.MAX_STEPS).machine().num_states == num_states
+    with pytest.raises(ParameterError, match="a pattern has at most 40"):
+        make(patterns.MAX_STEPS + 1)

@@ -16,7 +16,9 @@ __version__ = version("praemia")
 
 _MODULES = ("envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
+    "praemia.drawing.show": ("show",),
     "praemia.envs.black_box": ("BlackBox",),
+    "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),
@@ -28,7 +30,10 @@ _HOMES = {
     "praemia.models.rewards": ("Reward",),
     "praemia.models.task": ("Task", "TaskSpec"),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
+    "praemia.planning.policy": ("Policy",),
     "praemia.simulation": ("Run", "simulate"),
+    "praemia.simulation.rollout": ("rollout",),
+    "praemia.statistics.frames": ("StoredRuns", "load_runs"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

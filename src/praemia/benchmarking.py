@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import envs, learners
-from praemia.envs.grid import MOVES, Grid
+from praemia.envs.grid_kernel import MOVES, Grid
 from praemia.kernels.arrays import action_type, padded_width
 from praemia.learners.base import Learner
 from praemia.models.guards import Guard, parse_guard

@@ -23,7 +23,7 @@ class PraemiaError(Exception):
 
 
 class PraemiaWarning(UserWarning):
-    """Tell of something that is allowed and yet seldom meant."""
+    """Warn of something that is allowed but rarely intended."""
 
 
 class ModelError(PraemiaError, ValueError):
@@ -43,7 +43,7 @@ class UnknownNameError(PraemiaError, LookupError):
 
 
 class SizeError(PraemiaError, MemoryError):
-    """Report a problem that could not fit in this machine's memory, before anything is allocated."""
+    """Report something too large for this machine's memory or for a limit, before it is allocated."""
 
 
 class MissingExtraError(PraemiaError, ImportError):

@@ -18,6 +18,7 @@ __all__ = [
     "visit_all",
     "visit_in_order",
 ]
+MAX_STEPS = 40  # one within the other; formulas are read to a limited depth
 
 
 @dataclass(frozen=True)
@@ -56,11 +57,8 @@ def visit_in_order(*events: str) -> Pattern:
     >>> patterns.visit_in_order("coffee", "office").text
     'F(coffee & X F office)'
     """
-    *first, last = _names(events)
-    text = f"F {last}"
-    for name in reversed(first):
-        text = f"F({name} & X {text})"
-    return Pattern(text)
+    _require_at_most("events", len(events))
+    return Pattern(_in_order(_names(events)))
 
 
 def visit_all(*events: str) -> Pattern:
@@ -113,6 +111,7 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
     """
     request, response = _names((request, response))
     _require_count("steps", steps)
+    _require_at_most("steps", steps)
     text = response
     for _ in range(steps):
         text = f"({response} | X {text})"
@@ -129,7 +128,16 @@ def at_most(event: str, times: int) -> Pattern:
     '!F(spill & X F spill)'
     """
     _require_count("times", times)
-    return Pattern(f"!{visit_in_order(*[event] * (times + 1)).text}", pay="each")
+    _require_at_most("times", times)
+    return Pattern(f"!{_in_order(_names((event,)) * (times + 1))}", pay="each")
+
+
+def _in_order(names: list[str]) -> str:
+    *first, last = names
+    text = f"F {last}"
+    for name in reversed(first):
+        text = f"F({name} & X {text})"
+    return text
 
 
 def _names(events: tuple[str, ...]) -> list[str]:
@@ -141,3 +149,11 @@ def _names(events: tuple[str, ...]) -> list[str]:
 def _require_count(name: str, value: int) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise ParameterError(f"{name}={value!r}; expected a whole number, at least 0")
+
+
+def _require_at_most(what: str, count: int) -> None:
+    if count > MAX_STEPS:
+        raise ParameterError(
+            f"{count} {what}; a pattern has at most {MAX_STEPS}, because its formula is nested that deep: "
+            "build a longer machine with MachineBuilder"
+        )

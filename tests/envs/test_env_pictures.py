@@ -10,6 +10,8 @@ from praemia import envs
 from praemia.envs.pictures import Mark, Picture, Spot, render_text
 from praemia.envs.svg import render_svg
 from praemia.errors import SizeError
+from praemia.models.mdp import LabeledMDP
+from praemia.models.reachability import distances
 from praemia.models.task import Task
 
 
@@ -65,7 +67,17 @@ def test_markup_in_a_title_stays_text() -> None:
     assert "x < y & z" in texts
 
 
-def test_many_observations_are_drawn_in_rows() -> None:
+def test_many_observations_are_drawn_by_their_distance_from_the_start() -> None:
     task = envs.make("random-100x2x2-0")
     text = envs.text_picture(task)
     assert all(f" {o} " in text.replace("\n", " ") for o in range(100))
+
+
+def test_observations_stand_in_columns_by_their_distance_from_the_start() -> None:
+    rows = {(o, 0): {(o + 1) % 30: 1.0} for o in range(30)}
+    mdp = LabeledMDP.from_rows(30, 1, rows, start=28)
+    task = Task(mdp, envs.warehouse(2).machine, 5)
+    spots = envs.picture(task).spots
+    order = sorted(range(30), key=lambda o: spots[o].x)
+    assert order == [28, 29, *range(28)]
+    assert distances(mdp).tolist() == [(o - 28) % 30 for o in range(30)]

@@ -146,3 +146,19 @@ def test_registering_twice_changes_nothing() -> None:
 def test_a_process_that_imported_only_gymnasium_can_make_them() -> None:
     code = "import gymnasium; gymnasium.make('praemia.envs.gymnasium_env:praemia/Warehouse-v0', size=4).reset(seed=0)"
     subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)
+
+
+def test_pixels_show_where_the_agent_is() -> None:
+    env = TaskEnv(envs.warehouse(size=3), render_mode="rgb_array")
+    env.reset(seed=0)
+    image = env.render()
+    assert image.dtype == np.uint8
+    assert image.shape[2] == 3
+    agent = (np.abs(image.astype(int) - [0xE6, 0x9F, 0x00]).sum(axis=2) < 20).nonzero()
+    side = image.shape[0] / 3
+    assert agent[0].max() < side  # in the first cell
+    assert agent[1].max() < side
+    env.step(1)
+    place = env._observation
+    agent = (np.abs(env.render().astype(int) - [0xE6, 0x9F, 0x00]).sum(axis=2) < 20).nonzero()
+    assert (int(agent[0].mean() / side), int(agent[1].mean() / side)) == divmod(place, 3)

@@ -107,9 +107,9 @@ def test_data_of_one_seed_is_not_counted_twice(dataset: Dataset) -> None:
     until = explore(task, episodes=10, until=1.0, machines=[task.machine], seed=3)
     other = explore(task, episodes=10, method="uncertainty", seed=4)
     for parts in ((dataset,), (again,), (until,), (other, again), (other, other)):
-        with pytest.raises(ModelError, match=r"'warehouse-3' with seed [34]; .* take another seed"):
+        with pytest.raises(ModelError, match=r"'warehouse-3' with seed [34]; .* use another seed"):
             dataset.merge(*parts)
-    with pytest.raises(ModelError, match="take another seed"):
+    with pytest.raises(ModelError, match="use another seed"):
         dataset.merge(other).merge(until)
 
 

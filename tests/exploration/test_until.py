@@ -93,7 +93,7 @@ def test_one_seed_one_dataset() -> None:
         ({"until": 0.1, "machines": "own", "certify": "sure"}, "unknown kind of certainty 'sure'"),
         ({"until": 0.1, "machines": "own", "method": "euler"}, "EULER searches before it collects"),
         ({"until": 0.1, "machines": "own", "method": "uncertainty", "stop_below": 1.0}, "two rules"),
-        ({"method": "directed"}, "say until and machines"),
+        ({"method": "directed"}, "needs until and machines"),
         ({"method": "uncertainty", "certify": "likely"}, "give until and machines"),
         ({"until": 0.1, "machines": "own", "keep_search": True}, "keep_search belongs"),
     ],

@@ -377,15 +377,15 @@ SIMULATION = (
     Fault(
         "an end is not told apart from a step",
         "simulation/box_world.py",
-        "z += box.num_env_observations if ended else 0",
+        "z += size if ended else 0",
         "z += 0",
         f"{BOX}::test_an_ended_episode_goes_on_where_nothing_happens",
     ),
     Fault(
         "a black box is played on after it was cut off",
         "simulation/box_world.py",
-        "if truncated and z < box.num_env_observations:",
-        "if truncated and z > box.num_env_observations:",
+        "if truncated and z < size:",
+        "if truncated and z > size:",
         f"{BOX}::test_an_episode_that_is_cut_off_is_played_no_further",
     ),
     Fault(
@@ -404,9 +404,9 @@ SIMULATION = (
     ),
     Fault(
         "the first machine move is always taken in a black box",
-        "simulation/box_world.py",
-        "j = draw(table.sums, table.indptr[row], table.indptr[row + 1], rng.random())",
-        "j = table.indptr[row]",
+        "models/playing.py",
+        "j = min(place, end - 1)",
+        "j = begin",
         f"{BOX}::test_returns_have_the_mean_of_the_policies_that_were_played",
     ),
 )
@@ -526,4 +526,66 @@ EXPLORATION = (
     ),
 )
 
-FAULTS = KERNELS + SIMULATION + EXPLORATION
+GRIDS = (
+    Fault(
+        "the sides of a slip are swapped",
+        "envs/grid_kernel.py",
+        "_TURNS = (0, 1, -1)",
+        "_TURNS = (0, -1, 1)",
+        "envs/test_grids.py",
+    ),
+    Fault(
+        "a one-way cell forbids its own direction",
+        "envs/grid_kernel.py",
+        "(exits == ANY_WAY) | (exits == move)",
+        "(exits == ANY_WAY) | (exits != move)",
+        "envs/test_grids.py",
+    ),
+    Fault(
+        "a door is part of a room",
+        "envs/grid_map.py",
+        "[WALL] if self.explains(DOOR) else [WALL, DOOR]",
+        "[WALL]",
+        "envs/test_grids.py",
+    ),
+)
+
+OUTSIDE = (
+    Fault(
+        "parts of an observation are added up instead of numbered",
+        "envs/spaces.py",
+        "number = number * size + value - start",
+        "number = number + value - start",
+        "envs/test_spaces.py::test_elements_are_numbered_in_order",
+    ),
+    Fault(
+        "a wrapped machine plays on after the end",
+        "envs/machine_wrapper.py",
+        "label = AFTER_THE_END if self._is_over else",
+        "label = AFTER_THE_END if False else",
+        "envs/test_machine_wrapper.py::test_the_machine_halts_when_the_episode_has_ended",
+    ),
+    Fault(
+        "a state is settled if it pays nothing itself",
+        "models/playing.py",
+        "            found.add(state)\n            paying.append(state)",
+        "            found.add(state)\n            found.discard(state)",
+        "envs/test_machine_wrapper.py::test_settled_states_are_those_that_cannot_lead_to_a_reward",
+    ),
+    Fault(
+        "an agent is asked about the wrong machine state",
+        "planning/agents.py",
+        "env.shown(o, m)",
+        "env.shown(o, 0)",
+        "planning/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy",
+    ),
+    Fault(
+        "a curve begins with its first plan's loss",
+        "statistics/frames.py",
+        "np.interp(at, ends, ",
+        "np.interp(at + 1, ends, ",
+        "statistics/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there",
+    ),
+)
+
+FAULTS = KERNELS + SIMULATION + EXPLORATION + GRIDS + OUTSIDE

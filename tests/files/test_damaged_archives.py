@@ -143,7 +143,7 @@ CHANGES = [
     ("dataset", {"pairs": np.zeros(3)}, "its array 'pairs' is of type float64; expected whole numbers"),
     ("dataset", {"absorbing": np.zeros(9)}, "its array 'absorbing' is of type float64; expected true or false"),
     ("dataset", {"counts": np.array([None])}, "its array 'counts' holds Python objects, which are never read"),
-    ("dataset", {"counts": np.zeros(3, dtype=int)}, "a dataset whose arrays do not fit each other"),
+    ("dataset", {"counts": np.zeros(3, dtype=int)}, "a dataset whose arrays have inconsistent sizes"),
     ("dataset", {"first_counts": np.zeros((9, 1), dtype=int)}, r"'first_counts' has the shape \(9, 1\)"),
 ]
 
@@ -170,7 +170,7 @@ HEADERS = [
     ("run", {"seed": [[]]}, "seed=.*expected a whole number"),
     ("dataset", {"horizon": "long"}, "its header has horizon = 'long'"),
     ("dataset", {"horizon": 0}, "episodes of 0 steps"),
-    ("dataset", {"num_observations": 8, "observation_names": None}, "a dataset whose arrays do not fit each other"),
+    ("dataset", {"num_observations": 8, "observation_names": None}, "a dataset whose arrays have inconsistent sizes"),
     ("dataset", {"num_actions": 0}, "its header has num_actions = 0"),
     ("dataset", {"num_actions": 1, "action_names": None}, "outside its 9 observations and 1 actions"),
     ("dataset", {"action_names": ["only"]}, "its header has num_actions = 5 and 1 action_names"),

@@ -66,7 +66,11 @@ def test_a_machine_file_may_hold_just_a_formula(text, machine, tmp_path):
             "cells.yaml:7: the proposition 'delivry' is in no label (did you mean 'delivery'?)",
         ),
         ('delivery)"', 'delivery"', "cells.yaml:7: formula, column 22: it ends too early"),
-        ("horizon", "  pay: frist\nhorizon", "cells.yaml:8: pay='frist' (did you mean 'first'?)"),
+        (
+            "horizon",
+            "  pay: frist\nhorizon",
+            "cells.yaml:8:8: machine.pay: found 'frist'; expected 'first', 'each' or 'end'",
+        ),
         ("horizon", "  regex: a\nhorizon", "expected one of 'ltlf' and 'regex'"),
         ("horizon", "  rewad: 1\nhorizon", "cells.yaml:8:3: machine: unknown key 'rewad' (did you mean 'reward'?)"),
         ("horizon", "  chance: {itm: 0.5}\nhorizon", "cells.yaml:8: unknown proposition 'itm'"),
@@ -96,3 +100,10 @@ def test_a_task_keeps_its_formula_when_it_is_written():
     assert again.machine == machine
     sums = RewardMachine.from_ltlf({"F a1": 1.0, "F a2": -0.5}, pay="each")
     assert parse_task(dump_task(Task(mdp, sums, 3)), "again").machine == sums
+
+
+def test_a_wrong_way_to_pay_is_listed_with_the_other_mistakes():
+    with pytest.raises(PraemiaError) as error:
+        parse_task(CELLS.replace("horizon", "  pay: sometimes\n  rewad: 1\nhorizon"), "cells.yaml")
+    assert "machine.pay: found 'sometimes'" in str(error.value)
+    assert "unknown key 'rewad'" in str(error.value)

@@ -71,3 +71,17 @@ def test_reachability_agrees_with_the_powers_of_the_kernel(start: int) -> None:
 
 def test_the_warehouse_has_only_its_end_to_note() -> None:
     assert _texts(lint(envs.warehouse(size=3))) == ["note: from machine state 'done' on, no reward can be earned"]
+
+
+def test_a_rule_that_earlier_ones_hide_is_named_as_it_was_written() -> None:
+    builder = MachineBuilder("s", ("a", "b"), first_match=True)
+    machine = builder.edge("s", "a | b", "t", reward=1).edge("s", "b & a", "s", reward=2).edge("t", "a", "s").build()
+    assert _texts(lint_machine(machine)) == [
+        "warning: state 's' on 'b & a': this rule never fires; earlier rules take every label that satisfies its guard"
+    ]
+
+
+def test_a_machine_from_a_formula_is_judged_on_its_diagrams() -> None:
+    machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(10)))
+    assert _texts(lint_machine(machine)) == ["note: from machine state 'done' on, no reward can be earned"]
+    assert "rules" not in machine.__dict__  # they were never written out

@@ -6,7 +6,8 @@ from itertools import combinations, product
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from machine_words import require_same_words
 from strategies import machines
 from txt_machines import OTHER_REWARDS, PLAIN, SAMPLES, Original
@@ -16,6 +17,7 @@ from praemia.files import load_machine, save_machine
 from praemia.files.formats.txt import read_txt, write_txt
 from praemia.models.guards import parse_guard
 from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.rewards import Reward
 
 LENGTH = 4
 
@@ -140,3 +142,19 @@ def test_what_the_format_cannot_say_is_refused(
     assert str(caught.value).startswith(f"{tmp_path / 'm.txt'}: ")
     assert message in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+@settings(deadline=None)
+@given(st.floats(-1000, 1000), st.floats(0, 1000), st.booleans())
+def test_uniform_rewards_survive_a_round_trip(low: float, width: float, rounded: bool) -> None:
+    ends = (round(low, 2), round(low + width, 2)) if rounded else (low, low + width)
+    machine = MachineBuilder("0").edge("0", "a", "1", reward=Reward.uniform(*ends)).edge("1", "a", "0").build()
+    text = write_txt(machine)
+    assert ends[0] == ends[1] or "NoisyContRewardFunction" in text
+    again = read_txt(text, "again.txt")
+    assert again.outcomes("0", {"a"}) == machine.outcomes("0", {"a"})
+
+
+def test_a_uniform_reward_is_written_as_its_mean_and_width() -> None:
+    machine = MachineBuilder("0").edge("0", "a", "1", reward=Reward.uniform(-0.1, 4.7)).build()
+    assert "NoisyContRewardFunction(2.3, 2.4)" in write_txt(machine)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import machines, tasks
 
-from praemia import envs
-from praemia.errors import FileError, ModelError
+from praemia import envs, solve
+from praemia.errors import FileError, ModelError, ParameterError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
 from praemia.models.guards import Else, Proposition
-from praemia.models.labels import LabelRule
+from praemia.models.labels import AFTER_THE_END, LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
@@ -108,11 +108,54 @@ def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
 
 
 def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
-    (tmp_path / "taken").mkdir()
+    (tmp_path / "taken.yaml").mkdir()
     machine = MachineBuilder("s").build()
     with pytest.raises(FileError, match="directory"):
-        save_machine(machine, tmp_path / "taken")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+        save_machine(machine, tmp_path / "taken.yaml")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken.yaml"]
+
+
+@pytest.mark.parametrize("name", ["machine.ymal", "machine", "machine.svg"])
+def test_an_ending_that_says_no_format_is_refused_with_those_that_do(tmp_path: Path, name: str) -> None:
+    for save, what in ((save_machine, MachineBuilder("s").build()), (save_task, envs.make("warehouse-3"))):
+        with pytest.raises(ParameterError, match=r"known: \.yaml \.yml \.json \.txt \.dot \.gv \.hoa"):
+            save(what, tmp_path / name)  # type: ignore[operator]
+    assert not list(tmp_path.iterdir())
+    save_machine(MachineBuilder("s").build(), tmp_path / name, format="yaml")
+    assert load_machine(tmp_path / name, format="yaml").states == ("s",)
+
+
+def test_drn_is_for_tasks_and_is_written_only(tmp_path: Path) -> None:
+    with pytest.raises(ParameterError, match="holds a task"):
+        save_machine(MachineBuilder("s").build(), tmp_path / "m.drn")
+    save_task(envs.make("warehouse-3"), tmp_path / "t.drn")
+    with pytest.raises(FileError, match="written only"):
+        load_task(tmp_path / "t.drn")
+
+
+def test_a_machine_from_a_formula_is_written_as_the_formula(tmp_path: Path) -> None:
+    machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(10)), reward=2.5)
+    for name in ("machine.yaml", "machine.json"):
+        save_machine(machine, tmp_path / name)
+        assert "ltlf" in (tmp_path / name).read_text()
+        found = load_machine(tmp_path / name)
+        assert found.states == machine.states
+        assert list(found.expected_rewards([{f"a{i}"} for i in range(10)])) == [0.0] * 9 + [2.5]
+
+
+def test_observations_in_which_an_episode_has_ended_survive_a_round_trip(tmp_path: Path) -> None:
+    lake = envs.from_gymnasium("FrozenLake-v1", [LabelRule("goal", target=15)], is_slippery=False)
+    machine = MachineBuilder("wait", ["goal"]).edge("wait", "!goal", "wait", reward=1).build()
+    task = Task(lake, machine, 10)
+    save_task(task, tmp_path / "lake.yaml")
+    text = (tmp_path / "lake.yaml").read_text()
+    assert "ended: [" in text
+    assert "praemia-ended" not in text
+    again = load_task(tmp_path / "lake.yaml")
+    assert again.mdp.label_sets[again.mdp.labels[-1]] == lake.label_sets[lake.labels[-1]] == AFTER_THE_END
+    first, second = ([mdp.label_sets[number] for number in mdp.labels] for mdp in (lake, again.mdp))
+    assert first == second
+    assert solve(again).value == solve(task).value
 
 
 def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
@@ -124,7 +167,7 @@ def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:
 
 
 def test_a_link_is_followed_and_a_device_is_written_to_not_replaced(tmp_path: Path) -> None:
-    target, link, pipe = tmp_path / "target.yaml", tmp_path / "link.yaml", tmp_path / "null"
+    target, link, pipe = tmp_path / "target.yaml", tmp_path / "link.yaml", tmp_path / "null.yaml"
     target.write_text("old")
     link.symlink_to(target)
     pipe.symlink_to(os.devnull)

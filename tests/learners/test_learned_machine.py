@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from hidden_tasks import hide
 from learner_oracles import label_of
 from numpy.typing import NDArray
 from scipy.stats import kstest
@@ -19,7 +20,9 @@ from praemia import envs, learners, simulate
 from praemia.errors import ParameterError
 from praemia.learners.base import Experience, LearnerPlan
 from praemia.models.hidden import HiddenSpec
+from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
 
 LEARN = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
@@ -32,11 +35,12 @@ def test_the_three_learners_that_were_asked_for_can_learn_the_machine() -> None:
 
 @pytest.mark.parametrize("moves_known", [False, True])
 def test_a_hidden_spec_is_the_same_whatever_the_chances_and_rewards_are(moves_known: bool) -> None:
+    corridor = LabeledMDP.from_dense(np.ones((2, 1, 2)) / 2, [LabelRule("x", target=1)], start=0)
     shown = []
     for probability, reward in ((0.2, 0.3), (0.9, 1.0)):
         builder = MachineBuilder("a", ("x",)).edge("a", "x", "b", probability=probability, reward=reward)
         machine = builder.edge("a", "x", "a", probability=1 - probability).edge("b", "x", "a").build()
-        task = Task(envs.random(2, 1, 2).mdp, machine.over(("p0", "p1", "p2", "p3")), 3)
+        task = Task(corridor, machine, 3)
         spec = HiddenSpec.of(task.spec, moves_known=moves_known)
         assert spec.machine.rules == ()
         shown.append([getattr(spec.table, name).tolist() for name in ("indptr", "targets", "probs", "rewards")])
@@ -229,8 +233,6 @@ def pays_for_luck(probability: float) -> Task:
     """Return a task of one observation and two steps: the machine moves by luck, then pays 1."""
     builder = MachineBuilder("a", ()).edge("a", "true", "b", probability=probability)
     machine = builder.edge("a", "true", "a", probability=1 - probability).edge("b", "true", "b", reward=1).build()
-    from praemia.models.mdp import LabeledMDP
-
     return Task(LabeledMDP.from_dense(np.ones((1, 1, 1)), [], start=0), machine, 2)
 
 
@@ -272,8 +274,6 @@ def test_psrl_draws_the_machine_from_its_posterior(moves_known: bool) -> None:
 
 
 def test_the_machine_is_learned_in_a_black_box_too() -> None:
-    from test_black_box import hide
-
     for seed, name in enumerate(LEARN):
         task = full_task(3)
         learner, kept = noted(name)
@@ -312,7 +312,7 @@ def test_not_knowing_the_machine_costs_at_most_as_much_regret_again(name: str) -
     for place in (*tasks, "riverswim-prm-5"):
         task = envs.make(place)
         known, learned = (
-            np.mean([simulate(task, learners.make(name, learn_machine=choice), 10_000, (0, run)).regret[-1] for run in range(16)])
-            for choice in (False, True)
-        )  # fmt: skip
+            np.mean([simulate(task, player, 10_000, (0, run)).regret[-1] for run in range(16)])
+            for player in (learners.make(name), learners.make(name, learn_machine=True))
+        )
         assert learned <= 2.0 * known, (place, known, learned)

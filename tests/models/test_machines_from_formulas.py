@@ -3,6 +3,7 @@
 import itertools
 import pickle
 import random
+from dataclasses import replace
 
 import ltlf_oracle as oracle
 import numpy as np
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 import praemia
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
 from praemia.files import load_machine, save_machine
+from praemia.models.algebra import state_digests
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
@@ -92,12 +94,12 @@ def law_of_word(machine, word):
 
 def halved(machine):
     """Return the machine that pays half of it, so that sums of two stay within [0, 1]."""
-    builder = MachineBuilder(machine.initial, machine.propositions)
-    for rule in machine.rules:
-        for out in rule.outcomes:
-            half = praemia.Reward(tuple(value / 2 for value in out.reward.values), out.reward.probabilities)
-            builder.edge(rule.source, rule.guard, out.target, probability=out.probability, reward=half)
-    return builder.build()
+
+    def half(out):
+        return replace(out, reward=praemia.Reward(tuple(v / 2 for v in out.reward.values), out.reward.probabilities))
+
+    rules = tuple(replace(rule, outcomes=tuple(map(half, rule.outcomes))) for rule in machine.rules)
+    return replace(machine, rules=rules, first_match=False)
 
 
 @settings(max_examples=30, deadline=None)
@@ -259,3 +261,38 @@ def test_what_is_no_text_is_refused(text):
         RewardMachine.from_ltlf(text)
     with pytest.raises(ParameterError, match="expected a mapping from events"):
         fetch().with_chance([("item", 0.2)])
+
+
+def test_machines_can_be_summed_as_a_list():
+    parts = [RewardMachine.from_ltlf(f"F {name}", reward=reward) for name, reward in (("a", 1.0), ("b", 0.5))]
+    assert sum(parts) == parts[0] + parts[1]
+    with pytest.raises(TypeError):
+        sum(parts, 1)
+
+
+def test_a_digest_does_not_depend_on_how_a_machine_is_written():
+    made = RewardMachine.from_ltlf("F(a & X F b)")
+    written = (
+        MachineBuilder("start", ["b", "c", "a"], first_match=True)
+        .edge("F b", "!(!b | !b)", "done", reward=1)
+        .edge("start", "a & b | a & !b", "F b")
+        .edge("start", "a", "done", reward=5)  # hidden by the rule before
+        .edge("done", "c", "done")
+        .build()
+    )
+    assert state_digests(written) == state_digests(made)
+    other = MachineBuilder("start").edge("start", "a", "F b").edge("F b", "b", "done", reward=2).build()
+    changed = {state for state, digest in state_digests(other).items() if digest != state_digests(made)[state]}
+    assert changed == {"F b"}
+
+
+@given(strategies.machines())
+@settings(deadline=None, max_examples=50)
+def test_what_can_happen_and_the_highest_worth_agree_with_all_labels(machine):
+    sizes = range(len(machine.propositions) + 1)
+    labels = [frozenset(c) for n in sizes for c in itertools.combinations(machine.propositions, n)]
+    found = machine.highest(lambda outcomes: sum(out.probability * out.reward.mean for out in outcomes))
+    for state, highest in zip(machine.states, found, strict=True):
+        happens = [machine.outcomes(state, label) for label in labels]
+        assert set(map(frozenset, machine.possible_outcomes(state))) == set(map(frozenset, happens))
+        assert highest == max(sum(out.probability * out.reward.mean for out in outcomes) for outcomes in happens)

@@ -8,7 +8,8 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.spaces import Box, Discrete
+from gymnasium.spaces import Discrete
+from hidden_tasks import hide
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from learner_oracles import Wanderer, Watched
@@ -23,32 +24,6 @@ from praemia.models.task import Task
 
 LEARNERS = [name for name in learners.names() if name != "optimal"]
 FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
-
-
-class Hidden(gymnasium.Env):
-    """The labelled MDP of a task as a plain environment; it never ends."""
-
-    def __init__(self, task: Task) -> None:
-        self.probs, self.start = task.mdp.to_dense(), task.mdp.start_probs
-        self.observation_space = Discrete(task.num_observations)
-        self.action_space = Discrete(task.num_actions)
-        self.moves: list[tuple[int, int, int]] = []
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
-        super().reset(seed=seed)
-        self.here = int(self.np_random.choice(len(self.start), p=self.start))
-        return self.here, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        before, self.here = self.here, int(self.np_random.choice(len(self.start), p=self.probs[self.here, action]))
-        self.moves.append((before, int(action), self.here))
-        return self.here, 0.0, False, False, {}
-
-
-def hide(task: Task) -> BlackBox:
-    """Return a task as a black box."""
-    rules = task.mdp.labelling.rules
-    return BlackBox(Hidden(task), lambda o, a, z, info: label_of(rules, o, a, z), task.machine, task.horizon)
 
 
 class Corridor(gymnasium.Env):
@@ -303,15 +278,6 @@ def test_a_label_that_makes_no_sense_is_refused(name: str, label: Any, message: 
     box = BlackBox(Corridor(), lambda o, a, z, info: label, reach("open"), 5)
     with pytest.raises(ModelError, match=message):
         simulate(box, learners.make(name), 5)
-
-
-@pytest.mark.parametrize("kind", ["observation", "action"])
-@pytest.mark.parametrize("space", [Box(0.0, 1.0, (2,)), Discrete(4, start=1)])
-def test_other_spaces_are_refused(kind: str, space: Any) -> None:
-    env = Corridor()
-    setattr(env, f"{kind}_space", space)
-    with pytest.raises(ModelError, match=rf"{kind} space is .*expected Discrete"):
-        BlackBox(env, lambda o, a, z, info: (), reach("open"), 5)
 
 
 def test_an_observation_outside_the_space_is_refused() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,13 +15,9 @@ from praemia.experiments.league import league
 from praemia.experiments.store import Store
 from praemia.statistics.stored_runs import collect, discover, gather, paired
 from praemia.statistics.tables import (
-    RUN_COLUMNS,
     SUMMARY_HEADER,
     compare,
-    run_rows,
     summarise,
-    write_csv,
-    write_parquet,
 )
 
 
@@ -142,16 +137,3 @@ def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
     apart = replace(first, runs=first.runs[::2])
     assert paired([apart, odd]).shape == (2, 0)
     assert compare("riverswim-5", [apart, odd]) == []
-
-
-def test_exports_have_a_row_per_run(store: Store, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    members = [series for study in gather(store, small())[0] for series in study.series]
-    write_csv(members, tmp_path / "runs.csv")
-    write_parquet(members, tmp_path / "runs.parquet")
-    with open(tmp_path / "runs.csv", encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    table = parquet.read_table(tmp_path / "runs.parquet")
-    assert len(lines) == table.num_rows == len(store.files()) == len(run_rows(members))
-    assert tuple(lines[0]) == tuple(table.column_names) == RUN_COLUMNS
-    assert [float(line["regret"]) for line in lines] == table["regret"].to_pylist()

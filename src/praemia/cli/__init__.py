@@ -35,6 +35,7 @@ COMMANDS = {
     "reproduce": ("praemia.cli.reproduce", "Run the paper's experiments and report which claims held."),
     "results": ("praemia.cli.results", "List the runs in a folder, or export them."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
+    "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there."),
     "solve": ("praemia.cli.values", "Find the optimal value of a task."),
     "tune": ("praemia.cli.tune", "Search for the exploration coefficients."),
 }

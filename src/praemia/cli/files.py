@@ -66,8 +66,7 @@ def convert_command(
     cannot express is an error, and nothing is written.
     """
     from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
-    from praemia.files.formats import format_of, is_text_format
-    from praemia.files.writing import STORM
+    from praemia.files.formats import STORM, format_of, is_text_format
     from praemia.models.task import Task
 
     loaded = load(source, source_format, pay=pay) if looks_like_file(source) else resolve_task(source)

@@ -49,12 +49,15 @@ def machine_command(
 
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
-    from praemia.models.from_formulas import accept, growth_limits, paying_machine
+    from praemia.files.formats import require_known_ending
+    from praemia.models.from_formulas import accept, growth_limits, paying_machine, with_source
 
+    if out is not None:
+        require_known_ending(out)
     kind = "regex" if regex else "formula"
     growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
     automaton = accept(kind, text, growth)
-    machine = paying_machine(automaton, pay, reward, None, growth)
+    machine = with_source(paying_machine(automaton, pay, reward, None, growth), kind, text, pay, reward)
     record: dict[str, Any] = {
         kind: text,
         "pay": pay,

@@ -69,6 +69,11 @@ def machine_svg(machine: RewardMachine) -> str:
     return re.sub(r"<title>.*?</title>\n|<!--.*?-->\n", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
+def layout_json(machine: RewardMachine) -> bytes:
+    """Return where Graphviz puts a machine's states and edges, as JSON with its drawing operations."""
+    return _render(machine, "json", None)
+
+
 def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
     """Draw a machine into a file, under a title; its suffix says how: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
     path = Path(path)

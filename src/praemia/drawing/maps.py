@@ -1,38 +1,44 @@
-"""Maps of a task: where the optimal policy spends its time, and what it does there.
+"""A policy as a figure: for each machine state a map of where it goes and what it does, and the machine beside them.
 
-There is a panel for each machine state that matters. The darker a place, the more often it is visited in an episode in
-that machine state. The arrow is the action taken there most often, since the policy may change with the time left. Only
-tasks whose actions are moves in the plane have a map.
+A place is the darker, the more often it is visited in an episode in that machine state, and grey where it never is. The
+arrow is the action that is taken there most often over the steps of an episode (a policy may change its mind with the
+time left). Where actions are no moves in the plane, their names stand in the places. An orange frame is where the
+policy loses value against the optimum.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from praemia.drawing.style import INK, new_figure
+from praemia.drawing.machine_axes import POINTS, MachineLayout, draw_layout
+from praemia.drawing.policy_view import MOVES, NEVER, PolicyView
+from praemia.drawing.style import GREY, INK, blank_figure
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.errors import PraemiaError
 from praemia.models.task import Task
-from praemia.planning.exact import occupancy, solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
-NEVER = 1e-12
-MAX_PANELS = 6
-WALL = "#454C57"
-LENGTH = 0.3  # half an arrow, in cells
+WALL, LINE, UNVISITED, LOSES = "#454C57", "#AEB6C0", "#E3E5E8", "#D55E00"
+ARROW = 0.3  # half an arrow, in cells
+MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 0.25, 0.5, 0.3, 0.35, 0.75  # inches
+LETTER = 0.1  # the width of one in the title, inches
+MAX_WIDTH, MAX_HEIGHT, MIN_PANEL = 12.0, 8.0, 1.9
+MAX_MACHINE = 14  # states; larger machines have a drawing of their own
+LEGIBLE = 0.55  # the smallest scale of a machine
+DENSE = 2  # links for each place, from which on they are drawn thin
 
 
 def has_map(task: Task) -> bool:
     """Tell whether a task can be drawn as a map: its actions are moves, and it has a picture."""
-    if not all(task.mdp.action_name(a) in ARROWS for a in range(task.num_actions)):
+    if not all(task.mdp.action_name(a) in MOVES for a in range(task.num_actions)):
         return False
     try:
         return bool(picture(task).spots)
@@ -40,75 +46,166 @@ def has_map(task: Task) -> bool:
         return False
 
 
-def policy_map(task: Task) -> Figure:
-    """Draw the optimal policy and its occupancy."""
-    plan = solve(task)
-    visits = occupancy(task, plan.policy).states[:-1]
-    shown = picture(task)
-    total = visits.sum(axis=0)
-    states = [m for m in range(task.num_machine_states) if total[m].max() > NEVER and plan.values[0, m].max() > 0.0]
-    states = states[:MAX_PANELS]
-    across, down = shown.extent
-    stacked = across > 3 * down
-    figure = new_figure(
-        *_size(across, down, len(states), stacked), f"{task.name}: the optimal policy, and where it goes"
-    )
-    brightest = float(total[states].max())
-    for place, m in enumerate(states):
-        layout = (len(states), 1, place + 1) if stacked else (1, len(states), place + 1)
-        axes = figure.add_subplot(*layout)
-        shade = total[m] / brightest
-        draw_cells(axes, shown, shade)
-        actions = _favourite(plan.policy[:, m], visits[:, m], task.num_actions)
-        for o in np.flatnonzero(actions >= 0).tolist():
-            way, spot = ARROWS[task.mdp.action_name(int(actions[o]))], shown.spots[o]
-            _arrow(axes, spot.x, spot.y, way, ink(shade[o]))
-        axes.set_title(f"machine state {task.machine.states[m]!r}", fontsize=9, loc="left", color=INK)
-    _colour_bar(figure, brightest, stacked)
+def policy_map(task: Task, policy: ArrayLike | None = None) -> Figure:
+    """Draw a policy, the optimal one if none is given."""
+    return draw_view(PolicyView.of(task, policy))
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Where panels and machine go, in inches from the top left."""
+
+    cell: float
+    columns: int
+    panel: tuple[float, float]
+    panels: tuple[float, float]
+    machine: tuple[float, float]
+    beside: bool
+    scale: float
+
+    @classmethod
+    def of(cls, view: PolicyView, layout: MachineLayout | None) -> _Page:
+        across, down = view.shown.extent
+        count = len(view.states)
+        # The columns that leave most room for a cell, within a page; of several, the most.
+        cell, columns = max((_cell_size(view, columns), columns) for columns in range(1, count + 1))
+        panel = (max(across * cell, MIN_PANEL), down * cell + PANEL_HEAD)
+        panels = (columns * (panel[0] + GAP) - GAP, -(-count // columns) * (panel[1] + GAP) - GAP)
+        if layout is None:
+            return cls(cell, columns, panel, panels, (0.0, 0.0), False, 1.0)
+        scale = machine_scale(layout)
+        size = scale * layout.width / POINTS, scale * layout.height / POINTS
+        return cls(cell, columns, panel, panels, size, panels[0] + GAP + size[0] <= MAX_WIDTH, scale)
+
+    @property
+    def size(self) -> tuple[float, float]:
+        below = 0.0 if self.beside else self.machine[1]
+        width = self.panels[0] + GAP + self.machine[0] if self.beside else max(self.panels[0], self.machine[0])
+        height = max(self.panels[1], self.machine[1] if self.beside else 0.0)
+        return max(width, 4.6) + 2 * MARGIN, HEAD + height + FOOT + below + MARGIN
+
+
+def _cell_size(view: PolicyView, columns: int) -> float:
+    across, down = view.shown.extent
+    rows = -(-len(view.states) // columns)
+    wide = (MAX_WIDTH - (columns - 1) * GAP) / columns / across
+    high = (MAX_HEIGHT - rows * (PANEL_HEAD + GAP)) / rows / down
+    return min(0.62 if view.has_map else 0.8, wide, high)
+
+
+def machine_layout(task: Task) -> MachineLayout | None:
+    """Lay the machine of a task out; None if it is too large to be legible beside a map."""
+    if task.num_machine_states > MAX_MACHINE:
+        return None
+    layout = MachineLayout.of(task.machine)
+    return layout if machine_scale(layout) >= LEGIBLE else None
+
+
+def machine_scale(layout: MachineLayout) -> float:
+    return min(0.85, MAX_WIDTH * POINTS / layout.width, MAX_HEIGHT * POINTS / layout.height)
+
+
+def draw_view(view: PolicyView) -> Figure:
+    """Draw what there is to see of a policy."""
+    layout = machine_layout(view.task)
+    page = _Page.of(view, layout)
+    width, height = max(page.size[0], LETTER * len(view.title) + 2 * MARGIN), page.size[1]
+    figure = blank_figure(width, height)
+    figure.text(MARGIN / width, 1 - 0.3 / height, view.title, fontsize=11, fontweight="bold", color=INK)
+    brightest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
+    across, down = view.shown.extent
+    for place, m in enumerate(view.states):
+        row, column = divmod(place, page.columns)
+        left, top = MARGIN + column * (page.panel[0] + GAP), HEAD + row * (page.panel[1] + GAP) + PANEL_HEAD
+        name = f"machine state {view.task.machine.states[m]!r}"
+        figure.text(left / width, 1 - (top - 0.09) / height, name, fontsize=9, color=INK, parse_math=False)
+        draw_panel(add_axes(figure, left, top, across * page.cell, down * page.cell), view, m, brightest, page.cell)
+    _legend(figure, page, brightest, mistakes=bool(view.mistakes.any()))
+    if layout is None:
+        note = f"The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it."
+        figure.text(MARGIN / width, 0.12 / height, note, fontsize=8, color=GREY)
+    else:
+        _place_machine(figure, page, layout)
     return figure
 
 
-def _size(across: float, down: float, panels: int, stacked: bool) -> tuple[float, float]:
-    cell = min(0.62, 9.0 / max(across, 1.0))
-    width, height = across * cell, down * cell
-    if stacked:
-        return max(4.6, width + 1.4), (height + 0.45) * panels + 0.6
-    return max(4.6, (width + 0.4) * panels + 1.0), height + 1.1
+def add_axes(figure: Figure, left: float, top: float, width: float, height: float) -> Axes:
+    """Add axes of a size in inches, at a distance from the top left."""
+    across, down = figure.get_size_inches()
+    return figure.add_axes((left / across, 1 - (top + height) / down, width / across, height / down))
 
 
-def _favourite(policy: NDArray[np.int16], visits: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
-    """Return the action taken most often at each place, −1 where the policy never is; both arguments are [H, O]."""
-    weights = np.stack([(visits * (policy == a)).sum(axis=0) for a in range(num_actions)])
-    best: NDArray[np.int64] = weights.argmax(axis=0)
-    return np.where(weights.sum(axis=0) > NEVER, best, -1)
+def draw_panel(axes: Axes, view: PolicyView, m: int, brightest: float, cell: float) -> None:
+    """Draw the map of one machine state, with cells of so many inches."""
+    shade = view.visits[m] / brightest
+    draw_cells(axes, view.shown, shade, view.visits[m] <= NEVER, cell)
+    for o in np.flatnonzero(view.mistakes[m]).tolist():
+        _frame(axes, view.shown, o, cell)
+    lower = 0.16 if view.shown.round else 0.0  # below the number of a place
+    for o in np.flatnonzero(view.actions[m] >= 0).tolist():
+        spot, name, colour = view.shown.spots[o], view.action_name(m, o), ink(float(shade[o]))
+        if view.has_map:
+            _arrow(axes, spot.x, spot.y + lower, MOVES[name], colour, cell)
+        else:
+            look: dict[str, Any] = {"fontsize": max(5.0, 9.0 * cell), "color": colour, "parse_math": False}
+            axes.text(spot.x, spot.y + lower, name, ha="center", va="center", **look)
 
 
-def draw_cells(axes: Axes, shown: Picture, shade: NDArray[np.float64]) -> None:
-    """Draw the cells of a picture with their walls and marks, the darker the larger ``shade``, float64[O] in [0, 1]."""
-    from matplotlib.patches import Rectangle
+def draw_cells(
+    axes: Axes, shown: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_] | None = None, cell: float = 0.62
+) -> None:
+    """Draw the places of a picture with walls and marks, the darker the larger ``shade``, float64[O] in [0, 1].
+
+    Where ``never``, bool[O], holds, they are grey. Cells have a size of ``cell`` inches.
+    """
+    from matplotlib.patches import Circle, Rectangle
 
     width, height = shown.extent
     axes.set(xlim=(-0.05, width + 0.05), ylim=(height + 0.05, -0.05), aspect="equal")
     axes.axis("off")
     for x, y in shown.blocks:
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=WALL))
-    for spot, level in zip(shown.spots, shade.tolist(), strict=True):
-        corner = (spot.x - 0.5, spot.y - 0.5)
-        axes.add_patch(Rectangle(corner, 1, 1, facecolor=tint(level), edgecolor="#AEB6C0", linewidth=0.8))
-        if spot.mark and spot.mark.role != "plain":
-            axes.text(spot.x - 0.42, spot.y - 0.26, spot.mark.symbol, fontsize=7, fontweight="bold", color=ink(level))
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=WALL, edgecolor=WALL))
+    thickness = 0.8 if len(shown.links) < DENSE * len(shown.spots) else 0.2
+    for i, j in shown.links:
+        a, b = shown.spots[i], shown.spots[j]
+        axes.plot([a.x, b.x], [a.y, b.y], color=LINE, linewidth=thickness, zorder=0)
+    for o, (spot, level) in enumerate(zip(shown.spots, shade.tolist(), strict=True)):
+        colour = UNVISITED if never is not None and never[o] else tint(level)
+        corner, centre = (spot.x - 0.5, spot.y - 0.5), (spot.x, spot.y)
+        place = Circle(centre, 0.42) if shown.round else Rectangle(corner, 1, 1)
+        place.set(facecolor=colour, edgecolor=LINE, linewidth=0.8)
+        axes.add_patch(place)
+        if spot.mark and (shown.round or spot.mark.meaning or spot.mark.role != "plain"):
+            x, y = (spot.x, spot.y - 0.16) if shown.round else (spot.x - 0.34, spot.y - 0.3)
+            text: dict[str, Any] = {
+                "fontsize": max(5.0, 11.0 * cell),
+                "fontweight": "bold",
+                "color": ink(level),
+                "parse_math": False,
+            }
+            axes.text(x, y, spot.mark.symbol, ha="center", va="center", **text)
     for x0, y0, x1, y1 in shown.walls:
-        axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=1.8, solid_capstyle="round")
+        axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=3.0 * cell, solid_capstyle="round")
 
 
-def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str) -> None:
+def _frame(axes: Axes, shown: Picture, o: int, cell: float) -> None:
+    """Frame a place in which value is lost."""
+    from matplotlib.patches import Circle, Rectangle
+
+    spot = shown.spots[o]
+    frame = Circle((spot.x, spot.y), 0.42) if shown.round else Rectangle((spot.x - 0.44, spot.y - 0.44), 0.88, 0.88)
+    frame.set(facecolor="none", edgecolor=LOSES, linewidth=4.5 * cell)
+    axes.add_patch(frame)
+
+
+def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str, cell: float) -> None:
     dx, dy = way
     if (dx, dy) == (0.0, 0.0):
-        axes.plot([x], [y], "o", color=colour, markersize=4)
+        axes.plot([x], [y], "o", color=colour, markersize=6.5 * cell)
         return
-    tip, tail = (x + LENGTH * dx, y + LENGTH * dy), (x - LENGTH * dx, y - LENGTH * dy)
-    look = {"arrowstyle": "-|>", "color": colour, "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=tip, xytext=tail, arrowprops=look)
+    tip, tail = (x + ARROW * dx, y + ARROW * dy), (x - ARROW * dx, y - ARROW * dy)
+    look = {"arrowstyle": "-|>", "color": colour, "lw": 2.0 * cell, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", xy=tip, xytext=tail, arrowprops={**look, "mutation_scale": 16.0 * cell})
 
 
 def tint(shade: float) -> tuple[float, float, float]:
@@ -122,11 +219,33 @@ def ink(shade: float) -> str:
     return "white" if shade > 0.6 else INK
 
 
-def _colour_bar(figure: Figure, brightest: float, stacked: bool) -> None:
+def _legend(figure: Figure, page: _Page, brightest: float, *, mistakes: bool) -> None:
+    """Draw the scale of the tints, the grey and the frame, below the panels."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
+    from matplotlib.patches import Rectangle
 
+    top = HEAD + page.panels[1] + 0.2
     colours = LinearSegmentedColormap.from_list("visits", [tint(0.0), tint(1.0)])
-    bar = figure.colorbar(ScalarMappable(Normalize(0.0, brightest), colours), ax=figure.axes, shrink=0.85, aspect=14)
-    bar.set_label("visits per episode", fontsize=8)
-    bar.ax.tick_params(labelsize=7)
+    bar = add_axes(figure, MARGIN, top, 1.6, 0.12)
+    scale = figure.colorbar(ScalarMappable(Normalize(0.0, brightest), colours), cax=bar, orientation="horizontal")
+    scale.set_label("visits per episode", fontsize=8, color=GREY)
+    scale.ax.tick_params(labelsize=7, colors=GREY)
+    scale.outline.set_edgecolor(LINE)
+    keys = add_axes(figure, MARGIN + 2.0, top - 0.02, 4.0, 0.16)
+    keys.set(xlim=(0, 4.0), ylim=(-0.02, 0.14))
+    keys.axis("off")
+    keys.add_patch(Rectangle((0, 0), 0.3, 0.12, facecolor=UNVISITED, edgecolor=LINE))
+    keys.text(0.38, 0.05, "never visited", fontsize=8, color=GREY, va="center")
+    if mistakes:
+        keys.add_patch(Rectangle((1.3, 0), 0.3, 0.12, facecolor="none", edgecolor=LOSES, linewidth=1.8))
+        keys.text(1.68, 0.05, "loses value here", fontsize=8, color=GREY, va="center")
+
+
+def _place_machine(figure: Figure, page: _Page, layout: MachineLayout) -> None:
+    width, height = page.machine
+    if page.beside:
+        left, top = MARGIN + page.panels[0] + GAP, HEAD + max(0.0, (page.panels[1] - height) / 2)
+    else:
+        left, top = MARGIN, HEAD + page.panels[1] + FOOT
+    draw_layout(add_axes(figure, left, top, width, height), layout, page.scale)

@@ -74,13 +74,19 @@ DPI = 160
 _METADATA = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def new_figure(width: float, height: float, title: str) -> Figure:
-    """Make an empty figure of a size in inches."""
+def blank_figure(width: float, height: float) -> Figure:
+    """Make an empty figure of a size in inches, whose parts are placed by hand."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise missing_extra("figures need matplotlib", "plot") from None
-    figure = Figure(figsize=(width, height), layout="constrained", facecolor="white")
+    return Figure(figsize=(width, height), facecolor="white")
+
+
+def new_figure(width: float, height: float, title: str) -> Figure:
+    """Make an empty figure of a size in inches, with a title."""
+    figure = blank_figure(width, height)
+    figure.set_layout_engine("constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
     return figure
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from praemia.envs.encoding import cells
 from praemia.envs.flower import flower
+from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office
 from praemia.envs.random_tasks import random_task
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TaskEnv",
+    "cells",
     "describe",
     "flower",
     "from_gymnasium",
+    "grid",
     "make",
     "names",
     "office",

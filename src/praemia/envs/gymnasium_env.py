@@ -33,7 +33,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     ----------
     task : the task.
     flat : whether observations are one number.
-    render_mode : None, or "ansi" for a picture in text.
+    render_mode : None; "ansi" for a picture in text; "rgb_array" for one in pixels, which needs the extra ``plot``.
 
     Examples
     --------
@@ -48,11 +48,11 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     """
 
     # Gymnasium declares it as an instance variable, so it cannot be a ClassVar here.
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}  # noqa: RUF012
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
 
     def __init__(self, task: Task, *, flat: bool = False, render_mode: str | None = None) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ParameterError(f"render_mode={render_mode!r}; expected 'ansi' or None")
+            raise ParameterError(f"render_mode={render_mode!r}; expected 'ansi', 'rgb_array' or None")
         self.task = task
         self.flat = flat
         self.render_mode = render_mode
@@ -95,10 +95,14 @@ class TaskEnv(gymnasium.Env[Any, Any]):
             reward += float(table.reward_widths[paid]) * self.np_random.random()
         return self._state(), reward, False, truncated, {"label": self._labels[label]}
 
-    def render(self) -> str | None:
-        """Return where things stand as text: the picture, unless it would be too large, and a line."""
+    def render(self) -> Any:
+        """Return where things stand as text (the picture, unless it would be too large, and a line) or as pixels."""
         if self.render_mode is None:
             return None
+        if self.render_mode == "rgb_array":
+            from praemia.envs.raster import render_pixels
+
+            return render_pixels(picture(self.task), here=self._observation)
         machine_state = self.task.machine.states[self._machine_state]
         name = self.task.mdp.observation_name(self._observation)
         status = f"step {self._step} of {self.task.horizon}: observation {name}, machine state {machine_state}\n"
@@ -107,10 +111,14 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         except SizeError:
             return status
 
-    def _state(self) -> Any:
+    def shown(self, observation: int, machine_state: int) -> Any:
+        """Return what is shown for an observation and a machine state."""
         if self.flat:
-            return np.int64(self._machine_state * self.task.num_observations + self._observation)
-        return {"observation": np.int64(self._observation), "machine_state": np.int64(self._machine_state)}
+            return np.int64(machine_state * self.task.num_observations + observation)
+        return {"observation": np.int64(observation), "machine_state": np.int64(machine_state)}
+
+    def _state(self) -> Any:
+        return self.shown(self._observation, self._machine_state)
 
     def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
         """Draw an entry of a sparse row."""
@@ -129,7 +137,7 @@ def make_env(family: str, *, flat: bool = False, render_mode: str | None = None,
 
 
 def register() -> None:
-    """Register every family under its Gymnasium id; doing it again changes nothing."""
+    """Register every family under its Gymnasium id; calling it again changes nothing."""
     for family, entry in FAMILIES.items():
         if entry.gymnasium_id not in gymnasium.registry:
             gymnasium.register(entry.gymnasium_id, "praemia.envs.gymnasium_env:make_env", kwargs={"family": family})

@@ -11,7 +11,7 @@ works w.p. 0.8.
 
 from __future__ import annotations
 
-from praemia.envs.grid import MOVES, Cell, Grid
+from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
 from praemia.errors import unknown_name
 from praemia.models.guards import only
@@ -143,7 +143,7 @@ def read_map(text: str) -> tuple[Grid, dict[Cell, str]]:
 def office_picture(errand: str = "coffee-and-mail") -> Picture:
     """Draw the building."""
     grid, symbols = read_map(MAP)
-    meanings = {"coffee": "coffee machine, works w.p. 0.8", "plant": "plant: breaking one ends all hope"}
+    meanings = {"coffee": "coffee machine, works w.p. 0.8", "plant": "plant: once one is broken, nothing pays"}
     places = {
         symbol: Mark(symbol, role, meanings.get(name, name if len(name) > 1 else ""))
         for symbol, (name, role) in SYMBOLS.items()

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from praemia.envs.grid import Cell, Grid
+from praemia.envs.grid_kernel import Cell, Grid
 from praemia.errors import SizeError
 
 MAX_SPOTS = 2_500
@@ -77,7 +77,7 @@ class Picture:
 
 
 def require_drawable(num_observations: int) -> None:
-    """Raise a SizeError for what would be no picture any more."""
+    """Raise a SizeError if there are too many observations to draw."""
     if num_observations > MAX_SPOTS:
         raise SizeError(f"{num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,}")
 
@@ -87,10 +87,10 @@ def grid_picture(title: str, grid: Grid, marks: Mapping[Cell, Mark], caption: st
     rows, columns = grid.cells.shape
     free = [(int(r), int(c)) for r, c in np.argwhere(grid.cells >= 0)]
     solid = tuple((int(c) + 0.5, int(r) + 0.5) for r, c in np.argwhere(grid.cells < 0))
-    edges: list[Segment] = []
-    if not solid:
-        edges += [(c, y, c + 1, y) for y in (0, rows) for c in range(columns)]
-        edges += [(x, r, x, r + 1) for x in (0, columns) for r in range(rows)]
+    edges: list[Segment] = [
+        (c, y, c + 1, y) for y in (0, rows) for c in range(columns) if grid.cells[y - (y > 0), c] >= 0
+    ]
+    edges += [(x, r, x, r + 1) for x in (0, columns) for r in range(rows) if grid.cells[r, x - (x > 0)] >= 0]
     for pair in grid.blocked:
         (r, c), (s, d) = sorted(pair)
         edges.append((d, r, d, r + 1) if r == s else (c, s, c + 1, s))
@@ -99,12 +99,8 @@ def grid_picture(title: str, grid: Grid, marks: Mapping[Cell, Mark], caption: st
 
 
 def ring_picture(title: str, marks: Sequence[Mark], links: Sequence[tuple[int, int]]) -> Picture:
-    """Draw observations on a circle, or on rows where there are too many for one."""
+    """Draw observations on a circle."""
     count = len(marks)
-    if count > MAX_RING:
-        width = math.ceil(math.sqrt(2 * count))
-        spots = tuple(Spot(i % width + 0.5, i // width + 0.5, mark) for i, mark in enumerate(marks))
-        return Picture(title, spots, round=True)
     radius = max(1.0, 0.24 * count)
     angles = [2 * math.pi * i / count for i in range(count)]
     spots = tuple(
@@ -112,6 +108,25 @@ def ring_picture(title: str, marks: Sequence[Mark], links: Sequence[tuple[int, i
         for t, mark in zip(angles, marks, strict=True)
     )
     return Picture(title, spots, links=tuple(links), round=True)
+
+
+def layered_picture(title: str, marks: Sequence[Mark], distances: Sequence[int]) -> Picture:
+    """Draw observations in columns, by the fewest steps in which each is reached; −1 is never, and comes last."""
+    last = max(distances) + 1
+    layers: dict[int, list[int]] = {}
+    for o, distance in enumerate(distances):
+        layers.setdefault(last if distance < 0 else distance, []).append(o)
+    height = max(4, math.ceil(math.sqrt(len(marks) / 2)))
+    spots: dict[int, Spot] = {}
+    x = 0.5
+    for distance in sorted(layers):
+        members = layers[distance]
+        for i, o in enumerate(members):
+            column, row = divmod(i, height)
+            spots[o] = Spot(x + column, (height - min(height, len(members))) / 2 + row + 0.5, marks[o])
+        x += math.ceil(len(members) / height) + 0.4
+    placed = tuple(spots[o] for o in range(len(marks)))
+    return Picture(title, placed, caption="from left to right: the fewest steps from the start", round=True)
 
 
 def render_text(picture: Picture, here: int | None = None) -> str:
@@ -133,6 +148,19 @@ def render_text(picture: Picture, here: int | None = None) -> str:
     return "\n".join([picture.title, "", *canvas.lines(), "", *legend, *caption]).rstrip() + "\n"
 
 
+def render_notes(picture: Picture, notes: Sequence[tuple[str, str]]) -> str:
+    """Write a picture with two short texts in each place, one above the other, in place of its marks."""
+    canvas = _Canvas(*picture.extent, scale=(8, 3))
+    for block in picture.blocks:
+        canvas.block(*block)
+    for wall in picture.walls:
+        canvas.wall(*wall)
+    for spot, (above, below) in zip(picture.spots, notes, strict=True):
+        canvas.write(Spot(spot.x, spot.y - 1 / 6), above)
+        canvas.write(Spot(spot.x, spot.y + 1 / 6), below)
+    return "\n".join(canvas.lines())
+
+
 class _Canvas:
     """A page of characters, addressed in cells."""
 
@@ -149,8 +177,8 @@ class _Canvas:
         self._page[row, left : left + len(text)] = list(text)
 
     def block(self, x: float, y: float) -> None:
-        row, column = self._at(x, y)
-        self._page[row - 1 : row + 2, column - 2 : column + 3] = "▒"
+        (top, left), (bottom, right) = self._at(x - 0.5, y - 0.5), self._at(x + 0.5, y + 0.5)
+        self._page[top : bottom + 1, left : right + 1] = "▒"
 
     def link(self, a: Spot, b: Spot) -> None:
         """Dot the line between two spots, leaving room round them."""

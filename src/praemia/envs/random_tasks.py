@@ -5,7 +5,7 @@ arguments always give the same task, and the horizon changes nothing but itself.
 
 A pair (o, a) leads to a few observations drawn uniformly, with probabilities from a flat Dirichlet law.
 Arriving at an observation makes each proposition true w.p. 1/4; "p0" is always true at the last one, so that
-something can happen. In each machine state the propositions are asked in a random order, and the first one
+something can happen. In each machine state the propositions are tried in a random order, and the first one
 that is true decides: ``p2``, ``!p2 & p0``, … — so that no two guards hold on one label. A rule has up to
 three outcomes; a reward is nothing, a number, a Bernoulli or a discrete law.
 """
@@ -44,7 +44,7 @@ def random_task(
     ----------
     observations, actions, machine_states : sizes of the task.
     horizon : steps of an episode.
-    seed : which one of the tasks of these sizes.
+    seed : selects one of the tasks of these sizes.
     branching : how many successors are drawn for a pair (o, a); some may coincide.
     propositions : how many propositions there are, ``p0``, ``p1``, …
 

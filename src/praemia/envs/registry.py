@@ -16,14 +16,16 @@ from typing import Any
 import numpy as np
 
 from praemia.envs.flower import flower, flower_picture
+from praemia.envs.grid import GridMDP, map_picture
 from praemia.envs.office import office, office_picture
-from praemia.envs.pictures import Mark, Picture, render_text, require_drawable, ring_picture
+from praemia.envs.pictures import MAX_RING, Mark, Picture, layered_picture, render_text, require_drawable, ring_picture
 from praemia.envs.random_tasks import random_task
 from praemia.envs.riverswim import riverswim, riverswim_picture, riverswim_prm, riverswim_prm_picture
 from praemia.envs.rooms import rooms_picture, two_rooms
 from praemia.envs.svg import render_svg
-from praemia.envs.warehouse import warehouse, warehouse_picture
+from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, PraemiaError, did_you_mean, unknown_name
+from praemia.models.reachability import distances
 from praemia.models.task import Task
 
 _NUMBER = "[0-9]{1,18}"
@@ -36,7 +38,7 @@ class Family:
     Attributes
     ----------
     make : makes the task.
-    picture : draws it from the parameters that are in the name; None for one without a picture of its own.
+    picture : draws it from the parameters that are in the name; None for one that is drawn from its map, or has none.
     suffix : a pattern of what follows ``family-``; its groups are the parameters.
     examples : names that stand for the family in lists and tests.
     gymnasium_id : its name in Gymnasium.
@@ -71,7 +73,7 @@ FAMILIES = {
     ),
     "warehouse": Family(
         warehouse,
-        warehouse_picture,
+        None,
         f"(?P<size>{_NUMBER})",
         ("warehouse-3", "warehouse-4", "warehouse-5"),
         "praemia/Warehouse-v0",
@@ -154,7 +156,7 @@ def describe(name: str) -> str:
 
 
 def picture(task: Task | str) -> Picture:
-    """Return the picture of a task; one that is not built in gets its observations on a circle.
+    """Return the picture of a task; one without a map is drawn as a graph of its observations.
 
     Examples
     --------
@@ -164,9 +166,11 @@ def picture(task: Task | str) -> Picture:
     """
     task = make(task) if isinstance(task, str) else task
     require_drawable(task.num_observations)
+    if isinstance(task.mdp, GridMDP):
+        return map_picture(task, task.mdp.map)
     own = _own_picture(task.name)
     # A task from a file may bear a built-in name by chance; then the numbers of observations tell.
-    return own if own is not None and len(own.spots) == task.num_observations else _ring(task)
+    return own if own is not None and len(own.spots) == task.num_observations else _graph(task)
 
 
 def text_picture(task: Task | str) -> str:
@@ -202,7 +206,8 @@ def _own_picture(name: str) -> Picture | None:
         return None
 
 
-def _ring(task: Task) -> Picture:
+def _graph(task: Task) -> Picture:
+    """Draw the observations of a task that has no picture: on a circle, or by their distance from the start."""
     mdp = task.mdp
     rows = mdp.edge_pairs // mdp.num_actions
     pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
@@ -210,6 +215,8 @@ def _ring(task: Task) -> Picture:
     marks = [Mark(str(o), "start" if starts[o] else "plain") for o in range(task.num_observations)]
     first = int(np.argmax(starts))
     marks[first] = Mark(str(first), "start", "episodes start here")
+    if len(marks) > MAX_RING:
+        return layered_picture(task.name, marks, distances(mdp).tolist())
     return ring_picture(task.name, marks, sorted(pairs))
 
 

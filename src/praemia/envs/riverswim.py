@@ -120,12 +120,12 @@ def _picture(size: int, title: str, paid: str) -> Picture:
         title,
         tuple(_bend(o, mark) for o, mark in enumerate(marks)),
         links=tuple((o, o + 1) for o in range(size - 1)),
-        caption="the current flows to the left end: left is sure, right gets on w.p. 0.6",
+        caption="the current flows to the left end: left is sure, right succeeds w.p. 0.6",
         round=True,
     )
 
 
 def _bend(o: int, mark: Mark) -> Spot:
-    """Place an observation on the river, which turns after so many that no picture gets too wide."""
+    """Place an observation on the river, which turns at the end of each row so that no picture gets too wide."""
     row, column = divmod(o, _ROW)
     return Spot(4 / 3 * (_ROW - 1 - column if row % 2 else column) + 0.5, 4 / 3 * row + 0.5, mark)

@@ -9,7 +9,7 @@ again.
 
 from __future__ import annotations
 
-from praemia.envs.grid import MOVES, Cell, Grid
+from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
 from praemia.errors import ParameterError, require_whole
 from praemia.models.labels import LabelRule

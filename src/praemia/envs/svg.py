@@ -1,7 +1,7 @@
 """Pictures as standalone SVG: no script, no font and no address outside the file.
 
-Colours are light tints of the Okabe–Ito palette with darker outlines, told apart also by readers who do not
-see all colours; every mark has its symbol besides.
+Colours are light tints of the Okabe–Ito palette with darker outlines, which colour-blind
+readers can tell apart; every mark also has a symbol.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ _MARGIN = 20.0
 _LINE = 22.0
 _MIN_WIDTH = 320.0
 _LETTER = 6.6  # mean width of a letter of the legend
-_FILL: dict[Role, str] = {
+FILL: dict[Role, str] = {
     "plain": "#fbfbf9",
     "start": "#cfe8f7",
     "waypoint": "#fde8bf",
     "goal": "#c9ecdd",
     "danger": "#f9d6c4",
 }
-_OUTLINE: dict[Role, str] = {
+OUTLINE: dict[Role, str] = {
     "plain": "#c3c8cf",
     "start": "#0072b2",
     "waypoint": "#b87a00",
     "goal": "#00805e",
     "danger": "#c04a00",
 }
-_INK, _WALL, _PAPER = "#22272e", "#454c57", "#ffffff"
+INK, WALL, PAPER = "#22272e", "#454c57", "#ffffff"
 
 
 def render_svg(picture: Picture) -> str:
@@ -54,7 +54,7 @@ def render_svg(picture: Picture) -> str:
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
             f'width="{width:.0f}" height="{height:.0f}" role="img" {_FONT}>',
             f"<title>{_plain(picture.title)}</title>",
-            f'<rect width="100%" height="100%" fill="{_PAPER}"/>',
+            f'<rect width="100%" height="100%" fill="{PAPER}"/>',
             _text(width / 2, _MARGIN + 10.0, picture.title, 15, weight="bold", anchor="middle"),
             f'<g transform="translate({left:.1f} {top:.1f})">',
             *body,
@@ -96,7 +96,7 @@ def _swatch(mark: Mark, is_round: bool) -> str:
 
 def _shape(x: float, y: float, size: float, role: Role, is_round: bool) -> str:
     marked = role != "plain"
-    colours = f'fill="{_FILL[role]}" stroke="{_OUTLINE[role]}" stroke-width="{1.6 if marked else 1.0}"'
+    colours = f'fill="{FILL[role]}" stroke="{OUTLINE[role]}" stroke-width="{1.6 if marked else 1.0}"'
     if is_round:
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{size / 2:.1f}" {colours}/>'
     side = size - (3.0 if marked and size > 16.0 else 0.0)  # marked cells keep clear of their neighbours' lines
@@ -106,7 +106,7 @@ def _shape(x: float, y: float, size: float, role: Role, is_round: bool) -> str:
 
 def _block(x: float, y: float, unit: float) -> str:
     corner = f'x="{unit * (x - 0.5):.1f}" y="{unit * (y - 0.5):.1f}"'
-    return f'<rect {corner} width="{unit:.1f}" height="{unit:.1f}" fill="{_WALL}" stroke="{_WALL}"/>'
+    return f'<rect {corner} width="{unit:.1f}" height="{unit:.1f}" fill="{WALL}" stroke="{WALL}"/>'
 
 
 def _link(a: Spot, b: Spot, unit: float, thickness: float) -> str:
@@ -116,7 +116,7 @@ def _link(a: Spot, b: Spot, unit: float, thickness: float) -> str:
 
 def _wall(x0: float, y0: float, x1: float, y1: float) -> str:
     ends = f'x1="{x0:.1f}" y1="{y0:.1f}" x2="{x1:.1f}" y2="{y1:.1f}"'
-    return f'<line {ends} stroke="{_WALL}" stroke-width="3" stroke-linecap="round"/>'
+    return f'<line {ends} stroke="{WALL}" stroke-width="3" stroke-linecap="round"/>'
 
 
 def _text(
@@ -127,7 +127,7 @@ def _text(
     *,
     weight: str = "normal",
     anchor: str = "start",
-    colour: str = _INK,
+    colour: str = INK,
 ) -> str:
     place = f'x="{x:.1f}" y="{y:.1f}" font-size="{size:.0f}" font-weight="{weight}" text-anchor="{anchor}"'
     return f'<text {place} fill="{colour}">{_plain(text)}</text>'

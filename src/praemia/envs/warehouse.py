@@ -7,13 +7,19 @@ The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering p
 
 from __future__ import annotations
 
-from praemia.envs.grid import MOVES, STAY, Grid
-from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
+from praemia.envs.grid import GridMDP
+from praemia.envs.grid_kernel import require_cells
+from praemia.envs.grid_map import GridMap
+from praemia.envs.pictures import Mark
 from praemia.errors import require_whole
-from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
+
+MARKS = {
+    "S": Mark("S", "start", "charging station; episodes start here"),
+    "I": Mark("I", "waypoint", "item, ready w.p. 0.8"),
+    "D": Mark("D", "goal", "delivery, free w.p. 0.9: pays 1"),
+}
 
 
 def warehouse(size: int = 4, horizon: int | None = None) -> Task:
@@ -26,21 +32,11 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     Task('warehouse-4': 16 observations, 5 actions, 3 machine states, horizon 12)
     """
     require_whole("size", size, 2, 3_000)
-    grid = Grid.open(size, size)
-    labels = [
-        LabelRule("item", target=grid.observation((0, size - 1))),
-        LabelRule("delivery", target=grid.observation((size - 1, size - 1))),
-    ]
-    actions = (*MOVES, STAY)
-    mdp = LabeledMDP.from_entries(
-        grid.num_cells,
-        len(actions),
-        *grid.entries(stay=True),
-        labels=labels,
-        observations=grid.names(),
-        actions=actions,
-    )
-    return Task(mdp, fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
+    require_cells(size, size)
+    rows = ["S" + "." * (size - 2) + "I", *["." * size] * (size - 2), "." * (size - 1) + "D"]
+    title = f"Warehouse, {size} × {size}"
+    drawn = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True, title=title, marks=MARKS)
+    return Task(GridMDP.of(drawn), fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
 
 
 def fetch_and_deliver() -> RewardMachine:
@@ -53,14 +49,3 @@ def fetch_and_deliver() -> RewardMachine:
         .edge("loaded", "delivery", "loaded", probability=0.1)
         .build()
     )
-
-
-def warehouse_picture(size: int = 4) -> Picture:
-    """Draw the warehouse."""
-    require_drawable(size * size)
-    marks = {
-        (0, 0): Mark("S", "start", "charging station; episodes start here"),
-        (0, size - 1): Mark("I", "waypoint", "item, ready w.p. 0.8"),
-        (size - 1, size - 1): Mark("D", "goal", "delivery, free w.p. 0.9: pays 1"),
-    }
-    return grid_picture(f"Warehouse, {size} × {size}", Grid.open(size, size), marks, "moves slip w.p. 0.3")

@@ -113,9 +113,13 @@ class Store:
                 todo.append(job)
         return todo, damaged
 
+    def load(self, path: Path) -> Run:
+        """Return the run in one of the store's files, with the time that it took."""
+        return _read(path)
+
     def files(self) -> list[Path]:
         """Return the files of all runs, in order."""
-        return sorted(self.folder.glob("*/*/run-*.npz"))
+        return sorted(self.folder.glob("*/*/run-*.npz"), key=lambda path: path.parts)
 
     def runs(self, on_damage: Callable[[str], None]) -> Iterator[Run]:
         """Read all runs, in order; call ``on_damage`` for files that are damaged or in the wrong place."""

@@ -15,6 +15,7 @@ from praemia.errors import ParameterError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import Environment
 from praemia.exploration.estimate import require_readable
+from praemia.models.algebra import state_digests
 from praemia.models.labels import LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.models.machine import RewardMachine
 
@@ -22,18 +23,13 @@ Rules = Iterable[LabelRule]
 
 
 def machine_digest(machine: RewardMachine, horizon: int, rules: Rules | None) -> str:
-    """Return a digest of all that V* depends on but p; the order of rules and of states does not count.
+    """Return a digest of all that V* depends on but p; how rules are written, and in which order, does not count.
 
     ``rules`` is None for labels that are found by playing.
     """
-    edges = [
-        [rule.source, str(rule.guard), sorted([out.target, out.probability, out.reward.mean] for out in rule.outcomes)]
-        for rule in machine.rules
-    ]
     known = {
-        "states": sorted(machine.states),
         "initial": machine.initial,
-        "edges": sorted(edges, key=json.dumps),
+        "states": state_digests(machine),
         "idle": machine.idle_reward.mean,
         "horizon": horizon,
         "labels": None if rules is None else sorted({_rule_text(rule) for rule in rules}),

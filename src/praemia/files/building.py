@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
+from praemia.envs.grid import GridMDP
+from praemia.envs.grid_map import GridMap, read_rows, read_slip
 from praemia.errors import ModelError, PraemiaError, did_you_mean
 from praemia.files.schema import (
     FormulaPart,
+    GridPart,
     GymnasiumPart,
     LabelPart,
     MachinePart,
@@ -20,9 +23,8 @@ from praemia.files.schema import (
     RulePart,
 )
 from praemia.files.source import DataPath, Source
-from praemia.formulas.paying import require_way
 from praemia.models.guards import parse_guard
-from praemia.models.labels import LabelRule
+from praemia.models.labels import AFTER_THE_END, LabelRule
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import ROW_TOLERANCE, LabeledMDP
 from praemia.models.memory import require_memory
@@ -40,8 +42,6 @@ def build_machine(source: Source, part: MachinePart | FormulaPart, path: DataPat
 
 def _from_text(source: Source, part: FormulaPart, path: DataPath) -> RewardMachine:
     make = RewardMachine.from_ltlf if part.key == "ltlf" else RewardMachine.from_regex
-    with source.at(*path, "pay"):
-        require_way(part.pay)
     with source.at(*path, part.key):
         reward = 1.0 if part.reward is None else part.reward
         machine = make(part.text, reward, part.pay, propositions=part.propositions)
@@ -173,7 +173,7 @@ def build_mdp(source: Source, part: MdpPart, path: DataPath = ("mdp",)) -> Label
     with source.at(*path, "start"):
         first = observations.name(0) if part.start is None else part.start
         start = observations.distribution(first if isinstance(first, dict) else {first: 1.0})
-    labels = space.label_rules(part.labels)
+    labels = [*space.label_rules(part.labels), *_endings(space, part)]
     with source.at(*path):
         return LabeledMDP.from_rows(
             observations.size,
@@ -184,6 +184,13 @@ def build_mdp(source: Source, part: MdpPart, path: DataPath = ("mdp",)) -> Label
             observations=observations.names,
             actions=actions.names,
         )
+
+
+def _endings(space: _Space, part: MdpPart) -> Iterator[LabelRule]:
+    """Yield the rules by which machines halt in the observations where an episode has ended."""
+    for i, name in enumerate(part.ended):
+        with space.source.at(*space.path, "ended", i):
+            yield LabelRule(AFTER_THE_END, source=space.observations.number(name))
 
 
 def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float]]:
@@ -210,6 +217,16 @@ def _require_all_rows(space: _Space, rows: Mapping[tuple[int, int], object]) -> 
     named = "; ".join(f"observation {space.observations.name(o)}, action {space.actions.name(a)}" for o, a in missing)
     more = f"; and {num_missing - SHOWN_ROWS:,} more" if num_missing > SHOWN_ROWS else ""
     raise ModelError(f"no row for {named}{more}; every pair of an observation and an action needs one")
+
+
+def build_grid(source: Source, part: GridPart, path: DataPath = ("grid",)) -> GridMDP:
+    """Build the MDP of a map."""
+    with source.at(*path, "map"):
+        read_rows(part.map)
+    with source.at(*path, "slip"):
+        slip = read_slip(part.slip)
+    with source.at(*path):
+        return GridMDP.of(GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay))
 
 
 def build_gymnasium(source: Source, part: GymnasiumPart, path: DataPath = ("gymnasium",)) -> LabeledMDP:

@@ -1,4 +1,4 @@
-"""Lay records out as YAML or JSON text: a line for each key, and for each item of a list of lists or mappings."""
+"""Lay records out as YAML or JSON text: a line for each key, each item of a list, each row of a map."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from praemia.files.source import parse_scalar
 
 LISTS = frozenset({"transitions", "labels"})  # whose items get a line each
+PARTS = frozenset({"mdp", "grid", "machine"})  # whose keys get a line each
+MAP = "map"
 
 _BASIC = re.compile(r"[^\x20-\x7e\U00010000-\U0010ffff]")
 _BARE = re.compile(r"[^\W\d][\w-]*", re.ASCII)
@@ -25,7 +27,10 @@ def _yaml_lines(record: Mapping[str, Any], indent: str) -> Iterator[str]:
         if key in LISTS and value:
             yield f"{indent}{key}:"
             yield from (f"{indent}  - {_flow(item)}" for item in value)
-        elif key in ("mdp", "machine"):
+        elif key == MAP:
+            yield f"{indent}{key}: |"
+            yield from (f"{indent}  {row}" for row in value.splitlines())
+        elif key in PARTS:
             yield f"{indent}{key}:"
             yield from _yaml_lines(value, indent + "  ")
         else:
@@ -37,6 +42,8 @@ def _flow(value: Any) -> str:
     match value:
         case str():
             return _quoted(value)
+        case bool():
+            return str(value).lower()
         case Mapping():
             return "{" + ", ".join(f"{_quoted(key)}: {_flow(item)}" for key, item in value.items()) + "}"
         case Sequence():
@@ -68,7 +75,7 @@ def _json_value(key: str, value: Any, indent: str) -> str:
     if key in LISTS and value:
         items = ",\n".join(f"{indent}  {_json_flow(item)}" for item in value)
         return f"[\n{items}\n{indent}]"
-    return _json_lines(value, indent) if key in ("mdp", "machine") else _json_flow(value)
+    return _json_lines(value, indent) if key in PARTS else _json_flow(value)
 
 
 def _json_flow(value: Any) -> str:

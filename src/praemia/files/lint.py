@@ -1,4 +1,4 @@
-"""Look for what is allowed and yet seldom meant: parts of a task that can never matter.
+"""Look for what is allowed but rarely intended: parts of a task that can never matter.
 
 For a task, what can happen is decided on the labels of transitions from observations that the start can
 reach. For a machine alone, any label may come, and the question is whether a guard can be satisfied.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -17,12 +18,12 @@ from praemia.models.guards import Guard, overlap
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
+from praemia.models.reachability import reachable_observations
 from praemia.models.rules import Outcome
 from praemia.models.task import Task
 
 SHOWN_NAMES = 5
 
-AllOutcomes: TypeAlias = Callable[[str], Iterable[tuple[Outcome, ...]]]
 Holds: TypeAlias = Callable[[Guard], bool]
 
 
@@ -39,49 +40,37 @@ class Finding:
 
 def lint(task: Task) -> list[Finding]:
     """Return what seems odd about a task."""
-    reached = reachable_observations(task.mdp)
-    labels = _occurring_labels(task.mdp, reached)
-
-    def outcomes(state: str) -> Iterator[tuple[Outcome, ...]]:
-        return (task.machine.outcomes(state, label) for label in labels)
+    observations = reachable_observations(task.mdp)
+    labels = _occurring_labels(task.mdp, observations)
+    steps, paying = _steps(task.machine, labels)
+    reached = _closure([task.machine.initial], steps)
+    hopeful = _closure(paying, {(target, source) for source, target in steps})
 
     def holds(guard: Guard) -> bool:
         return any(guard.holds(label) for label in labels)
 
     return [
-        *_unreached_observations(task.mdp, reached),
-        *_odd_parts(task.machine, outcomes, holds, "no label that occurs satisfies its guard"),
+        *_unreached_observations(task.mdp, observations),
+        *_unreached_states(task.machine, reached),
+        *_idle_rules(task.machine, holds, "no label that occurs satisfies its guard"),
+        *_hopeless_states(task.machine, reached - hopeful),
         *_odd_propositions(task.machine, frozenset().union(*labels)),
     ]
 
 
 def lint_machine(machine: RewardMachine) -> list[Finding]:
     """Return what seems odd about a machine, whatever environment it will meet."""
+    reached = machine.reachable_states()
 
     def holds(guard: Guard) -> bool:
         return overlap(guard, guard) is not None
 
     return [
-        *_odd_parts(machine, machine.possible_outcomes, holds, "no label satisfies its guard"),
+        *_unreached_states(machine, reached),
+        *_idle_rules(machine, holds, "no label satisfies its guard"),
+        *_hopeless_states(machine, reached - _can_earn(machine)),
         *_odd_propositions(machine, frozenset(machine.propositions)),
     ]
-
-
-def reachable_observations(mdp: LabeledMDP) -> NDArray[np.bool_]:
-    """Return bool[O], the observations that some policy reaches from the start."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import breadth_first_order
-
-    # A node of its own stands for the start and leads to every first observation.
-    starts = np.flatnonzero(mdp.start_probs)
-    indptr = np.append(mdp.indptr[:: mdp.num_actions], len(mdp.successors) + len(starts))
-    indices = np.append(mdp.successors, starts)
-    size = mdp.num_observations + 1
-    graph = csr_array((np.ones(len(indices)), indices, indptr), shape=(size, size))
-    order = breadth_first_order(graph, mdp.num_observations, return_predecessors=False)
-    reached = np.zeros(size, dtype=bool)
-    reached[order] = True
-    return reached[:-1]
 
 
 def _occurring_labels(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> list[Label]:
@@ -101,23 +90,39 @@ def _unreached_observations(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> Iter
         )
 
 
-def _odd_parts(machine: RewardMachine, outcomes: AllOutcomes, holds: Holds, reason: str) -> Iterator[Finding]:
-    """Find states and rules that never matter, given all that can happen in a state and whether a guard can hold."""
+def _steps(machine: RewardMachine, labels: Iterable[Label]) -> tuple[set[tuple[str, str]], set[str]]:
+    """Return the steps (from, to) that some labels lead to, and the states that may be paid on one."""
     steps: set[tuple[str, str]] = set()
     paying: set[str] = set()
-    for state in machine.states:
-        for out in (out for found in outcomes(state) for out in found):
+    for state, label in product(machine.states, labels):
+        for out in machine.outcomes(state, label):
             steps.add((state, out.target))
             if out.reward.mean != 0.0:
                 paying.add(state)
-    reached = _closure([machine.initial], steps)
-    hopeful = _closure(paying, {(target, source) for source, target in steps})
+    return steps, paying
+
+
+def _can_earn(machine: RewardMachine) -> set[str]:
+    """Return the states from which some sequence of labels is paid."""
+    found: set[str] = set()
+
+    def worth(outcomes: tuple[Outcome, ...]) -> float:
+        return float(any(out.reward.mean != 0.0 or out.target in found for out in outcomes))
+
+    while len(more := {s for s, pays in zip(machine.states, machine.highest(worth), strict=True) if pays}) > len(found):
+        found = more
+    return found
+
+
+def _unreached_states(machine: RewardMachine, reached: set[str]) -> Iterator[Finding]:
     for state in machine.states:
         if state not in reached:
             yield Finding("warning", f"machine state {state!r} cannot be reached")
-    yield from _idle_rules(machine, holds, reason)
+
+
+def _hopeless_states(machine: RewardMachine, hopeless: set[str]) -> Iterator[Finding]:
     for state in machine.states:
-        if state in reached and state not in hopeful:
+        if state in hopeless:
             level: Literal["warning", "note"] = "warning" if state == machine.initial else "note"
             yield Finding(level, f"from machine state {state!r} on, no reward can be earned")
 

@@ -11,15 +11,17 @@ from itertools import islice
 from pathlib import Path
 
 from praemia import envs
+from praemia.envs.grid import require_known
 from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
-from praemia.files.building import build_gymnasium, build_machine, build_mdp
-from praemia.files.formats import SUFFIXES, format_of, is_text_format, read_machine_text
+from praemia.files.building import build_grid, build_gymnasium, build_machine, build_mdp
+from praemia.files.formats import STORM, SUFFIXES, format_of, is_text_format, read_machine_text
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import read_multiagent
 from praemia.files.schema import (
     FORMULA_KEYS,
     EnvironmentPart,
     FormulaPart,
+    GridPart,
     MachinePart,
     MdpPart,
     TaskPart,
@@ -101,12 +103,14 @@ def resolve_task(name_or_path: str) -> Task:
 def looks_like_file(name_or_path: str) -> bool:
     """Tell a file from a built-in name: it exists, it has folders in it, or it ends like a task file."""
     path = Path(name_or_path)
-    return path.name != name_or_path or path.suffix.lower() in SUFFIXES or path.is_file()
+    return path.name != name_or_path or path.suffix.lower() in (*SUFFIXES, STORM) or path.is_file()
 
 
 def _machine_or_source(text: str, path: str | Path, format: str | None, pay: str | None) -> RewardMachine | Source:
     """Return the machine of a text, or its data if that is something else."""
     chosen = format_of(path, format)
+    if format is None and Path(path).suffix.lower() == STORM:
+        raise FileError(f"{path}: {STORM} files are written only; load the task file or the machine it was made from")
     if pay is not None and chosen != "hoa":
         raise ParameterError(f"{path}: pay={pay!r} is for automata (HOA); this file says itself what it pays")
     if is_text_format(chosen):
@@ -125,6 +129,8 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
     if machine is None or part.horizon is None:
         key = "machine" if machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
+    if isinstance(world, GridPart):
+        return _build_grid(source, part, world, machine, path.stem)
     if isinstance(world, MdpPart):
         mdp, labels = build_mdp(source, world), ("mdp", "labels")
     else:
@@ -134,6 +140,14 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
     strange = (i for i, rule in enumerate(world.labels) if not set(rule.label) <= known)
     with source.at(*labels, *islice(strange, 1)):
         return Task(mdp, machine, part.horizon, path.stem)
+
+
+def _build_grid(source: Source, part: TaskPart, world: GridPart, machine: RewardMachine, name: str) -> Task:
+    mdp = build_grid(source, world)
+    machine = _with_labels(source, part, machine, world.propositions)
+    with source.at("grid"):
+        require_known(mdp.map, machine)
+        return Task(mdp, machine, part.horizon or 0, name)
 
 
 def _with_labels(source: Source, part: TaskPart, machine: RewardMachine, known: Sequence[str]) -> RewardMachine:

@@ -1,9 +1,8 @@
 """What a task file may say, as pydantic models.
 
-A file is checked in two steps. The models here know its form: which keys there are and of which type, and
-which numbers lie in [0, 1]. What the parts mean together (names that must exist, rows that must sum to 1) is
-known by the objects that are built from them. Names may be written as whole numbers; they are text from here
-on.
+A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
+must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
+objects that are built from them. Names may be written as whole numbers; from here on they are text.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from pydantic import (
     model_validator,
 )
 
+from praemia.envs.grid_kernel import SLIP
+from praemia.formulas.paying import WAYS
 from praemia.models.mdp import ROW_TOLERANCE
 from praemia.models.task import MAX_HORIZON
 
@@ -46,6 +47,12 @@ def _two_ends(values: list[float]) -> list[float]:
 def _in_unit_interval(value: float) -> float:
     if not 0.0 <= value <= 1.0 + ROW_TOLERANCE:
         raise ValueError(f"found {value:g}; it must lie in [0, 1]")
+    return value
+
+
+def _way_to_pay(value: str) -> str:
+    if value not in WAYS:
+        raise ValueError(f"found {value!r}; expected 'first', 'each' or 'end'")
     return value
 
 
@@ -157,7 +164,7 @@ class FormulaPart(_Part):
     ltlf: Text | None = None
     regex: Text | None = None
     reward: float | None = None
-    pay: str = "first"
+    pay: Annotated[str, AfterValidator(_way_to_pay)] = "first"
     chance: dict[Name, Unit] = {}
     propositions: list[Name] | None = None
 
@@ -215,6 +222,36 @@ class MdpPart(_Part):
     ) = None
     transitions: list[Row]
     labels: list[LabelPart] = []
+    ended: list[Name] = []
+
+
+LetterNames: TypeAlias = dict[
+    Name,
+    Annotated[
+        Annotated[Name, Tag("<single>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
+        _either("a proposition or a list of them"),
+    ],
+]
+
+
+class GridPart(_Part):
+    """A grid as a map; what its characters mean is known by ``praemia.envs.grid_map``."""
+
+    map: str
+    legend: LetterNames = {}
+    rooms: LetterNames = {}
+    start: Name | None = None
+    slip: Annotated[
+        Annotated[float, Tag("<single>")] | Annotated[list[float], Tag("<list>")],
+        _either("a number, or [as meant, to the right of it, to the left, nowhere]"),
+    ] = list(SLIP)
+    stay: bool = False
+
+    @property
+    def propositions(self) -> list[str]:
+        """The propositions that cells make true."""
+        given = [*self.legend.values(), *self.rooms.values()]
+        return [name for names in given for name in ([names] if isinstance(names, str) else names)]
 
 
 class EnvironmentPart(_Part):
@@ -247,10 +284,14 @@ class GymnasiumPart(_Part):
     options: Annotated[dict[str, Any], AfterValidator(_plain_options)] = {}
 
 
+WORLDS = ("mdp", "grid", "environment", "gymnasium")
+
+
 class TaskPart(_Part):
     """A whole task file."""
 
     mdp: MdpPart | None = None
+    grid: GridPart | None = None
     environment: EnvironmentPart | None = None
     gymnasium: GymnasiumPart | None = None
     machine: (
@@ -270,12 +311,13 @@ class TaskPart(_Part):
 
     @model_validator(mode="after")
     def _one_world(self) -> TaskPart:
-        given = [key for key in ("mdp", "environment", "gymnasium") if getattr(self, key) is not None]
+        given = [key for key in WORLDS if getattr(self, key) is not None]
         if len(given) != 1:
-            raise ValueError(f"found {' and '.join(given) or 'none'} of mdp, environment, gymnasium; expected one")
+            raise ValueError(f"found {' and '.join(given) or 'none'} of {', '.join(WORLDS)}; expected one")
         return self
 
     @property
-    def world(self) -> MdpPart | EnvironmentPart | GymnasiumPart:
+    def world(self) -> MdpPart | GridPart | EnvironmentPart | GymnasiumPart:
         """The one part that says where observations come from."""
-        return next(part for part in (self.mdp, self.environment, self.gymnasium) if part is not None)
+        parts = (self.mdp, self.grid, self.environment, self.gymnasium)
+        return next(part for part in parts if part is not None)

@@ -1,10 +1,9 @@
-"""Read a YAML or JSON file into plain data, and find where each part of it stands.
+"""Read a YAML or JSON file into plain data, and find the line and column of each part.
 
-The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars by a loop of our
-own, so that a file can do nothing but be data: no object is ever constructed, no tag is followed, and nesting
-costs no recursion. Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are text, whatever they
-look like, as in JSON. Aliases are refused altogether: a task has no use for them, and a few lines of them can
-stand for billions of nodes.
+The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars by our own loop, so a
+file can only ever be data: no object is constructed, no tag is followed, and nesting costs no recursion. Scalars follow
+YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are always text, as in JSON. Aliases are refused: a task has no
+use for them, and a few lines of them can expand to billions of nodes.
 """
 
 from __future__ import annotations
@@ -139,7 +138,7 @@ def read_text(path: Path) -> str:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{path}: this is a folder; expected a YAML or JSON file")
+            raise FileError(f"{path}: this is a folder; expected a file")
         if not stat.S_ISREG(status.st_mode):
             raise FileError(f"{path}: this is not a regular file")
         if status.st_size > MAX_BYTES:
@@ -148,7 +147,7 @@ def read_text(path: Path) -> str:
             )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); expected YAML or JSON") from None
+        raise FileError(f"{path}: this is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise FileError(f"{path}: cannot be read: {reason}") from None

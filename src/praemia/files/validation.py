@@ -20,6 +20,7 @@ Parts: TypeAlias = Mapping[str | int, type[BaseModel]]
 # Which model a mapping is read by, found from the last key of its path that is listed here.
 _MODELS: Parts = {
     "mdp": schema.MdpPart,
+    "grid": schema.GridPart,
     "gymnasium": schema.GymnasiumPart,
     "labels": schema.LabelPart,
     "machine": schema.MachinePart,

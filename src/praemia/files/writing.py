@@ -1,7 +1,8 @@
 """Write tasks and machines to files that load back to the same machine and the same arrays.
 
-Numbers are written with all their digits. A labelling by rules is written as its rules; one by a function is
-written as a rule for each transition that can happen and has a label. Other tools' formats are in ``formats``.
+Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is
+written as its rules; one by a function is written as a rule for each transition that can happen and has a label. Other
+tools' formats are in ``formats``.
 """
 
 from __future__ import annotations
@@ -13,19 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from praemia.errors import ModelError, PraemiaError
+from praemia.envs.grid import GridMDP
+from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.files.atomic_io import write_whole
-from praemia.files.formats import format_of, is_text_format, write_machine_text
+from praemia.files.formats import STORM, format_of, is_text_format, require_known_ending, write_machine_text
 from praemia.files.layout import json_text, yaml_text
-from praemia.models.guards import Else, parse_guard
-from praemia.models.labels import Label, LabelRule, RuleLabelling
+from praemia.models.guards import reads_back
+from praemia.models.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
 from praemia.models.machine import RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.rewards import Reward
 from praemia.models.rules import NOTHING, Outcome, Rule
 from praemia.models.task import Task
-
-STORM = ".drn"
 
 
 def save_task(task: Task, path: str | Path) -> None:
@@ -39,6 +39,7 @@ def save_task(task: Task, path: str | Path) -> None:
     Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
     """
     suffix = Path(path).suffix.lower()
+    require_known_ending(path, (STORM,))
     if suffix == STORM:
         from praemia.files.formats.drn import write_drn
 
@@ -53,6 +54,8 @@ def save_task(task: Task, path: str | Path) -> None:
 def save_machine(machine: RewardMachine, path: str | Path, format: str | None = None) -> None:
     """Write a machine to a file, whole or not at all, in the format that is named or that of the file's ending.
 
+    In a task file's format (.yaml, .json) a machine that was made from a formula is written as its formula.
+
     Raises
     ------
     PraemiaError
@@ -66,6 +69,10 @@ def save_machine(machine: RewardMachine, path: str | Path, format: str | None = 
     >>> praemia.load_machine("machine.yaml") == machine
     True
     """
+    if format is None:
+        if Path(path).suffix.lower() == STORM:
+            raise ParameterError(f"{path}: {STORM} holds a task, and this is just a machine; use save_task")
+        require_known_ending(path)
     try:
         text = _machine_text(machine, format_of(path, format))
     except PraemiaError as error:
@@ -94,18 +101,28 @@ def dump_machine(machine: RewardMachine) -> str:
 
 
 def _task_record(task: Task) -> dict[str, Any]:
-    return {"mdp": _mdp_record(task.mdp), "machine": _short_record(task.machine), "horizon": task.horizon}
+    mdp = task.mdp
+    world = {"grid": mdp.map.record()} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
+    return {**world, "machine": _machine_record(task.machine), "horizon": task.horizon}
 
 
 def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
     starts = {mdp.observation_name(o): float(mdp.start_probs[o]) for o in np.flatnonzero(mdp.start_probs).tolist()}
+    rules = list(_label_rules(mdp))
+    ended = [mdp.observation_name(rule.source) for rule in rules if _is_ending(rule) and rule.source is not None]
     return {
         "observations": mdp.observation_names or mdp.num_observations,
         "actions": mdp.action_names or mdp.num_actions,
         "start": next(iter(starts)) if list(starts.values()) == [1.0] else starts,
         "transitions": list(_rows(mdp)),
-        "labels": [_label_part(mdp, rule) for rule in _label_rules(mdp)],
+        "labels": [_label_part(mdp, rule) for rule in rules if not _is_ending(rule)],
+        **({"ended": ended} if ended else {}),
     }
+
+
+def _is_ending(rule: LabelRule) -> bool:
+    """Tell whether a rule says no more than that an episode has ended in an observation."""
+    return rule.propositions == AFTER_THE_END and rule.source is not None and rule.action is rule.target is None
 
 
 def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:
@@ -120,12 +137,22 @@ def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
     if isinstance(mdp.labelling, RuleLabelling):
         yield from mdp.labelling.rules
         return
-    rows = mdp.edge_pairs
-    for row, target, number in zip(rows.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
+    ended = _ended_observations(mdp)
+    edges = zip(mdp.edge_pairs.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True)
+    for row, target, number in edges:
         label: Label = mdp.label_sets[number]
-        if label:
-            o, a = divmod(row, mdp.num_actions)
+        o, a = divmod(row, mdp.num_actions)
+        if label and o not in ended:
             yield LabelRule(label, o, a, target)
+    yield from (LabelRule(AFTER_THE_END, source=o) for o in sorted(ended))
+
+
+def _ended_observations(mdp: LabeledMDP) -> set[int]:
+    """Return the observations that are left with no other label than that of the end of an episode."""
+    if AFTER_THE_END not in mdp.label_sets:
+        return set()
+    sources, is_end = mdp.edge_pairs // mdp.num_actions, mdp.labels == mdp.label_sets.index(AFTER_THE_END)
+    return set(sources[is_end].tolist()).difference(sources[~is_end].tolist())
 
 
 def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
@@ -137,13 +164,10 @@ def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None} | {"label": sorted(rule.propositions)}
 
 
-def _short_record(machine: RewardMachine) -> dict[str, Any]:
-    """Return a machine as it was written, where it was by a formula: it may have half a million rules."""
-    source = getattr(machine, "source", None)
-    return _machine_record(machine) if source is None else {**source, "propositions": list(machine.propositions)}
-
-
 def _machine_record(machine: RewardMachine) -> dict[str, Any]:
+    """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
+    if machine.source is not None:
+        return {**machine.source, "propositions": machine.propositions}
     return {
         "states": machine.states,
         "initial": machine.initial,
@@ -153,7 +177,7 @@ def _machine_record(machine: RewardMachine) -> dict[str, Any]:
 
 
 def _rule_part(rule: Rule) -> dict[str, Any]:
-    if not isinstance(rule.guard, Else) and parse_guard(str(rule.guard)) != rule.guard:
+    if not reads_back(rule.guard):
         raise ModelError(
             f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
         )
@@ -176,8 +200,8 @@ def _reward_part(reward: Reward) -> Any:
         return reward.values[0]
     if reward == Reward.bernoulli(reward.probabilities[-1]):
         return {"bernoulli": reward.probabilities[-1]}
-    if reward == Reward.uniform(reward.lowest, reward.highest):
-        return {"uniform": (reward.lowest, reward.highest)}
+    if reward == Reward.uniform(*reward.ends):
+        return {"uniform": reward.ends}
     if any(reward.widths):
         raise ModelError(f"the reward {reward} mixes uniform laws; task files have no word for that")
     return {"values": reward.values, "probabilities": reward.probabilities}

@@ -1,7 +1,7 @@
 """Automata on finite traces whose steps pay: a diagram for each state, from a label to (next state, payment).
 
-An automaton that accepts is one that pays 1 at every step at which what was seen so far is accepted. Other ways to pay
-are made of it (``paying``).
+An accepting automaton pays 1 at every step at which the trace so far is accepted. ``paying`` derives the other ways to
+pay from it.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def explore(
                 numbers[target] = len(states)
                 states.append(target)
         growth.num_states = len(states)
-        growth.check(len(diagrams), 0)
+        growth.check(len(diagrams), diagrams.num_leaves)
     numbered = Diagrams()
     memo: dict[int, int] = {}
     copied = tuple(copy(diagrams, root, numbered, lambda v: Step(numbers[v[0]], int(v[1])), memo) for root in roots)

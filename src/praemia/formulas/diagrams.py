@@ -27,7 +27,7 @@ CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 
 @dataclass
 class Growth:
-    """The limits of a construction. ``tell`` is called about every two seconds with the size so far, in words."""
+    """The limits of a construction. ``tell`` is called about every two seconds with the size so far, as text."""
 
     max_states: int = MAX_STATES
     max_nodes: int = MAX_NODES
@@ -37,23 +37,31 @@ class Growth:
 
     @property
     def max_values(self) -> int:
-        """How many values diagrams may have: most will be states, and some only come up on the way."""
+        """How many leaves diagrams may have: most become states, others are only met on the way."""
         return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
 
     def check(self, num_nodes: int, num_values: int) -> None:
         """Raise a SizeError when a limit is exceeded."""
-        size = f"{num_nodes:,} diagram nodes with {num_values:,} values, {self.num_states:,} states so far"
-        if self.num_states > self.max_states or num_values > self.max_values:
-            raise SizeError(f"the automaton outgrew its limit of {self.max_states:,} states ({size}); raise max_states")
+        size = f"{self.num_states:,} states, {num_nodes:,} diagram nodes and {num_values:,} different leaves so far"
+        if self.num_states > self.max_states:
+            raise SizeError(f"the machine outgrew its limit of {self.max_states:,} states ({size}); raise max_states")
+        if num_values > self.max_values:
+            raise SizeError(
+                f"the diagrams outgrew their limit of {self.max_values:,} different leaves ({size}); "
+                "it grows with max_states, so raise that"
+            )
         if num_nodes > self.max_nodes:
-            raise SizeError(f"the automaton's guards outgrew the memory ({size})")
+            raise SizeError(
+                f"the guards outgrew their limit of {self.max_nodes:,} diagram nodes, which fits this machine's memory "
+                f"({size}); use fewer propositions, or split the formula into a sum of machines"
+            )
         if self.tell is not None and time.monotonic() - self._last > TELL_SECONDS:
             self._last = time.monotonic()
             self.tell(size)
 
 
 class Diagrams:
-    """A store of diagrams that share their nodes, which refuses to outgrow limits."""
+    """A store of diagrams that share their nodes; it refuses to grow beyond its limits."""
 
     def __init__(self, growth: Growth | None = None) -> None:
         self.variable: list[int] = []
@@ -66,6 +74,10 @@ class Diagrams:
 
     def __len__(self) -> int:
         return len(self.variable)
+
+    @property
+    def num_leaves(self) -> int:
+        return len(self._leaves)
 
     def leaf(self, value: Hashable) -> int:
         """Return the diagram that is one value everywhere."""
@@ -87,7 +99,7 @@ class Diagrams:
 
     def _add(self, variable: int, low: int, high: int) -> int:
         if self._growth is not None and len(self.variable) % CHECK_EVERY == 0:
-            self._growth.check(len(self.variable), len(self._leaves))
+            self._growth.check(len(self.variable), self.num_leaves)
         self.variable.append(variable)
         self.low.append(low)
         self.high.append(high)

@@ -1,7 +1,7 @@
-"""Which formulas follow from which, by rules on their form: sound on every trace that has a step, not complete.
+"""Which formulas imply which, decided by their syntax: sound on every non-empty trace, but not complete.
 
-Residuals that differ only by what follows anyway are one state; so the fewer implications are missed, the fewer states
-are built before the automaton is minimised. F(a & X F b) implies F b, for example: their disjunction is F b.
+Residuals that differ only by something implied are one state; so the fewer implications are missed, the fewer states
+are built before the automaton is minimised. F(a & X F b) implies F b, for example, so their disjunction is F b.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ Known = dict[tuple[Formula, Formula], bool]
 
 
 def entails(f: Formula, g: Formula, known: Known) -> bool:
-    """Tell whether g is seen to follow from f; both have ``!`` before names only. ``known`` is filled on the way."""
+    """Tell whether f is found to imply g; both have ``!`` before names only. ``known`` caches the answers."""
     if f in (g, FALSE) or g == TRUE:
         return True
     if (f, g) not in known:
@@ -53,7 +53,7 @@ def _by_the_left(f: Formula, g: Formula, known: Known) -> bool:
 
 
 def _by_the_right(f: Formula, g: Formula, known: Known) -> bool:
-    """Use what is enough for g at the present step."""
+    """Use what is sufficient for g at the present step."""
     match g.operator:
         case "F":
             return entails(f, g.parts[0], known)

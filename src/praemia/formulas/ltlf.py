@@ -8,7 +8,7 @@ end here. With d(f) the diagram from σ to (residual, bit), and & and | of such 
 
 G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with
 X, F or U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one
-state. What an element implies of another (``entailment``) takes away further elements. Minimising does the rest.
+state. Implications between elements (``entailment``) remove further elements. Minimising does the rest.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class _Progression:
         return (self._elements if value else self._opposites)[element]
 
     def _simplify(self, function: int) -> int:
-        """Take elements out of a residual whose value does not matter, given what can be true together."""
+        """Remove elements from a residual whose value does not matter, given which ones can be true together."""
         if function in self._simple:
             return self._simple[function]
         functions, simple = self._functions, function

@@ -1,8 +1,8 @@
-"""Merge the states that cannot be told apart by what they pay, whatever labels come.
+"""Merge the states that no sequence of labels can tell apart by what it pays.
 
 Partition refinement on diagrams: with every target replaced by its class, two states are alike if their diagrams are
-the same number. A class that falls apart keeps its number for the largest part; then only what stands above a leaf that
-names a moved state is looked at again. So a round costs as much as it changes.
+the same number. When a class is split, its largest part keeps the number; then only diagrams above a leaf that names
+a moved state are looked at again. So the cost of a round is proportional to what it changes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Image = Callable[[Any, Sequence[int]], Hashable]
 
 
 class Minimal(NamedTuple):
-    """What minimising gives; ``class_of`` is -1 for states that cannot be reached, class 0 is that of state 0."""
+    """The result of minimising; ``class_of`` is -1 for states that cannot be reached, and 0 for state 0."""
 
     class_of: list[int]
     diagrams: Diagrams
@@ -26,7 +26,7 @@ class Minimal(NamedTuple):
 
 
 def minimise(diagrams: Diagrams, roots: Sequence[int], targets: Targets, image: Image) -> Minimal:
-    """Merge states that pay alike for ever.
+    """Merge states that pay the same on every sequence of labels.
 
     ``targets`` gives the states that a value names; ``image(value, classes)`` is the value with classes in their place.
     Classes are numbered in the order in which they are reached from state 0.
@@ -47,10 +47,10 @@ def minimise(diagrams: Diagrams, roots: Sequence[int], targets: Targets, image: 
     return Minimal(class_of, store, new)
 
 
-def reachable(diagrams: Diagrams, roots: Sequence[int], targets: Targets) -> list[int]:
-    """Return the states that can be reached from state 0, nearest first."""
-    found, seen = {0: None}, set[int]()
-    states = [0]
+def reachable(diagrams: Diagrams, roots: Sequence[int], targets: Targets, start: int = 0) -> list[int]:
+    """Return the states that can be reached from a state, nearest first."""
+    found, seen = {start: None}, set[int]()
+    states = [start]
     for state in states:
         waiting = [roots[state]]
         while waiting:

@@ -1,17 +1,18 @@
-"""When an automaton pays: at the first step that satisfies, at each, or at the end of the trace.
+"""When an automaton pays: at the first step at which the trace so far satisfies, at each such step, or at the end.
 
-each    1 at every step at which what was seen so far satisfies
-first   1 at the first such step, and nothing ever after
-end     the difference of satisfaction (1 or 0; 0 before the first step) step by step: 1 where it begins, −1 where it
-        ends; so what a trace has earned when it ends is 1 if all of it satisfies, and 0 if not
+each    1 at every step at which the trace so far satisfies
+first   1 at the first such step, and nothing after it
+end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it begins, −1 where it is lost; so a trace
+        has earned 1 when it ends if the whole of it satisfies, and 0 if not
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from praemia.errors import ParameterError, did_you_mean
+from praemia.errors import ParameterError
 from praemia.formulas.automaton import Automaton, Step, explore
 from praemia.formulas.diagrams import Diagrams, Growth, copy
 from praemia.formulas.minimise import minimise
@@ -25,9 +26,24 @@ OVER = "nothing more is paid"
 
 
 def require_way(pay: str) -> None:
-    """Refuse a way to pay that there is not."""
+    """Refuse an unknown way to pay."""
     if pay not in WAYS:
-        raise ParameterError(f"pay={pay!r}{did_you_mean(pay, WAYS)}; expected 'first', 'each' or 'end'")
+        raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
+
+
+class Settled(NamedTuple):
+    """What a step pays, whether satisfaction must be remembered, and whether nothing will ever be paid again."""
+
+    payment: int
+    satisfied: bool
+    is_over: bool
+
+
+def settle(pay: str, satisfied: bool, satisfied_before: bool) -> Settled:
+    """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
+    if pay == "end":
+        return Settled(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
+    return Settled(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
 
 
 def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
@@ -43,7 +59,8 @@ def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
     memo: dict[int, int] = {}
 
     def once(step: Step) -> Step:
-        return Step(done, 1) if step.payment else step
+        payment, _, is_over = settle("first", step.payment > 0, satisfied_before=False)
+        return Step(done if is_over else step.target, payment)
 
     roots = [copy(automaton.diagrams, root, store, once, memo) for root in automaton.roots]
     roots.append(store.leaf(Step(done, 0)))
@@ -52,22 +69,21 @@ def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
 
 def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
     store = Diagrams(growth)
-    memos: tuple[dict[int, int], dict[int, int]] = ({}, {})
+    memos: dict[bool, dict[int, int]] = {False: {}, True: {}}
 
-    def moves(state: tuple[int, int]) -> int:
-        number, satisfied = state
-        return copy(
-            automaton.diagrams,
-            automaton.roots[number],
-            store,
-            lambda step: ((step.target, step.payment), step.payment - satisfied),
-            memos[satisfied],
-        )
+    def moves(state: tuple[int, bool]) -> int:
+        number, before = state
 
-    def meaning(state: tuple[int, int]) -> str:
+        def change(step: Step) -> tuple[tuple[int, bool], int]:
+            payment, satisfied, _ = settle("end", step.payment > 0, before)
+            return (step.target, satisfied), payment
+
+        return copy(automaton.diagrams, automaton.roots[number], store, change, memos[before])
+
+    def meaning(state: tuple[int, bool]) -> str:
         return automaton.meanings[state[0]] + (SATISFIED if state[1] else "")
 
-    return explore(automaton.names, store, (0, 0), moves, meaning, growth)
+    return explore(automaton.names, store, (0, False), moves, meaning, growth)
 
 
 def minimal(automaton: Automaton) -> Automaton:
@@ -91,7 +107,7 @@ def _better(first: str, second: str) -> str:
 
 
 def smallest_accepting(automaton: Automaton) -> Automaton:
-    """Return the smallest automaton that accepts the same; where all is decided it means true or false."""
+    """Return the smallest automaton that accepts the same; decided states are given the meaning true or false."""
     small = minimal(automaton)
     meanings = list(small.meanings)
     for state in range(small.num_states):

@@ -1,8 +1,10 @@
-"""What can be made of machines: the sum of two, and a machine that misses events."""
+"""Operations on machines as diagrams: the sum of two, a machine that misses events, and a digest of what one does."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
 from math import fsum
 
 from praemia.errors import ParameterError, unknown_name
@@ -46,7 +48,7 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     def together(one: Branches, other: Branches) -> Branches:
         found = merged(_joint(a, b, pairs, numbers) for a in one for b in other)
         growth.num_states = len(pairs)
-        growth.check(len(store), len(pairs))
+        growth.check(len(store), store.num_leaves)
         return found
 
     roots: list[int] = []
@@ -80,6 +82,27 @@ def _graft(machine: SymbolicMachine, store: Diagrams, variables: Mapping[str, in
     return [copied[root] for root in machine.roots]
 
 
+def state_digests(machine: RewardMachine) -> dict[str, str]:
+    """Return for each state a digest of what it does on every label, however that is written.
+
+    Of a reward the mean counts. The order of rules, propositions and states does not.
+    """
+    known = symbolic(machine)
+    names = sorted(known.variables)
+    store = Diagrams()
+    roots = _graft(known, store, {name: variable for variable, name in enumerate(names)})
+    digests: dict[int, str] = {}
+    for diagram in sorted(store.below(roots)):
+        content: Sequence[object]
+        if store.is_leaf(diagram):
+            content = sorted([known.states[b.target], b.probability, b.reward.mean] for b in store.value(diagram))
+        else:
+            low, high = digests[store.low[diagram]], digests[store.high[diagram]]
+            content = [names[store.variable[diagram]], low, high]
+        digests[diagram] = sha256(json.dumps(content).encode()).hexdigest()
+    return {state: digests[root] for state, root in zip(known.states, roots, strict=True)}
+
+
 def _smallest(
     propositions: Sequence[str],
     variables: Mapping[str, int],
@@ -87,7 +110,7 @@ def _smallest(
     roots: Sequence[int],
     meanings: Sequence[str],
 ) -> SymbolicMachine:
-    """Merge the states that pay alike for ever; state 0 is the initial one."""
+    """Merge the states that pay the same on every sequence of labels; state 0 is the initial one."""
 
     def image(branches: Branches, classes: Sequence[int]) -> Branches:
         return merged(branch._replace(target=classes[branch.target]) for branch in branches)
@@ -105,7 +128,7 @@ def _smallest(
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> SymbolicMachine:
     """Return the machine that notices events only with some probability, at each step independently.
 
-    An event that is not noticed is taken out of the label for the whole machine: a rule that reads ``!event`` holds.
+    An event that goes unnoticed is removed from the label for the whole machine, so a guard ``!event`` holds.
     """
     if not isinstance(chances, Mapping):
         raise ParameterError(f"chances are {chances!r}; expected a mapping from events to probabilities")

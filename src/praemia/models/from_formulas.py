@@ -39,10 +39,9 @@ def machine_from(
     """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
     require_way(pay)
     growth = growth_limits(max_states)
-    key = "ltlf" if kind == "formula" else "regex"
     if isinstance(text, str):
         machine = paying_machine(accept(kind, text, growth), pay, reward, propositions, growth)
-        return _with_source(machine, {key: text, "reward": float(reward), "pay": pay})
+        return with_source(machine, kind, text, pay, reward)
     if not isinstance(text, Mapping):
         raise ParameterError(f"a {kind} is {text!r}; expected text, or a mapping from texts to rewards")
     from praemia.models.algebra import add
@@ -57,10 +56,17 @@ def machine_from(
     total = machines[0]
     for machine in machines[1:]:
         total = add(total, machine, growth)
-    return _with_source(total, {key: {part: float(own) for part, own in text.items()}, "pay": pay})
+    return with_source(total, kind, text, pay)
 
 
-def _with_source(machine: SymbolicMachine, source: Mapping[str, object]) -> SymbolicMachine:
+def with_source(
+    machine: SymbolicMachine, kind: str, text: str | Mapping[str, float], pay: str, reward: float | None = None
+) -> SymbolicMachine:
+    """Return a machine that knows the formula it was made from, to be written to files."""
+    texts = text if isinstance(text, str) else {part: float(own) for part, own in text.items()}
+    source: dict[str, object] = {"ltlf" if kind == "formula" else "regex": texts, "pay": pay}
+    if reward is not None:
+        source["reward"] = float(reward)
     return machine.changed(machine.propositions, machine.variables, machine.diagrams, machine.roots, source)
 
 

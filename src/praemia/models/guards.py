@@ -63,7 +63,7 @@ class Guard(ABC):
 
     @cached_property
     def literals(self) -> tuple[frozenset[str], frozenset[str]]:
-        """The propositions that must be true, and those that must be false, as far as they stand open to see."""
+        """The propositions that must be true, and those that must be false, as far as the top level tells."""
         parts = self.parts if isinstance(self, Junction) and self.operator == "&" else (self,)
         negated = (part.part for part in parts if isinstance(part, Negation))
         return (
@@ -164,7 +164,7 @@ class Junction(Guard):
 
 @dataclass(frozen=True)
 class Else(Guard):
-    """What the other rules of a state leave over; the machine that has the rule says what that is."""
+    """The labels that the other rules of a state leave; the machine works out which these are."""
 
     rest: Guard = Constant(True)
 
@@ -197,7 +197,7 @@ def _negate(part: Guard) -> Guard:
 
 
 def _join(operator: str, parts: tuple[Guard, ...]) -> Guard:
-    """Join parts, dropping what cannot matter: constants, repetitions, junctions within like junctions."""
+    """Join parts; drop neutral constants and duplicates, and flatten nested junctions of the same kind."""
     neutral = operator == "&"
     kept: dict[Guard, None] = {}
     for each in parts:
@@ -259,6 +259,21 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", maybe_placeholders=False)
 
 
+def reads_back(guard: Guard) -> bool:
+    """Tell whether ``parse_guard`` makes the same guard of a guard's text, without parsing more than its names."""
+    if isinstance(guard, Else):
+        return True
+    text = str(guard)
+    names_read = all(map(_name_reads_back, guard.propositions()))
+    return names_read and len(text) <= MAX_LENGTH and nesting(text) <= MAX_DEPTH and guard.given({}) == guard
+
+
+@cache
+def _name_reads_back(name: str) -> bool:
+    text = str(Proposition(name))
+    return bool(_NAME.fullmatch(text) or (_QUOTED.fullmatch(text) and unquoted(text) == name))
+
+
 def nesting(text: str) -> int:
     """Bound the depth of the parse tree: the open brackets and the negations that wait for their operand."""
     outer: list[int] = []
@@ -296,7 +311,7 @@ def overlap(first: Guard, second: Guard) -> frozenset[str] | None:
 
 
 def _choices(guard: Guard) -> list[dict[str, bool]]:
-    """Return what can be assumed next: all literals that are forced, else one proposition either way."""
+    """Return what to assume next: all forced literals, or else one proposition both ways."""
     true, false = guard.literals
     forced = dict.fromkeys(true, True) | dict.fromkeys(false, False)
     if forced:

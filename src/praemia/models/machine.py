@@ -236,6 +236,10 @@ class RewardMachine:
         """Return for each state the highest worth of what a label can bring about there."""
         return self._as_diagrams.highest(worth)
 
+    def reachable_states(self) -> set[str]:
+        """Return the states that some sequence of labels can lead to."""
+        return self._as_diagrams.reachable_states()
+
     def exhaustive_labels(self) -> list[Label]:
         """Return labels on which every state does all that it can do on any label."""
         found: list[Label] = []
@@ -285,7 +289,7 @@ class RewardMachine:
         chances = {self.initial: 1.0}
         means = []
         for number, propositions in enumerate(word, start=1):
-            label = self._known_label(propositions, number)
+            label = as_label(propositions, f"step {number}", self.propositions)
             after: dict[str, float] = {}
             mean = []
             for state, chance in chances.items():
@@ -295,15 +299,6 @@ class RewardMachine:
             means.append(fsum(mean))
             chances = after
         return np.array(means, dtype=np.float64)
-
-    def _known_label(self, propositions: Iterable[str], number: int) -> Label:
-        label = as_label(propositions, f"step {number}")
-        for name in sorted(label.difference(self.propositions)):
-            raise ModelError(
-                f"step {number} has the proposition {name!r}, which is not one of the machine's"
-                f"{did_you_mean(name, self.propositions)}"
-            )
-        return label
 
 
 def format_label(label: Set[str]) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -250,7 +250,7 @@ class LabeledMDP:
         *,
         observations: Names = None,
         actions: Names = None,
-    ) -> LabeledMDP:
+    ) -> Self:
         """Make an MDP from the arrays of a list of transitions; entries of one transition are added up."""
         from scipy.sparse import coo_array
 

@@ -104,7 +104,7 @@ class Reward:
 
     @classmethod
     def sum(cls, first: Reward, second: Reward) -> Reward:
-        """Return the law of the sum of two independent rewards; two uniform ones have no such law of this kind."""
+        """Return the law of the sum of two independent rewards; the sum of two uniform ones cannot be expressed."""
         pairs = [(i, j) for i in range(len(first.values)) for j in range(len(second.values))]
         if any(first.widths[i] and second.widths[j] for i, j in pairs):
             raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
@@ -130,6 +130,13 @@ class Reward:
     def highest(self) -> float:
         """The most that can be paid."""
         return max(value + width for value, width in zip(self.values, self.widths, strict=True))
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends of an interval from which ``uniform`` makes this law again, bit for bit, if it is one interval."""
+        near = self.lowest + self.widths[0]
+        tried = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
+        return self.lowest, next((high for high in tried if high - self.lowest == self.widths[0]), near)
 
     def __str__(self) -> str:
         if self.is_constant:

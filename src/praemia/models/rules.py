@@ -1,6 +1,6 @@
 """Rules: what a machine does in a state when a guard holds; and how an order of rules becomes guards without overlap.
 
-With ``first_match`` a guard gives up the labels that an earlier one of its state takes. ``else`` takes what all
+With ``first_match`` a guard excludes the labels that an earlier guard of its state takes. ``else`` takes whatever the
 others leave.
 """
 
@@ -95,7 +95,7 @@ def exclusive(rules: Sequence[tuple[str, Guard]], first_match: bool) -> list[Gua
 
 
 def _after(guard: Guard, earlier: list[Guard], first_match: bool) -> Guard:
-    """Take from a guard what earlier ones hold on, if the first match counts; note it as one of them."""
+    """Exclude the labels of earlier guards from a guard, if the first match counts; then add it to them."""
     left = guard
     for other in earlier if first_match else ():
         if overlap(guard, other) is not None:

@@ -1,8 +1,7 @@
 """Machines whose guards are decision diagrams: one for each state, from a label to what happens.
 
-A machine made from a formula may have half a million rules and a few thousand diagram nodes. It is asked for its
-outcomes on labels, as any machine is, and answers by walking down a diagram. Its rules are a view, written out when
-they are asked for.
+A machine made from a formula can have half a million rules and yet only a few thousand diagram nodes. Its outcomes on a
+label are found by walking down a diagram. Its rules are a view, written out on demand.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 from praemia.errors import SizeError
 from praemia.formulas.booleans import Booleans, Term, where_each
 from praemia.formulas.diagrams import Diagrams, Memo, copy, example_labels
+from praemia.formulas.minimise import reachable
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
 from praemia.models.labels import ENDED
 from praemia.models.machine import RewardMachine
@@ -104,7 +104,7 @@ class SymbolicMachine(RewardMachine):
 
     @property
     def written_rules(self) -> tuple[Rule, ...]:
-        """None: nobody wrote its rules."""
+        """Empty: nobody wrote its rules."""
         return ()
 
     @property
@@ -199,6 +199,12 @@ class SymbolicMachine(RewardMachine):
                 found[diagram] = max(found[diagrams.low[diagram]], found[diagrams.high[diagram]])
         return [found[root] for root in self.roots]
 
+    def reachable_states(self) -> set[str]:
+        """Return the states that some sequence of labels can lead to."""
+        start = self.index[self.initial]
+        found = reachable(self.diagrams, self.roots, lambda branches: (branch.target for branch in branches), start)
+        return {self.states[number] for number in found}
+
     @cached_property
     def _upwards(self) -> list[int]:
         """All nodes, children before their parents."""
@@ -212,7 +218,7 @@ class SymbolicMachine(RewardMachine):
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """The machine written out: a rule for each thing that may happen in a state, but for staying there unpaid."""
+        """The machine written out: a rule for everything that can happen in a state, except staying there unpaid."""
         functions, known = Booleans(), literals(self._names)
         memo: dict[int, dict[int, int]] = {}
         found: list[Rule] = []

@@ -1,24 +1,18 @@
-"""Tables of stored runs: a row per learner, per pair of learners, or per run (as CSV or parquet)."""
+"""Tables of stored runs: a row per learner, or per pair of learners."""
 
 from __future__ import annotations
 
-import io
-import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from praemia.errors import missing_extra
-from praemia.files.atomic_io import write_whole
 from praemia.statistics.intervals import Interval, mean_interval, quotient_interval, sum_interval
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import MIN_RUNS, TOO_FEW, Scale
-from praemia.text_tables import csv_text, number
+from praemia.text_tables import number
 
 SUMMARY_HEADER = (
     "setting",
@@ -35,20 +29,6 @@ SUMMARY_HEADER = (
     "seconds per run",
 )
 COMPARISON_HEADER = ("setting", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
-RUN_COLUMNS = (
-    "task",
-    "title",
-    "learner",
-    "parameters",
-    "episodes",
-    "seed",
-    "regret",
-    "optimal_value",
-    "mean_return",
-    "plans",
-    "seconds",
-    "praemia",
-)
 
 
 @dataclass(frozen=True)
@@ -137,46 +117,3 @@ def compare(setting: str, members: Iterable[Series]) -> list[Comparison]:
             found = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
             compared.append(Comparison(setting, first.title, second.title, runs, *found))
     return compared
-
-
-def run_rows(members: Iterable[Series]) -> list[dict[str, Any]]:
-    """Return a row per run, with the columns of ``RUN_COLUMNS``."""
-    return [
-        {
-            "task": series.task,
-            "title": series.title,
-            "learner": run.learner,
-            "parameters": json.dumps(run.parameters, sort_keys=True),
-            "episodes": series.num_episodes,
-            "seed": "-".join(map(str, run.seed)),
-            "regret": None if run.optimal_value is None else float(run.regret[-1]),
-            "optimal_value": run.optimal_value,
-            "mean_return": float(run.returns.mean()),
-            "plans": run.num_plans,
-            "seconds": None if math.isnan(run.seconds) else run.seconds,
-            "praemia": run.versions.get("praemia"),
-        }
-        for series in members
-        for run in series.runs
-    ]
-
-
-def write_csv(members: Iterable[Series], path: Path) -> None:
-    """Write a row per run as CSV."""
-    rows = [[row[column] for column in RUN_COLUMNS] for row in run_rows(members)]
-    write_whole(path, csv_text(RUN_COLUMNS, rows).encode())
-
-
-def write_parquet(members: Iterable[Series], path: Path) -> None:
-    """Write a row per run as a parquet file."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise missing_extra("parquet needs pyarrow", "parquet") from None
-    types = {"episodes": pyarrow.int64(), "plans": pyarrow.int64()}
-    types |= dict.fromkeys(("regret", "optimal_value", "mean_return", "seconds"), pyarrow.float64())
-    schema = pyarrow.schema([(column, types.get(column, pyarrow.string())) for column in RUN_COLUMNS])
-    buffer = io.BytesIO()
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(run_rows(members), schema=schema), buffer)
-    write_whole(path, buffer.getvalue())

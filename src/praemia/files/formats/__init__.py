@@ -20,6 +20,7 @@ SUFFIXES = {
     ".gv": "dot",
     ".hoa": "hoa",
 }
+STORM = ".drn"  # tasks, written only
 FORMATS = ("yaml", "json", "multiagent", *_TEXT_FORMATS)
 
 
@@ -30,6 +31,14 @@ def format_of(path: str | Path, format: str | None) -> str:
             raise ParameterError(f"unknown format {format!r}{did_you_mean(format, FORMATS)}")
         return format
     return SUFFIXES.get(Path(path).suffix.lower(), "yaml")
+
+
+def require_known_ending(path: str | Path, others: tuple[str, ...] = ()) -> None:
+    """Refuse to write a file whose ending does not say in which format; ``others`` are known besides machines'."""
+    suffix, known = Path(path).suffix.lower(), (*SUFFIXES, *others)
+    if suffix not in known:
+        found = f"the ending {suffix!r}" if suffix else "a name without an ending"
+        raise ParameterError(f"{path}: {found} does not say in which format to write; known: {' '.join(known)}")
 
 
 def is_text_format(format: str) -> bool:

@@ -16,6 +16,7 @@ from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
 from praemia.models.labels import Label
 from praemia.models.machine import RewardMachine, format_label
+from praemia.models.rewards import Reward
 from praemia.models.rules import Outcome, Rule
 
 SHOWN = 20
@@ -161,11 +162,16 @@ def without_stays(rules: Iterable[Rule]) -> tuple[Rule, ...]:
     return tuple(rule for rule in rules if rule.outcomes != (Outcome(rule.source),))
 
 
-def sure_outcome(rule: Rule) -> tuple[str, float]:
-    """Return the one target and the one reward of a rule, or say that chance cannot be carried over."""
+def sure_target(rule: Rule) -> tuple[str, Reward]:
+    """Return the one target of a rule with what is paid, or say that chance cannot be carried over."""
     if len(rule.outcomes) > 1:
         raise ModelError(f"{rule.where}: it leads to several states by chance; this format has no probabilities")
-    outcome = rule.outcomes[0]
-    if not outcome.reward.is_constant:
-        raise ModelError(f"{rule.where}: it pays {outcome.reward}; this format has no random rewards")
-    return outcome.target, outcome.reward.values[0]
+    return rule.outcomes[0].target, rule.outcomes[0].reward
+
+
+def sure_outcome(rule: Rule) -> tuple[str, float]:
+    """Return the one target and the one reward of a rule, or say that chance cannot be carried over."""
+    target, reward = sure_target(rule)
+    if not reward.is_constant:
+        raise ModelError(f"{rule.where}: it pays {reward}; this format has no random rewards")
+    return target, reward.values[0]

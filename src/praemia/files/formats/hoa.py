@@ -2,12 +2,8 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
-
-    first   1 when what was seen so far is accepted for the first time, and nothing after
-    each    1 at every step at which it is accepted
-    end     1 where acceptance begins and −1 where it ends: an episode has earned 1 if all of it is accepted, else 0
-
-and the empty word never pays. A machine is written with marked edges and the header ``praemia-pay: each``.
+as satisfaction does (``praemia.formulas.paying``); the empty word never pays. A machine is written with marked edges
+and the header ``praemia-pay: each``.
 """
 
 from __future__ import annotations
@@ -17,16 +13,15 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
 
-from praemia.errors import FileError, ModelError, ParameterError, did_you_mean
+from praemia.errors import FileError, ModelError
 from praemia.files.formats.common import at_line, sure_outcome
 from praemia.files.formats.hoa_text import Edge, Hoa, parse_hoa
+from praemia.formulas.paying import require_way, settle
 from praemia.formulas.syntax import in_quotes
 from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition, overlap
 from praemia.models.machine import RewardMachine, format_label
 from praemia.models.rewards import Reward
 from praemia.models.rules import Outcome, Rule
-
-WAYS = ("first", "each", "end")
 
 _State: TypeAlias = tuple[int | None, bool]
 
@@ -35,8 +30,7 @@ def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
     """Return the machine of a text; without ``pay``, as the file says, or at the first acceptance."""
     hoa = parse_hoa(text, name)
     chosen = pay or hoa.pay or "first"
-    if chosen not in WAYS:
-        raise ParameterError(f"pay={chosen!r}{did_you_mean(chosen, WAYS)}; expected 'first', 'each' or 'end'")
+    require_way(chosen)
     _validate(hoa)
     return _Paying(hoa, chosen).build()
 
@@ -107,11 +101,8 @@ class _Paying:
             yield Else(), *self._step(None, accepted, accepts=False)
 
     def _step(self, target: int | None, accepted: bool, accepts: bool) -> tuple[_State, float]:
-        if self.pay == "first":
-            return ((None, True), 1.0) if accepts else ((target, False), 0.0)
-        if self.pay == "each":
-            return (target, False), float(accepts)
-        return (target, accepts), float(accepts) - float(accepted)
+        payment, satisfied, is_over = settle(self.pay, accepts, accepted)
+        return (None, True) if is_over else (target, satisfied), float(payment)
 
     def _name(self, state: _State) -> str:
         number, accepted = state

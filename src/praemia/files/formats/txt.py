@@ -12,7 +12,7 @@ are one entry: the later guard and reward stand at the earlier one's place. All 
 leave it are not read. Where no line holds the episode ends, paying 0. Those tools evaluate such files; here they are
 parsed.
 
-There are one guard and one reward for two states, and the episode ends unpaid where no line holds. A state with such
+Two states have one guard and one reward, and the episode ends unpaid where no line holds. A state with such
 ends gets lines for all other labels; any other state gets a last line on ``True``, for the labels on which it stays.
 States are numbers there: what they were called stands in a comment.
 """
@@ -21,16 +21,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from decimal import Decimal, localcontext
 from functools import cache
 from typing import Any
 
 from praemia.errors import FileError, ModelError, did_you_mean
-from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_outcome, terms, write_number
+from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_target, terms, write_number
 from praemia.models.guards import Constant, Else, Guard, Proposition, overlap
 from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.models.rules import NOTHING, Outcome, Rule
 
+DIGITS = 1000  # enough for the exact sum of any two numbers
 OPERATORS = frozenset("&|!()'\"#\\")
 
 
@@ -128,7 +130,7 @@ def _cases(reward: Any) -> Iterator[tuple[Guard, Reward]]:
         case "ConstantRewardFunction", [value] if not hasattr(value, "data"):
             yield Constant(True), Reward.of(float(value))
         case "NoisyContRewardFunction", [mean, width] if not hasattr(mean, "data") and not hasattr(width, "data"):
-            yield Constant(True), _uniform(float(mean), float(width))
+            yield Constant(True), _uniform(mean, width)
         case (("LabelRewardFunction" | "NoisyContLabelRewardFunction"), [mapping]) if hasattr(mapping, "data"):
             entries = {entry.children[0][1:-1]: entry.children[1] for entry in mapping.children if entry is not None}
             for guard, value in entries.items():
@@ -141,11 +143,14 @@ def _law(function: str, value: Any) -> Reward:
     is_pair = hasattr(value, "data")
     if is_pair != (function == "NoisyContLabelRewardFunction"):
         raise FileError(f"{function} has {'(mean, width)' if is_pair else 'a number'} for a guard; it takes the other")
-    return _uniform(*map(float, value.children)) if is_pair else Reward.of(float(value))
+    return _uniform(*value.children) if is_pair else Reward.of(float(value))
 
 
-def _uniform(mean: float, width: float) -> Reward:
-    return Reward.uniform(mean - abs(width), mean + abs(width))
+def _uniform(mean: str, width: str) -> Reward:
+    """Return the law on mean ± width; the ends are computed as decimal numbers, so that they are what was meant."""
+    with localcontext(prec=DIGITS):
+        centre, half = Decimal(mean), abs(Decimal(width))
+        return Reward.uniform(float(centre - half), float(centre + half))
 
 
 def _refusal(function: str) -> str:
@@ -213,7 +218,7 @@ class _Entry:
     """What stands on the line of two states."""
 
     guard: Guard
-    reward: float
+    reward: Reward
     is_last: bool = False
 
 
@@ -230,9 +235,19 @@ def write_txt(machine: RewardMachine) -> str:
             entries = _entries(machine, state, dict.fromkeys(ended, first))
             for target, entry in sorted(entries.items(), key=lambda item: item[1].is_last):
                 guard = "True" if entry.is_last else write_dnf(entry.guard)
-                reward = f"ConstantRewardFunction({write_number(entry.reward)})"
-                lines.append(f"({numbers[state]},{numbers[target]},'{guard}',{reward})")
+                lines.append(f"({numbers[state]},{numbers[target]},'{guard}',{_write_reward(entry.reward)})")
     return "\n".join(lines) + "\n"
+
+
+def _write_reward(reward: Reward) -> str:
+    """Write a number or a uniform law as the function that those tools have for it."""
+    if reward.is_constant:
+        return f"ConstantRewardFunction({write_number(reward.values[0])})"
+    if len(reward.values) > 1:
+        raise ModelError(f"the reward {reward}; this format has numbers and uniform laws")
+    low, high = (Decimal(repr(end)) for end in reward.ends)
+    with localcontext(prec=DIGITS):
+        return f"NoisyContRewardFunction({(low + high) / 2}, {(high - low) / 2})"
 
 
 def _numbers(machine: RewardMachine) -> dict[str, str]:
@@ -247,26 +262,26 @@ def _entries(machine: RewardMachine, state: str, ended: dict[str, str]) -> dict[
     rest: Guard = Constant(True)
     falls = False
     for rule in machine.rules_from(state):
-        target, reward = sure_outcome(rule)
+        target, reward = sure_target(rule)
         rest = rest & ~rule.guard
-        if target in ended and reward == 0.0:
+        if target in ended and reward == NOTHING:
             falls = True
         else:
             _join(entries, state, ended.get(target, target), rule.guard, reward)
     if overlap(rest, rest) is not None:
-        _join(entries, state, state, Else(rest), 0.0)
+        _join(entries, state, state, Else(rest), NOTHING)
     for entry in entries.values():
         entry.is_last = entry.is_last and not falls
     return entries
 
 
-def _join(entries: dict[str, _Entry], state: str, target: str, guard: Guard, reward: float) -> None:
+def _join(entries: dict[str, _Entry], state: str, target: str, guard: Guard, reward: Reward) -> None:
     if overlap(guard, guard) is None:
         return
     entry = entries.setdefault(target, _Entry(Constant(False), reward))
     if entry.reward != reward:
         raise ModelError(
-            f"from {state!r} to {target!r} the machine pays {entry.reward:g} or {reward:g}; "
+            f"from {state!r} to {target!r} the machine pays {entry.reward} or {reward}; "
             "in this format two states have one reward"
         )
     entry.guard = entry.guard | guard

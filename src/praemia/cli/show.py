@@ -1,0 +1,88 @@
+"""``praemia show``: a policy, as a picture, as text, or at work in an episode."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from praemia.cli.common import complete_tasks
+from praemia.cli.compiling import compiling_notice
+from praemia.cli.progress import CountProgress
+from praemia.errors import ParameterError
+
+PAUSE = 0.4  # seconds, between two steps in a terminal
+
+
+@click.command("show")
+@click.argument("task", shell_complete=complete_tasks)
+@click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
+@click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
+@click.option(
+    "-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .txt; .gif: an episode"
+)
+def show_command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
+    """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
+
+    Without --out it is printed as text; --episode plays an episode in the terminal.
+    """
+    from praemia.drawing.show import named_policy, show
+    from praemia.files import resolve_task
+
+    suffix = out.suffix.lower() if out else ""
+    if episode is not None and suffix not in ("", ".gif", ".txt"):
+        raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
+    problem, chosen = resolve_task(task), named_policy(policy)
+    with compiling_notice():
+        shown = show(problem, chosen)
+    if episode is None and suffix != ".gif":
+        if out is None:
+            click.echo(str(shown))
+        else:
+            shown.save(out)
+            click.echo(f"wrote {out}", err=True)
+        return
+    _play(problem, chosen, episode or 0, out)
+
+
+def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
+    from praemia.drawing.episodes import save_gif
+    from praemia.files.atomic_io import write_whole
+    from praemia.planning.exact import solve
+    from praemia.simulation.rollout import rollout
+
+    played = rollout(problem, solve(problem).policy if chosen is None else chosen, seed)
+    if out is None and sys.stdout.isatty():
+        _animate(played)
+    elif out is None:
+        click.echo(str(played))
+    else:
+        if out.suffix.lower() == ".txt":
+            write_whole(out, f"{played}\n".encode())
+        else:
+            save_gif(played, out, CountProgress("frames"))
+        click.echo(f"wrote {out}", err=True)
+
+
+def _animate(played: Any) -> None:
+    """Play an episode in the terminal: the map with the agent in brackets, the machine's state lit."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from praemia.drawing.episodes import scenes
+    from praemia.envs.pictures import render_text
+    from praemia.envs.registry import picture
+
+    shown = picture(played.task)
+    with Live(console=Console(), auto_refresh=False) as live:
+        for observation, machine_state, line in scenes(played):
+            scene = Text(render_text(shown, here=observation))
+            for i, name in enumerate(played.task.machine.states):
+                scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
+            scene.append(f"\n{line}\n")
+            live.update(scene, refresh=True)
+            time.sleep(PAUSE)

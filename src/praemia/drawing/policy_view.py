@@ -1,0 +1,91 @@
+"""What there is to see of a policy: where it goes in each machine state, and what it does there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.envs.grid import is_over
+from praemia.envs.pictures import Picture
+from praemia.envs.registry import picture
+from praemia.models.task import Task
+from praemia.planning.exact import evaluate, inner_policy, occupancy, solve
+from praemia.planning.losses import losses
+
+NEVER = 1e-12
+MAX_PANELS = 6
+MISTAKE = 0.01
+MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyView:
+    """A policy as it is shown.
+
+    Attributes
+    ----------
+    shown : the picture of the task.
+    value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
+    visits : float64[M, O], the expected number of steps in each machine state and place in an episode.
+    lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
+    actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
+    states : the machine states to show, those visited most; left out are states in which all is over.
+    """
+
+    task: Task
+    shown: Picture
+    value: float
+    optimal: bool
+    visits: NDArray[np.float64]
+    lost: NDArray[np.float64]
+    actions: NDArray[np.int64]
+    states: tuple[int, ...]
+
+    @classmethod
+    def of(cls, task: Task, policy: ArrayLike | None = None) -> PolicyView:
+        """Find where a policy goes; None is the optimal policy."""
+        plan = solve(task)
+        if policy is None:
+            table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
+        else:
+            inner_policy(task, policy)
+            table, value = np.asarray(policy), evaluate(task, policy, keep_values=False).value
+            lost = losses(task, policy, plan)
+        steps = occupancy(task, table).states[:-1]
+        visits = steps.sum(axis=0)
+        names = task.machine.states
+        states = [m for m in range(task.num_machine_states) if visits[m].max() > NEVER and not is_over(task, names[m])]
+        most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
+        actions = _favourite(table, steps, task.num_actions)
+        return cls(task, picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)))
+
+    @property
+    def has_map(self) -> bool:
+        """Whether actions are moves in the plane, so that arrows tell them."""
+        return all(self.task.mdp.action_name(a) in MOVES for a in range(self.task.num_actions))
+
+    @property
+    def title(self) -> str:
+        """What is shown, in a line."""
+        whose = "the optimal policy" if self.optimal else "a policy"
+        lacks = f", {self.lost.sum():.2g} less than the optimum" if self.lost.sum() > NEVER else ""
+        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{lacks}"
+
+    @property
+    def mistakes(self) -> NDArray[np.bool_]:
+        """bool[M, O], where the policy loses at least a hundredth of all that it lacks."""
+        return self.lost > max(NEVER, MISTAKE * float(self.lost.sum()))
+
+    def action_name(self, m: int, o: int) -> str:
+        """The name of the action shown in a place; empty where the policy never is."""
+        return self.task.mdp.action_name(int(self.actions[m, o])) if self.actions[m, o] >= 0 else ""
+
+
+def _favourite(policy: NDArray[Any], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
+    """Return the action taken most often, int64[M, O], from a policy [H, M, O(, A)] and visits [H, M, O]."""
+    taken = [policy == a if policy.ndim == 3 else policy[..., a] for a in range(num_actions)]
+    weights = np.stack([(steps * part).sum(axis=0) for part in taken])
+    return np.where(weights.sum(axis=0) > NEVER, weights.argmax(axis=0), -1)

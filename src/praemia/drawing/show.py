@@ -1,0 +1,146 @@
+"""Show a policy: as a figure in SVG or PNG, or as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from praemia.drawing.diagrams import edge_text
+from praemia.drawing.policy_view import NEVER, PolicyView
+from praemia.drawing.style import render
+from praemia.envs.pictures import render_notes
+from praemia.errors import ModelError, ParameterError
+from praemia.files.arrays import PackedArrays, damage_named
+from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.models.task import Task
+from praemia.planning.policy import KIND, Policy
+from praemia.simulation.run import Run
+
+ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
+SHOWN_ROWS = 20
+MAX_RULES = 40
+OPTIMAL = "optimal"
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyPicture:
+    """A policy to be seen: in a notebook as it is, printed as text, or saved."""
+
+    view: PolicyView
+
+    @cached_property
+    def svg(self) -> str:
+        """The figure as an SVG document."""
+        return self._rendered("svg").decode()
+
+    def save(self, path: str | Path) -> None:
+        """Write the picture to a file, by its ending: .svg, .png or .txt."""
+        suffix = Path(path).suffix.lower()
+        if suffix not in (".svg", ".png", ".txt"):
+            raise ParameterError(f"cannot show a policy as {str(path)!r}; expected a file .svg, .png or .txt")
+        text = suffix == ".txt"
+        write_whole(Path(path), f"{self}\n".encode() if text else self._rendered(suffix[1:]))
+
+    def _rendered(self, form: str) -> bytes:
+        from praemia.drawing.maps import draw_view
+
+        return render(draw_view(self.view), form)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return "\n".join([self.view.title, *_panels(self.view), "", *_machine(self.view)])
+
+    def __repr__(self) -> str:
+        return f"PolicyPicture({self.view.title})"
+
+
+def show(task: Task, policy: ArrayLike | Run | None = None) -> PolicyPicture:
+    """Show what a policy does: where it goes in each machine state, and which action it takes there.
+
+    Parameters
+    ----------
+    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, or a ``Run`` for its final policy; the optimal policy if
+        none is given.
+
+    Returns
+    -------
+    A picture: a notebook displays it, ``print`` writes it as text, ``save`` writes .svg, .png or .txt.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> picture = praemia.show(praemia.envs.warehouse(size=2))
+    >>> print(str(picture).splitlines()[0])
+    warehouse-2: the optimal policy, worth 0.9261 per episode
+    >>> picture.save("policy.txt")
+    """
+    if isinstance(policy, Run):
+        if policy.final_policy is None:
+            raise ModelError(f"{policy!r} was kept without its policy (--no-policies)")
+        policy = policy.final_policy
+    return PolicyPicture(PolicyView.of(task, policy))
+
+
+def named_policy(name: str) -> Any:
+    """Return the policy that a user names: None for ``optimal``, else that of a file with a policy or a run."""
+    if name == OPTIMAL:
+        return None
+    data = read_bytes(Path(name))
+    with damage_named(name, "a policy or a run"):
+        kind = PackedArrays(data, name).header().get("kind")
+    return Policy.load(name) if kind == KIND else Run.from_bytes(data, name)
+
+
+def _panels(view: PolicyView) -> Iterator[str]:
+    for m in view.states:
+        yield f"\nmachine state {view.task.machine.states[m]!r}, {view.visits[m].sum():.2f} steps per episode\n"
+        if view.has_map:
+            yield render_notes(view.shown, [_note(view, m, o) for o in range(view.task.num_observations)])
+        else:
+            yield from _table(view, m)
+    if view.has_map:
+        yield "\narrows: the action taken most often; numbers: visits per episode; dots: never visited"
+    if view.mistakes.any():
+        yield "!: here the policy loses value against the optimum"
+
+
+def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
+    mark = view.shown.spots[o].mark
+    symbol = mark.symbol if mark else ""
+    if view.visits[m, o] <= NEVER:
+        return symbol or "·", ""
+    visits = f"{view.visits[m, o]:.2f}" if view.visits[m, o] >= 0.005 else "<.01"
+    before, after = f"{symbol} " if symbol else "", "!" if view.mistakes[m, o] else ""
+    return (before or " " * len(after)) + ARROWS[view.action_name(m, o)] + after, visits
+
+
+def _table(view: PolicyView, m: int) -> Iterator[str]:
+    """List the places that are visited most, where actions are no moves."""
+    order = np.argsort(-view.visits[m], kind="stable")
+    visited = [int(o) for o in order if view.visits[m, o] > NEVER]
+    listed = visited[:SHOWN_ROWS]
+    names, actions = [view.task.mdp.observation_name(o) for o in listed], [view.action_name(m, o) for o in listed]
+    first, second = max(map(len, names)), max(map(len, actions))
+    for name, action, o in zip(names, actions, listed, strict=True):
+        yield f"  {name:<{first}}  {action:<{second}}  {view.visits[m, o]:.2f}" + (" !" if view.mistakes[m, o] else "")
+    if visited[SHOWN_ROWS:]:
+        yield f"  and {len(visited) - SHOWN_ROWS:,} more"
+
+
+def _machine(view: PolicyView) -> Iterator[str]:
+    machine = view.task.machine
+    yield f"machine, from {machine.initial!r} on"
+    rules = machine.rules[:MAX_RULES]
+    for rule in rules:
+        for outcome in rule.outcomes:
+            yield f"  {rule.source} → {outcome.target}  on {edge_text(rule, outcome)}"
+    if len(machine.rules) > len(rules):
+        yield f"  and {len(machine.rules) - len(rules):,} more rules"

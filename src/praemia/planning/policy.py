@@ -1,0 +1,86 @@
+"""Policies to keep and to play: an array, the task it is for, and a file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError, ParameterError
+from praemia.files.arrays import PackedArrays, damage_named, pack_arrays, require_fields, require_kind
+from praemia.files.atomic_io import read_bytes, write_whole
+
+KIND = "praemia policy"
+FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class Policy:
+    """A policy to keep: an action, or a probability for each, at every step, machine state and observation.
+
+    An array is a policy too, wherever one is asked for; this class adds a file and a way to play it.
+
+    Attributes
+    ----------
+    table : whole numbers [H, M, O], the actions; or float [H, M, O, A], the probability of each.
+    task : the name of the task it is for.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> task = praemia.envs.warehouse(size=4)
+    >>> praemia.Policy(praemia.solve(task).policy, task.name).save("best.npz")
+    >>> policy = praemia.Policy.load("best.npz")
+    >>> f"{praemia.evaluate(task, policy).value:.4f}"
+    '0.8158'
+    >>> policy.action(step=0, machine_state=0, observation=0)  # right, to the item
+    1
+    """
+
+    table: NDArray[Any]
+    task: str = ""
+
+    def __post_init__(self) -> None:
+        table = np.asarray(self.table)
+        if table.ndim not in (3, 4) or table.dtype.kind not in ("iu" if table.ndim == 3 else "iuf"):
+            raise ModelError(
+                f"a policy of shape {table.shape} and type {table.dtype}; expected whole numbers [H, M, O], or "
+                "probabilities [H, M, O, A]"
+            )
+        object.__setattr__(self, "table", table)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.table, dtype=dtype, copy=copy)
+
+    def __repr__(self) -> str:
+        kind = "deterministic" if self.table.ndim == 3 else "randomised"
+        return f"Policy({kind}, {self.table.shape[0]} steps" + (f", for {self.task})" if self.task else ")")
+
+    def action(self, step: int, machine_state: int, observation: int, random: np.random.Generator | None = None) -> int:
+        """Return the action at a step, counted from 0; a randomised policy draws it from ``random``."""
+        chosen = self.table[step, machine_state, observation]
+        if self.table.ndim == 3:
+            return int(chosen)
+        if random is None:
+            raise ParameterError("a randomised policy draws its actions; give it a generator: random=…")
+        cumulative = np.cumsum(chosen, dtype=np.float64)
+        return int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
+
+    def save(self, path: str | Path) -> None:
+        """Write the policy to a file (.npz), whole or not at all."""
+        header = {"kind": KIND, "format": FORMAT, "task": self.task}
+        write_whole(Path(path), pack_arrays(header, {"table": np.ascontiguousarray(self.table)}))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Policy:
+        """Read a policy from a file; anything else is a FileError."""
+        with damage_named(str(path), "a policy"):
+            packed = PackedArrays(read_bytes(Path(path)), str(path))
+            header = packed.header()
+            require_kind(header, str(path), KIND, FORMAT, "a policy")
+            require_fields(header, {"task": (str,)})
+            packed.require_names({"table"}, set())
+            return cls(packed.array("table", "iuf", (3, 4)), header["task"])

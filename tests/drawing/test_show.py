@@ -1,0 +1,223 @@
+"""Policies to be seen: as text, as figures, at work in an episode."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from PIL import Image
+
+import praemia
+from praemia import envs
+from praemia.cli import execute
+from praemia.drawing.episodes import save_gif, watched
+from praemia.drawing.machine_axes import LIT, MachineLayout
+from praemia.drawing.maps import UNVISITED, draw_view
+from praemia.drawing.policy_view import PolicyView
+from praemia.errors import FileError, ModelError, ParameterError
+from praemia.models.task import Task
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def corridor() -> Task:
+    """Three cells; the goal at the right end pays 1, once, and nothing slips."""
+    machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1).build()
+    return envs.grid("S.g", legend={"g": "goal"}, machine=machine, horizon=2, slip=0.0, name="corridor")
+
+
+def test_text_shows_arrows_visits_and_what_is_never_visited(corridor: Task) -> None:
+    assert str(praemia.show(corridor)).splitlines() == [
+        "corridor: the optimal policy, worth 1 per episode",
+        "",
+        "machine state 'out', 2.00 steps per episode",
+        "",
+        "+-------+-------+-------+",
+        "|  S →      →       g   |",
+        "| 1.00    1.00          |",
+        "+-------+-------+-------+",
+        "",
+        "arrows: the action taken most often; numbers: visits per episode; dots: never visited",
+        "",
+        "machine, from 'out' on",
+        "  out → done  on goal | 1",
+    ]
+
+
+def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
+    policy = np.full((3, 2, 3), 0.0)[..., None].repeat(4, axis=3)
+    policy[..., 1], policy[..., 3] = 0.75, 0.25  # right, mostly
+    view = PolicyView.of(corridor.with_horizon(3), policy)
+    # Right twice in three steps: on at once, or stay or come back once. From S: RR, LRR (left stays at S).
+    assert view.value == pytest.approx(0.75**2 + 0.25 * 0.75**2)
+    assert view.title == "corridor: a policy, worth 0.7031 per episode, 0.3 less than the optimum"
+    assert view.mistakes.tolist() == [[True, True, False], [False] * 3]
+    assert view.actions[0].tolist() == [1, 1, -1]
+    np.testing.assert_allclose(view.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
+
+
+def test_a_run_is_shown_by_its_final_policy() -> None:
+    task = envs.warehouse(size=3)
+    run = praemia.simulate(task, praemia.Optimal(), num_episodes=5)
+    assert PolicyView.of(task, run.final_policy).value == pytest.approx(praemia.solve(task).value)
+    assert f"a policy, worth {praemia.solve(task).value:.4g}" in str(praemia.show(task, run))
+
+
+def test_a_task_whose_actions_are_no_moves_is_a_table_in_text() -> None:
+    task = envs.make("random-30x4x3-0")
+    view = PolicyView.of(task)
+    rows = [line.split() for line in str(praemia.show(task)).split("machine state")[1].splitlines()[2:5]]
+    most = np.argsort(-view.visits[0])[:3]
+    assert [(int(o), int(a)) for o, a, _ in rows] == [(int(o), int(view.actions[0, o])) for o in most]
+
+
+def test_a_figure_has_a_grey_place_for_each_that_is_never_visited() -> None:
+    from matplotlib.colors import to_rgba
+
+    view = PolicyView.of(envs.warehouse(size=3))
+    figure = draw_view(view)
+    panels = figure.axes[: len(view.states)]
+    for axes, m in zip(panels, view.states, strict=True):
+        grey = [patch for patch in axes.patches if patch.get_facecolor() == to_rgba(UNVISITED)]
+        assert len(grey) == np.sum(view.visits[m] == 0.0)
+
+
+@pytest.mark.parametrize("name", ["warehouse-2", "riverswim-5", "flower-3"])
+def test_figures_are_whole_files(tmp_path: Path, name: str) -> None:
+    picture = praemia.show(envs.make(name))
+    for suffix in ("svg", "png", "txt"):
+        picture.save(tmp_path / f"policy.{suffix}")
+    root = ElementTree.parse(tmp_path / "policy.svg").getroot()
+    assert root.tag == f"{SVG}svg"
+    with Image.open(tmp_path / "policy.png") as image:
+        assert image.size[0] > 300
+    assert (tmp_path / "policy.txt").read_text(encoding="utf-8") == f"{picture}\n"
+    assert picture._repr_svg_().startswith("<?xml")
+
+
+def test_the_machine_is_laid_out_with_all_its_words() -> None:
+    machine = envs.warehouse().machine
+    texts = [part["text"] for _, part in MachineLayout.of(machine).operations if part["op"] == "T"]
+    assert set(machine.states) <= set(texts)
+    assert "delivery | 0.9, 1" in texts
+
+
+def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None:
+    with pytest.raises(ParameterError, match=r"expected a file \.svg, \.png or \.txt"):
+        praemia.show(corridor).save(tmp_path / "policy.pdf")
+    with pytest.raises(ModelError, match=r"a policy of shape \(2,\)"):
+        praemia.show(corridor, [0, 1])
+    with pytest.raises(ModelError, match="expected a Task"):
+        praemia.show("corridor")  # type: ignore[arg-type]
+    kept = praemia.simulate(corridor, praemia.Optimal(), num_episodes=2)
+    object.__setattr__(kept, "final_policy", None)
+    with pytest.raises(ModelError, match="kept without its policy"):
+        praemia.show(corridor, kept)
+
+
+def test_an_episode_is_a_gif_in_which_the_machine_is_lit(tmp_path: Path, corridor: Task) -> None:
+    episode = praemia.rollout(corridor, praemia.solve(corridor).policy)
+    told: list[tuple[int, int]] = []
+    save_gif(episode, tmp_path / "episode.gif", lambda done, total: told.append((done, total)))
+    with Image.open(io.BytesIO((tmp_path / "episode.gif").read_bytes())) as film:
+        assert film.n_frames == 3  # the start and two steps
+        frames = []
+        for i in range(film.n_frames):
+            film.seek(i)
+            frames.append(np.asarray(film.convert("RGB")).astype(int))
+    assert told[-1] == (3, 3)
+    lit = np.array([int(LIT[i : i + 2], 16) for i in (1, 3, 5)])
+    centres = [np.argwhere(np.abs(frame - lit).sum(axis=2) < 30) for frame in frames]
+    assert all(len(found) > 200 for found in centres)
+    lower = [found[found[:, 0] > frames[0].shape[0] * 0.55] for found in centres]  # the machine, below the map
+    assert lower[0][:, 1].mean() < lower[2][:, 1].mean() - 50  # from 'out' to 'done'
+
+
+def test_the_command_prints_and_writes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["show", "warehouse-2"]) == 0
+    assert capsys.readouterr().out == f"{praemia.show(envs.make('warehouse-2'))}\n"
+    assert execute(["show", "warehouse-2", "-o", str(tmp_path / "x.svg")]) == 0
+    assert (tmp_path / "x.svg").read_bytes().startswith(b"<?xml")
+    assert execute(["show", "warehouse-2", "-o", str(tmp_path / "x.gif")]) == 0
+    assert (tmp_path / "x.gif").read_bytes().startswith(b"GIF89a")
+    capsys.readouterr()
+    assert execute(["show", "warehouse-2", "--episode", "1"]) == 0
+    task = envs.warehouse(size=2)
+    assert capsys.readouterr().out == f"{praemia.rollout(task, praemia.solve(task).policy, seed=1)}\n"
+
+
+def test_the_command_takes_runs_and_policies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = envs.warehouse(size=2)
+    praemia.simulate(task, praemia.Optimal(), num_episodes=3).save(tmp_path / "run.npz")
+    praemia.Policy(np.zeros((6, 3, 4), dtype=np.int8)).save(tmp_path / "policy.npz")
+    assert execute(["show", "warehouse-2", "--policy", str(tmp_path / "run.npz")]) == 0
+    assert f"a policy, worth {praemia.solve(task).value:.4g}" in capsys.readouterr().out
+    assert execute(["show", "warehouse-2", "--policy", str(tmp_path / "policy.npz")]) == 0
+    value = praemia.evaluate(task, np.zeros((6, 3, 4), dtype=int)).value
+    assert f"a policy, worth {value:.4g} per episode" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--policy", "nowhere.npz"], "nowhere.npz"),
+        (["--policy", "text.npz"], "text.npz: damaged, or not a policy or a run"),
+        (["--policy", "other.npz"], "a policy of shape (1, 1, 1)"),
+        (["--episode", "1", "-o", "x.svg"], "cannot play an episode into 'x.svg'"),
+        (["-o", "x.pdf"], "cannot show a policy as 'x.pdf'"),
+    ],
+)
+def test_the_command_refuses_with_one_message(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.npz").write_text("no archive")
+    praemia.Policy(np.zeros((1, 1, 1), dtype=int)).save("other.npz")
+    before = sorted(tmp_path.iterdir())
+    assert execute(["show", "warehouse-2", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert message in captured.err
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_policy_file_is_read_back_and_anything_else_is_refused(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    for table in (rng.integers(0, 5, (4, 3, 2)), rng.dirichlet(np.ones(5), (4, 3, 2))):
+        praemia.Policy(table, "a task").save(tmp_path / "policy.npz")
+        again = praemia.Policy.load(tmp_path / "policy.npz")
+        np.testing.assert_array_equal(again.table, table)
+        assert again.task == "a task"
+    praemia.simulate(envs.riverswim(), praemia.Optimal(), num_episodes=2).save(tmp_path / "run.npz")
+    with pytest.raises(FileError, match="a praemia run; expected a praemia policy"):
+        praemia.Policy.load(tmp_path / "run.npz")
+    (tmp_path / "policy.npz").write_bytes((tmp_path / "policy.npz").read_bytes()[:-30])
+    with pytest.raises(FileError, match="damaged, or not a policy"):
+        praemia.Policy.load(tmp_path / "policy.npz")
+    with pytest.raises(ModelError, match=r"a policy of shape \(2,\)"):
+        praemia.Policy(np.zeros(2))
+
+
+def test_a_randomised_policy_draws_by_its_probabilities() -> None:
+    policy = praemia.Policy(np.array([[[[0.0, 1.0, 0.0]], [[0.2, 0.3, 0.5]]]]))
+    random = np.random.default_rng(3)
+    assert policy.action(0, 0, 0, random) == 1
+    drawn = np.bincount([policy.action(0, 1, 0, random) for _ in range(4_000)], minlength=3) / 4_000
+    np.testing.assert_allclose(drawn, [0.2, 0.3, 0.5], atol=0.035)  # more than four standard errors
+    with pytest.raises(ParameterError, match="random="):
+        policy.action(0, 0, 0)
+
+
+def test_a_gif_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:
+    longer = corridor.with_horizon(9)
+    right = np.ones((9, 2, 3), dtype=int)
+    assert len(watched(praemia.rollout(longer, right))) == 2
+    assert len(watched(praemia.rollout(longer, 0 * right))) == 9

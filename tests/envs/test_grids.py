@@ -1,0 +1,309 @@
+"""Grids from text: kernels written out by hand, labels, one-way cells, rooms, and what is wrong with a map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+import praemia
+from praemia import envs
+from praemia.errors import ModelError, PraemiaError, PraemiaWarning
+from praemia.models.task import Task
+
+UP, RIGHT, DOWN, LEFT = (-1, 0), (0, 1), (1, 0), (0, -1)
+WAYS = (UP, RIGHT, DOWN, LEFT)
+ONLY = {"^": UP, ">": RIGHT, "v": DOWN, "<": LEFT}
+
+
+def pays(*names: str) -> praemia.RewardMachine:
+    """A machine that pays 1 for the first of the names and can read the others."""
+    return praemia.MachineBuilder("out", names).edge("out", names[0], "done", reward=1).build()
+
+
+def make(text: str, **options: object) -> Task:
+    return envs.grid(text, **{"machine": pays("goal"), "horizon": 5, **options})  # type: ignore[arg-type]
+
+
+def dense(rows: list[str], slip: tuple[float, float, float, float], stay: bool = False) -> NDArray[np.float64]:
+    """The kernel of a map, cell by cell, as the documents state it."""
+    cells = [(r, c) for r, row in enumerate(rows) for c, letter in enumerate(row) if letter != "#"]
+    kernel = np.zeros((len(cells), 5 if stay else 4, len(cells)))
+    for o, (r, c) in enumerate(cells):
+        for a in range(4):
+            for turn, probability in ((0, slip[0]), (1, slip[1]), (3, slip[2])):
+                way = WAYS[(a + turn) % 4]
+                aim = (r + way[0], c + way[1])
+                forbidden = rows[r][c] in ONLY and ONLY[rows[r][c]] != way
+                kernel[o, a, o if forbidden or aim not in cells else cells.index(aim)] += probability
+            kernel[o, a, o] += slip[3]
+        if stay:
+            kernel[o, 4, o] = 1.0
+    return kernel
+
+
+@given(
+    st.integers(1, 4).flatmap(lambda width: st.lists(st.text("#.S><^v", min_size=width, max_size=width), min_size=1)),
+    st.lists(st.integers(0, 8), min_size=4, max_size=4).filter(any),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=40)
+@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
+def test_the_kernel_is_the_one_written_out(rows: list[str], weights: list[int], stay: bool) -> None:
+    rows = [*rows[:4], "S" * len(rows[0])]
+    slip = tuple(weight / sum(weights) for weight in weights)
+    task = make("\n".join(rows), slip=slip, stay=stay)
+    np.testing.assert_allclose(task.mdp.to_dense(), dense(rows, slip, stay), atol=1e-15)  # type: ignore[arg-type]
+    starts = np.array([letter == "S" for row in rows for letter in row if letter != "#"])
+    np.testing.assert_allclose(task.mdp.start_probs, starts / starts.sum())
+
+
+def test_a_corridor_written_out() -> None:
+    """Three cells in a row; right goes on w.p. 0.7 and stays otherwise, for its sides are walls."""
+    task = make("S.g", legend={"g": "goal"})
+    right = [[0.3, 0.7, 0.0], [0.0, 0.3, 0.7], [0.0, 0.0, 1.0]]
+    up = [[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.1, 0.9]]
+    np.testing.assert_allclose(task.mdp.to_dense()[:, 1], right, atol=1e-15)
+    np.testing.assert_allclose(task.mdp.to_dense()[:, 0], up, atol=1e-15)
+
+
+def test_one_number_is_lost_to_both_sides_in_halves() -> None:
+    one, four = make("S.\n..", slip=0.3), make("S.\n..", slip=(0.7, 0.15, 0.15, 0.0))
+    np.testing.assert_array_equal(one.mdp.to_dense(), four.mdp.to_dense())
+
+
+def test_the_sides_of_a_slip_are_those_of_the_move() -> None:
+    """Meaning up, the right is right; meaning down, it is left."""
+    kernel = make("...\n.S.\n...", slip=(0.0, 1.0, 0.0, 0.0)).mdp.to_dense()
+    assert [int(kernel[4, a].argmax()) for a in range(4)] == [5, 7, 3, 1]
+
+
+def test_reaching_a_cell_or_staying_there_makes_its_letter_true_and_leaving_does_not() -> None:
+    mdp = make("Sg.", legend={"g": "goal"}, stay=True, slip=0.0).mdp
+    sources, actions, targets = np.array([[0, 1, 1], [1, 4, 1], [1, 1, 2], [2, 3, 1], [0, 4, 0]]).T
+    numbers, sets = mdp.labelling.of(sources, actions, targets)
+    assert [set(sets[number]) for number in numbers] == [{"goal"}, {"goal"}, set(), {"goal"}, set()]
+
+
+def test_a_letter_may_stand_for_several_propositions() -> None:
+    task = make("Sb", legend={"b": ["goal", "other"]}, machine=pays("goal", "other"))
+    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal", "other"})}
+
+
+def test_a_one_way_cell_can_be_entered_from_anywhere_and_left_in_one_direction() -> None:
+    kernel = make("S>.", slip=0.0).mdp.to_dense()
+    assert [int(kernel[1, a].argmax()) for a in range(4)] == [1, 2, 1, 1]
+    assert kernel[0, 1, 1] == kernel[2, 3, 1] == 1.0
+
+
+def test_a_letter_of_the_legend_is_no_arrow_and_no_start() -> None:
+    kernel = make("h>.", legend={">": "goal"}, start="h", slip=0.0).mdp.to_dense()
+    assert kernel[1, 3, 0] == 1.0
+    task = make("S.h", legend={"S": "goal"}, start="h", slip=0.0)
+    assert task.mdp.start_probs.tolist() == [0.0, 0.0, 1.0]
+    with pytest.raises(ModelError, match=r"'S' is explained otherwise.*start"):
+        make("S.h", legend={"S": "goal"})
+
+
+def test_the_start_may_have_a_label_of_its_own() -> None:
+    task = make("h.", legend={"h": "goal"}, start="h", slip=0.0)
+    assert task.mdp.start_probs[0] == 1.0
+    assert frozenset({"goal"}) in task.mdp.label_sets
+
+
+def test_a_room_is_what_walls_and_doors_enclose() -> None:
+    text = """
+        ########
+        #S.#..g#
+        #.k+.o.#
+        #..#...#
+        ########
+    """
+    names = {"g": "goal"}, {"k": "kitchen", "o": ["office", "quiet"]}
+    machine = pays("goal", "kitchen", "office", "quiet")
+    task = make(text, legend=names[0], rooms=names[1], machine=machine)
+    mdp = task.mdp
+    cells = list(mdp.observation_names or ())
+    targets = np.arange(len(cells))
+    numbers, sets = mdp.labelling.of(targets, 0 * targets, targets)
+    found = {cell: set(sets[number]) for cell, number in zip(cells, numbers, strict=True)}
+    assert all(found[f"{r},{c}"] == {"kitchen"} for r in (1, 2, 3) for c in (1, 2))
+    assert found["2,3"] == set()  # the door
+    assert found["1,6"] == {"goal", "office", "quiet"}
+    assert all(found[f"3,{c}"] == {"office", "quiet"} for c in (4, 5, 6))
+
+
+@pytest.mark.parametrize("size", [2, 4])
+def test_the_warehouse_is_a_map(size: int) -> None:
+    middle = "." * (size - 2)
+    text = "\n".join([f"S{middle}i", *["." * size] * (size - 2), f".{middle}d"])
+    built_in = envs.warehouse(size)
+    legend = {"i": "item", "d": "delivery"}
+    own = envs.grid(text, legend=legend, machine=built_in.machine, horizon=3 * size, stay=True)
+    for name in ("indptr", "successors", "probs", "labels", "start_probs"):
+        np.testing.assert_array_equal(getattr(own.mdp, name), getattr(built_in.mdp, name))
+    np.testing.assert_allclose(own.mdp.to_dense(), dense(text.split(), (0.7, 0.1, 0.1, 0.1), stay=True), atol=1e-15)
+
+
+FILE = """
+grid:
+  map: |
+    #########
+    #S.>#..i#
+    #...+...#
+    #k..#..d#
+    #########
+  legend: {i: item, d: [delivery]}
+  rooms: {k: hall}
+  slip: [0.6, 0.2, 0.1, 0.1]
+  stay: true
+machine:
+  states: [empty, loaded, done]
+  initial: empty
+  propositions: [item, delivery, hall]
+  transitions:
+    - {from: empty, when: item, to: loaded}
+    - {from: loaded, when: delivery, to: done, reward: 1}
+horizon: 30
+"""
+
+
+def same(task: Task, other: Task) -> bool:
+    names = ("indptr", "successors", "probs", "labels", "start_probs")
+    arrays = all(np.array_equal(getattr(task.mdp, name), getattr(other.mdp, name)) for name in names)
+    return arrays and task.machine == other.machine and task.mdp.label_sets == other.mdp.label_sets
+
+
+def test_a_file_and_python_make_the_same_task(tmp_path: Path) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(FILE)
+    task = praemia.load_task(path)
+    machine = (
+        praemia.MachineBuilder("empty", ("item", "delivery", "hall"))
+        .edge("empty", "item", "loaded")
+        .edge("loaded", "delivery", "done", reward=1)
+        .build()
+    )
+    text = "\n".join(FILE.splitlines()[3:8])
+    own = envs.grid(
+        text,
+        legend={"i": "item", "d": "delivery"},
+        rooms={"k": "hall"},
+        slip=(0.6, 0.2, 0.1, 0.1),
+        stay=True,
+        machine=machine,
+        horizon=30,
+    )
+    assert same(task, own)
+    assert task.horizon == own.horizon
+
+
+@pytest.mark.parametrize("suffix", ["yaml", "json"])
+def test_a_map_is_written_as_a_map(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / "task.yaml"
+    path.write_text(FILE)
+    task, again = praemia.load_task(path), tmp_path / f"again.{suffix}"
+    praemia.save_task(task, again)
+    assert "grid" in again.read_text()
+    assert same(task, praemia.load_task(again))
+    assert envs.text_picture(praemia.load_task(again)).split("\n")[1:] == envs.text_picture(task).split("\n")[1:]
+
+
+@given(
+    st.lists(
+        st.characters(categories=("L", "N", "P", "S"), exclude_characters="#.S"), min_size=1, max_size=4, unique=True
+    ),
+    st.sampled_from(["yaml", "json"]),
+)
+@settings(deadline=None, max_examples=60)
+@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
+def test_letters_of_any_kind_survive_a_file(
+    tmp_path_factory: pytest.TempPathFactory, letters: list[str], suffix: str
+) -> None:
+    path = tmp_path_factory.mktemp("maps") / f"task.{suffix}"
+    legend = {letter: f"p{i}" for i, letter in enumerate(letters)}
+    task = make("S" + "".join(letters), legend=legend, machine=pays(*legend.values()))
+    praemia.save_task(task, path)
+    assert same(task, praemia.load_task(path))
+
+
+def test_the_picture_of_a_map_is_the_map_and_says_what_letters_do() -> None:
+    machine = (
+        praemia.MachineBuilder("out", ("key", "door", "plant"))
+        .edge("out", "key & !plant", "in")
+        .edge("out", "plant", "over")
+        .edge("in", "door", "done", reward=1)
+        .build()
+    )
+    legend = {"k": "key", "d": "door", "p": "plant"}
+    task = envs.grid("Sk\n#d\np<", legend=legend, machine=machine, horizon=9)
+    shown = envs.picture(task)
+    roles = [(spot.mark.symbol, spot.mark.role) if spot.mark else None for spot in shown.spots]
+    assert roles == [("S", "start"), ("k", "waypoint"), ("d", "goal"), ("p", "danger"), ("<", "plain")]
+    assert [(spot.x, spot.y) for spot in shown.spots] == [(0.5, 0.5), (1.5, 0.5), (1.5, 1.5), (0.5, 2.5), (1.5, 2.5)]
+    assert shown.blocks == ((0.5, 1.5),)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("S..\n..", {}, "map, row 2: 2 cells, where row 1 has 3"),
+        ("S.\n.x", {"legend": {"S": "goal"}, "start": "x", "slip": 2}, "slip=2; expected four probabilities"),
+        ("S.\n.x", {}, "map, row 2, column 2: unknown letter 'x'; expected # "),
+        ("S.\n.x", {"legend": {"S": "goal"}, "start": "."}, "unknown letter 'x'.*explained: 'S'"),
+        ("..\n..", {}, "no cell has the letter 'S', so there is no start"),
+        ("S.", {"start": "h"}, "no cell has the letter 'h'"),
+        ("S.", {"start": "ho"}, "start: found 'ho'; expected a letter"),
+        ("S.", {"legend": {"i": "goal"}}, "legend: the letter 'i' is nowhere on the map"),
+        ("Si", {"legend": {"i": "gaol"}}, "'i' stands for 'gaol', which is not one of the machine's.*'goal'"),
+        ("Si", {"rooms": {"i": "hall"}}, "rooms: the letter 'i' stands for 'hall', which is not"),
+        ("Si", {"legend": {"i": "goal"}, "rooms": {"i": "goal"}}, "rooms: the letter 'i' is in the legend too"),
+        ("Sij", {"rooms": {"i": "goal", "j": "goal"}}, "row 1, column 3: the rooms 'i' and 'j' are joined by floor"),
+        ("S#", {"legend": {"#": "goal"}}, "'#' stands for a wall"),
+        ("Sab", {"legend": {"ab": "goal"}}, "'ab' is no letter"),
+        ("Si", {"legend": {"i": 3}}, "letter 'i' is 3; expected"),
+        ("Si", {"legend": "i"}, "legend='i'; expected letters"),
+        ("S", {"slip": (0.7, 0.1, 0.1)}, "slip=.*expected four"),
+        ("S", {"slip": (0.7, 0.1, 0.1, 0.2)}, "slip=.*sum 1"),
+        ("S", {"slip": "a"}, "slip='a'; expected"),
+        ("S", {"slip": float("nan")}, "slip=nan; expected"),
+        ("S", {"stay": "yes"}, "stay='yes'; expected true or false"),
+        ("", {}, "map: found ''; expected rows"),
+        (None, {}, "map: found None; expected rows"),
+        ("S", {"machine": "F goal"}, "machine='F goal'; expected a RewardMachine"),
+    ],
+)
+def test_what_is_wrong_with_a_map_is_said_with_its_place(text: str, options: dict[str, object], message: str) -> None:
+    with pytest.raises(PraemiaError, match=message):
+        make(text, **options)
+
+
+def test_cells_that_cannot_be_reached_are_a_warning() -> None:
+    with pytest.warns(PraemiaWarning, match=r"2 of the map's 3 cells cannot be reached from the start: 0,2, 0,3"):
+        make("S#..")
+    with pytest.warns(PraemiaWarning, match=r"1 of the map's 3 cells cannot be reached from the start: 0,0"):
+        make(".>S")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("#S.>#..i#", "#S.>#..i", "bad.yaml:3: map, row 2: 8 cells"),
+        ("#...+...#", "#...+.?.#", "map, row 3, column 7: unknown letter '?'"),
+        ("slip: [0.6, 0.2, 0.1, 0.1]", "slip: [0.6, 0.2, 0.1]", "bad.yaml:11: slip="),
+        ("slip: [0.6, 0.2, 0.1, 0.1]", "slip: fast", "grid.slip"),
+        ("i: item", "i: itme", "'itme', which is not one of the machine's propositions (did you mean 'item'?)"),
+        ("legend:", "legnd:", "unknown key 'legnd' (did you mean 'legend'?)"),
+        ("horizon: 30", "", "the key 'horizon' is missing"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_said_with_its_line(tmp_path: Path, old: str, new: str, message: str) -> None:
+    path = tmp_path / "bad.yaml"
+    path.write_text(FILE.replace(old, new))
+    with pytest.raises(PraemiaError) as caught:
+        praemia.load_task(path)
+    assert message in str(caught.value)
