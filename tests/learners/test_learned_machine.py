@@ -171,7 +171,7 @@ def ucbvi_values(task: Task, seen: Seen, num_episodes: int, possible: Any, scale
     iota = log(6 * num_states * size * task.num_actions * num_steps / 0.05)
     root = scale * sqrt(log(2 * horizon * num_states * num_labels * size * num_steps / 0.05) / 2)
     values = np.zeros((num_states, size))
-    for h in range(horizon - 1, -1, -1):
+    for _ in range(horizon):
         # The cap of this learner is H at every step.
         worth = step_value(task, seen, lambda h, n, m: root / sqrt(n) + 0.1 / n, possible, 0, values)
         here = np.zeros_like(values)
