@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from praemia.envs.drawn_tasks import drawn_task
 from praemia.envs.flower import flower
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TaskEnv",
     "describe",
+    "drawn_task",
     "flower",
     "from_gymnasium",
     "make",

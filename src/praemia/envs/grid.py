@@ -18,8 +18,7 @@ from praemia.models.memory import require_memory
 MOVES = ("up", "right", "down", "left")
 STAY = "stay"
 _STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
-_SLIPS = ((0, 0.7), (1, 0.1), (-1, 0.1))  # quarter turns from the direction meant, and their probabilities
-_STAY_PROB = 0.1
+SLIPPING = (0.7, 0.1, 0.1)  # probabilities of going as meant, to each side, and nowhere
 _BYTES_PER_CELL = 1_500  # 17 entries of four arrays, the copies made while they are sorted, and a name
 
 Cell: TypeAlias = tuple[int, int]
@@ -60,16 +59,19 @@ class Grid:
         """Return the observation of a cell."""
         return int(self.cells[cell])
 
-    def entries(self, *, stay: bool) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
+    def entries(
+        self, *, stay: bool, slipping: tuple[float, float, float] = SLIPPING
+    ) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
         """Return the kernel's entries (o, a, o', p) for the four moves, and the sure *stay* if wanted."""
+        forth, aside, nowhere = slipping
         places = np.argwhere(self.cells >= 0)
         here = self.cells[places[:, 0], places[:, 1]]
         reached = np.stack([self._neighbours(places, step) for step in _STEPS])
         parts = []
         for a in range(len(MOVES)):
-            for turn, probability in _SLIPS:
+            for turn, probability in ((0, forth), (1, aside), (-1, aside)):
                 parts.append((a, reached[(a + turn) % 4], probability))
-            parts.append((a, here, _STAY_PROB))
+            parts.append((a, here, nowhere))
         if stay:
             parts.append((len(MOVES), here, 1.0))
         return (
