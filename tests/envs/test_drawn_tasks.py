@@ -1,4 +1,4 @@
-"""Drawn tasks: every seed gives a whole task of the sizes that are promised, and one that can be told from the others."""
+"""Drawn tasks: every seed gives a whole task of the sizes promised, and one that can be told from the others."""
 
 from __future__ import annotations
 

@@ -60,7 +60,9 @@ def chain(rng: np.random.Generator, size: int, states: int, steps: int) -> tuple
     return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True)
 
 
-def lock(rng: np.random.Generator, size: int, actions: int, states: int, steps: int) -> tuple[LabeledMDP, RewardMachine]:
+def lock(
+    rng: np.random.Generator, size: int, actions: int, states: int, steps: int
+) -> tuple[LabeledMDP, RewardMachine]:
     """Draw a combination lock: at each place one action leads on, the others back to the start; it slips a little."""
     slip, decoy = float(rng.uniform(0.0, 0.15)), bool(rng.integers(2))
     right = rng.integers(actions, size=size)

@@ -1,4 +1,4 @@
-"""The tasks of the league: untouched ones, drawn by fixed seeds, and the paper's six settings, which are reported apart.
+"""The tasks of the league: untouched ones, drawn by fixed seeds, and the paper's six settings, reported apart.
 
 No constant of any learner was chosen on an untouched task. The tasks that Headroom's were chosen on are drawn by other
 seeds, in ``benchmarks/tune_headroom.py``, and a test keeps the two apart.
@@ -14,7 +14,10 @@ SEEDS = range(4)
 LARGE_SEEDS = range(2)
 UNTOUCHED = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
 LARGE = tuple(f"drawn-{kind}-large-{seed}" for kind in KINDS for seed in LARGE_SEEDS)
-SETTINGS_OF_THE_PAPER = (*RIVERSWIMS, *WAREHOUSES)  # exploration coefficients were chosen on these, by the paper or here
+SETTINGS_OF_THE_PAPER = (
+    *RIVERSWIMS,
+    *WAREHOUSES,
+)  # exploration coefficients were chosen on these, by the paper or here
 DRAWN = "drawn"
 
 

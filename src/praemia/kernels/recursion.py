@@ -8,6 +8,7 @@ the labels allow after the pair (``praemia.kernels.continuation_rows``). Equal b
 A learner brings its own part as small functions, which are written into ``plan`` before it is compiled. They are
 written for one machine state, in NumPy's words, and run on several at a time.
 
+    begin_plan(data)                              once for a plan: what all pairs share; may be left out
     prepare_pair(data, pair, visits_of_state)     once for a plan: the numbers of a pair and of its successors
     begin_step(zero, data, place)                 once for a step
     pair_value(zero, data, pair, place)           what a pair is worth
@@ -64,7 +65,7 @@ class PlanData(NamedTuple):
     counts: CountArrays
     spec: SpecArrays
     memory: Memory
-    constants: Floats  # of the learner, fixed for a run
+    constants: Floats  # of the learner: fixed for a run, but for those that its begin_plan sets
     rng: Any
 
 
@@ -87,6 +88,11 @@ ASKS_UNSEEN = False  # whether pairs never visited are asked about too, over the
 prepare_pair: Any = None
 begin_step: Any = None
 pair_value: Any = None
+
+
+@inlined
+def begin_plan(data: PlanData) -> None:
+    """Do nothing at the beginning of a plan."""
 
 
 def nothing_for_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
@@ -140,6 +146,7 @@ def plan(data: PlanData, policy: Actions) -> None:
     row_labels = spec.every.row_labels if ASKS_UNSEEN else counts.row_labels
     row_targets = spec.every.row_targets[num_states:] if ASKS_UNSEEN else counts.row_targets
     num_rows = row_labels.shape[0] if ASKS_UNSEEN else counts.sizes[NUM_ROWS]
+    begin_plan(data)
     for i in range(num_planned):
         first = np.int64(i if plans_all else counts.met[i]) * num_actions
         visits_of_state = 0

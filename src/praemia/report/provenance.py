@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from html import escape
 
+from praemia.experiments.league import FULL, USUAL, YARDSTICKS, contestants
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.league import OFFICE, TASKS, contestants
 from praemia.experiments.paper import experiments
 from praemia.report.html import table
 from praemia.statistics.stored_runs import Series, Study
@@ -58,9 +58,12 @@ def _chosen(study: Study) -> str:
     """Return the options that name the tasks and the learners of a league that is not the usual one."""
     found = [series.first for series in study.series]
     names = dict.fromkeys(run.origin.partition("@")[0] or run.learner for run in found)
-    tasks = [] if set(study.settings) == {*TASKS, OFFICE.name} else list(study.settings)
-    learners = [] if {run.learner for run in found} == set(contestants()) else list(names)
-    return "".join([*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)])
+    full = set(study.settings) == set(FULL.tasks)
+    tasks = [] if full or set(study.settings) == set(USUAL.tasks) else list(study.settings)
+    learners = [] if {run.learner for run in found} == {*contestants(), *YARDSTICKS} else list(names)
+    return " --full" * full + "".join(
+        [*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)]
+    )
 
 
 def _learners(studies: Iterable[Study]) -> str:
