@@ -23,6 +23,7 @@ from praemia.learners import (
     QLearning,
     QRMax,
     Random,
+    Told,
 )
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
@@ -66,6 +67,7 @@ __all__ = [
     "Run",
     "Task",
     "TaskSpec",
+    "Told",
     "TrajectoryReward",
     "envs",
     "evaluate",
