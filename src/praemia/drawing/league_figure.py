@@ -71,16 +71,17 @@ def _ranks_over_time(axes: Axes, board: Board, names: Sequence[str]) -> None:
     last = min(series.num_episodes for series in board.series.values())
     episodes = np.unique(np.geomspace(min(10, last), last, PROFILE_POINTS).astype(np.int64))
     profile = rank_profile(board, episodes)
-    look = looks(board.learners)
+    look = looks(names[:LABELLED])
     for name in names[::-1]:
         line = profile[board.learners.index(name)]
-        named = name in names[:LABELLED]
-        style = (0, look[name].dash) if named and look[name].dash else "-"
-        colour = look[name].colour if named else GREY
-        axes.plot(episodes, line, color=colour, linewidth=1.8 if named else 0.7, alpha=1.0 if named else 0.6, ls=style)
+        if name in look:
+            dash = (0, look[name].dash) if look[name].dash else "-"
+            axes.plot(episodes, line, color=look[name].colour, linewidth=1.8, linestyle=dash)
+        else:
+            axes.plot(episodes, line, color=GREY, linewidth=0.7, alpha=0.6)
     spread = _apart([float(profile[board.learners.index(name)][-1]) for name in names[:LABELLED]], 0.055 * len(names))
     for name, place in zip(names[:LABELLED], spread, strict=True):
-        axes.annotate(name, (last, place), xytext=(4, 0), textcoords="offset points", fontsize=8, va="center")
+        axes.text(1.02 * last, place, name, fontsize=8, va="center", color=look[name].colour)
     tidy(axes, "mean rank as episodes go by", "episodes", "1 is best")
     axes.set_xscale("log")
     axes.set_ylim(len(names) + 0.3, 0.7)
