@@ -146,12 +146,13 @@ def replay(task: Task, policies: Iterable[Any], rule: str, seed: tuple[int, ...]
             pairs[pair] += 1
             if rule == "doubling":
                 due |= log(pairs[pair], 2).is_integer()
-            elif rule == "epoch":
+            elif rule in ("epoch", "growth"):
                 due |= pairs[pair] - before[pair] >= max(1, before[pair])
             o, m = z, m_next
         diary.steps[task.horizon, o] += 1
         diary.product_steps[task.horizon, m, o] += 1
         diary.returns.append(paid)
+        due |= rule == "growth" and episode + 1 >= 1.05 * diary.plan_episodes[-1] - 1e-9
     return diary
 
 

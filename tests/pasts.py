@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from praemia import simulate
+from praemia.kernels.counts import NUM_EPISODES
 from praemia.learners.base import Experience, LearnerPlan
 from praemia.models.task import Task
 
@@ -27,10 +28,13 @@ class Past:
     def times(self, factor: int) -> Past:
         """Return the past in which everything happened so many times."""
         count_arrays = self.shown.count_arrays
+        sizes = count_arrays.sizes.copy()
+        sizes[NUM_EPISODES] *= factor
         more = count_arrays._replace(
             visits=count_arrays.visits * factor,
             counts=count_arrays.counts * factor,
             steps=(count_arrays.steps * factor).astype(np.int32),
+            sizes=sizes,
         )
         shown = replace(self.shown, count_arrays=more, num_episodes=self.shown.num_episodes * factor)
         return Past(self.task, shown, self.diary.times(factor))

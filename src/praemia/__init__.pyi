@@ -25,6 +25,7 @@ from praemia.learners import (
     QLearning,
     QRMax,
     Random,
+    Told,
 )
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
@@ -74,6 +75,7 @@ __all__ = [
     "StoredRuns",
     "Task",
     "TaskSpec",
+    "Told",
     "TrajectoryReward",
     "envs",
     "evaluate",

@@ -32,6 +32,7 @@ def test_json_is_one_object_with_the_standings(tmp_path: Path, capsys: pytest.Ca
     assert sum(line["rank"] for line in found["standings"]) == 3.0
     assert {line["learner"]: line["ratio"]["low"] for line in found["standings"]}["UCBVI-PRM"] == 1.0
     assert found["claims"] == []  # headroom does not play
+    assert found["paper"] is None  # nothing else is played
     assert set(found["regret"]["riverswim-5"]) == {"eqo", "UCBVI-PRM"}
 
 
@@ -69,3 +70,16 @@ def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
     outcomes = {claim["key"]: (claim["outcome"], claim["why"]) for claim in claims}
     assert outcomes["headroom-first"] == ("not decided", "too few runs (2; at least 8 are needed)")
     assert outcomes["headroom-baselines"] == ("not decided", "runs missing")
+
+
+def test_the_papers_settings_are_printed_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("--learner", "eqo", "--learner", "told-most", "--runs", "1", "--episodes", "60", "--jobs", "1")
+    league = ["league", "--task", "drawn-chain-3", "--task", "riverswim-5", *names, "--out", str(tmp_path)]
+    assert execute(league) == 0
+    shown = capsys.readouterr().out
+    assert "The paper's settings, on which exploration coefficients were chosen:" in shown
+    assert "yardsticks, who are told part of the truth" in shown
+    assert execute([*league, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["tasks"], found["paper"]["tasks"]) == (["drawn-chain-3"], ["riverswim-5"])
+    assert found["yardsticks"] == ["told-most"]

@@ -99,6 +99,15 @@ def test_figures_are_whole_files(tmp_path: Path, name: str) -> None:
     assert picture._repr_svg_().startswith("<?xml")
 
 
+def test_what_is_left_out_is_said() -> None:
+    view = PolicyView.of(envs.flower(loop=20))
+    assert len(view.states) == 6
+    visited = int(np.sum(view.visits.max(axis=1) > 0.0))
+    assert view.hidden == visited - 6 > 0
+    assert f"{view.hidden} more machine states are visited, less often." in str(praemia.show(view.task))
+    assert view.left_out in " ".join(text.get_text() for text in draw_view(view).texts)
+
+
 def test_the_machine_is_laid_out_with_all_its_words() -> None:
     machine = envs.warehouse().machine
     texts = [part["text"] for _, part in MachineLayout.of(machine).operations if part["op"] == "T"]

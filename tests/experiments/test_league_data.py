@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
+from pathlib import Path
+
 import pytest
 
-from praemia import envs, learners
+from praemia import learners, solve
+from praemia.envs.drawn_tasks import KINDS
 from praemia.errors import PraemiaError
-from praemia.experiments.league import OFFICE, TASKS, TUNED_ON, contestants, league
+from praemia.experiments.league import FULL, USUAL, YARDSTICKS, contestants, league
+from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED, is_untouched, kind_of
+from praemia.experiments.settings import TaskText
 
 
 def test_every_learner_that_plans_plays() -> None:
-    assert set(contestants()) == set(learners.names()) - {"random", "optimal", "q-learning", "crm"}
+    assert set(contestants()) == set(learners.names()) - {"random", "optimal", "q-learning", "crm", *YARDSTICKS}
 
 
 def test_one_setting_per_learner_for_all_tasks() -> None:
     experiment = league(num_runs=1)
-    assert [setting.name for setting in experiment.settings] == [*TASKS, OFFICE.name]
+    assert [setting.name for setting in experiment.settings] == [*UNTOUCHED, *SETTINGS_OF_THE_PAPER]
     first = experiment.settings[0].choices
     assert all(setting.choices is first for setting in experiment.settings)
 
@@ -38,10 +45,51 @@ def test_tasks_and_learners_join_by_name() -> None:
     assert len(experiment.jobs()) == 4
 
 
-def test_all_tasks_of_the_league_can_be_made_and_most_were_tuned_on_by_nobody() -> None:
-    for name in TASKS:
-        envs.make(name)
-    assert len(set(TASKS) - set(TUNED_ON)) > len(TUNED_ON)
+def test_there_are_forty_untouched_tasks_of_eight_kinds_at_least_and_the_papers_six() -> None:
+    assert len(set(UNTOUCHED)) >= 40
+    assert {kind_of(task) for task in UNTOUCHED} == set(KINDS)
+    assert len(KINDS) >= 8
+    assert len(SETTINGS_OF_THE_PAPER) == 6
+    assert not any(map(is_untouched, SETTINGS_OF_THE_PAPER))
+    assert all(map(is_untouched, (*UNTOUCHED, *LARGE)))
+    assert set(FULL.tasks) == {*USUAL.tasks, *LARGE}
+    assert (FULL.runs, FULL.episodes) > (USUAL.runs, USUAL.episodes)
+
+
+def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_reported() -> None:
+    """By name, and because two seeds could by chance draw the same task, by all that a task consists of."""
+    path = Path(__file__).parents[2] / "benchmarks" / "tune_headroom.py"
+    spec = importlib.util.spec_from_file_location("tune_headroom", path)
+    assert spec is not None
+    assert spec.loader is not None
+    tuning = importlib.util.module_from_spec(spec)
+    sys.modules["tune_headroom"] = tuning
+    spec.loader.exec_module(tuning)
+    assert {*UNTOUCHED, *LARGE}.isdisjoint(tuning.TASKS)
+    assert all(
+        task in SETTINGS_OF_THE_PAPER or not task.startswith(("riverswim", "warehouse")) for task in tuning.TASKS
+    )
+    made = {name: TaskText.builtin(name).make() for name in (*UNTOUCHED, *tuning.TASKS)}
+    parts = {name: (task.mdp.probs.tobytes(), repr(task.machine), task.horizon) for name, task in made.items()}
+    assert len(set(parts.values())) == len(parts)
+
+
+def test_something_can_be_earned_in_every_task() -> None:
+    for name in UNTOUCHED:
+        assert solve(TaskText.builtin(name).make(), keep_values=False).value > 0.1, name
+
+
+@pytest.mark.parametrize(
+    ("task", "kind"),
+    [
+        ("drawn-lake-3", "lake"),
+        ("drawn-lake-large-0", "lake"),
+        ("riverswim-prm-5", "riverswim"),
+        ("my-own-task", "my-own-task"),
+    ],
+)
+def test_kinds_are_read_from_names(task: str, kind: str) -> None:
+    assert kind_of(task) == kind
 
 
 @pytest.mark.parametrize("arguments", [(["riverswin-5"], []), (["riverswim-5"], ["uucbvi"])])

@@ -183,6 +183,13 @@ KERNELS = (
         UCBVI,
     ),
     Fault(
+        "growing episodes make no plan due",
+        "kernels/counts.py",
+        "(rule == GROWTH and grown)",
+        "(rule == GROWTH and False)",
+        REPLAY,
+    ),
+    Fault(
         "plans are due at even numbers of visits",
         "kernels/counts.py",
         "visits & (visits - 1) == 0",

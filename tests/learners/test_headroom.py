@@ -48,17 +48,21 @@ def tops(task: Task, labels: Labels, values: np.ndarray, m: int) -> dict[int, fl
     return result
 
 
-def bonus_of(learner: Headroom, n: int, total: int, mean: float, variance: float, top: float, log_term: float) -> float:
+def bonus_of(
+    learner: Headroom, n: int, total: int, episodes: float, mean: float, variance: float, top: float, log_term: float
+) -> float:
     if learner.constants == "theory":
         return max(math.sqrt(8 * log_term * variance / n), 8 * log_term * top / n)
     share = (total / n) ** (1 / 3)
     spread = learner.deviation_scale * math.sqrt(share * variance / n)
-    return spread + learner.headroom_scale * share * (top - mean) / n
+    forgotten = max(share, math.sqrt(learner.forgotten_scale * episodes / n))
+    return spread + learner.headroom_scale * forgotten * (top - mean) / n
 
 
 def choices(task: Task, learner: Headroom, past: Past, labels: Labels, values: np.ndarray, m: int) -> np.ndarray:
     """Return Q[o, a] by the formulas of the module's docstring; values[o, m] is V_{h+1}."""
     top = tops(task, labels, values, m)
+    episodes = sum(past.diary.transitions.values()) / task.horizon
     log_term = learner.log_term(task.spec, past.shown.num_episodes * task.horizon)
     found = np.zeros((task.num_observations, task.num_actions))
     for o, a in np.ndindex(found.shape):
@@ -72,7 +76,7 @@ def choices(task: Task, learner: Headroom, past: Past, labels: Labels, values: n
         worths = {z: worth(task, labels[o, a, z], m, values, z) for z in row if row[z]}
         mean = sum(row[z] / n * y for z, y in worths.items())
         variance = sum(row[z] / n * (y - mean) ** 2 for z, y in worths.items())
-        found[o, a] = min(best, mean + bonus_of(learner, n, total, mean, variance, best, log_term))
+        found[o, a] = min(best, mean + bonus_of(learner, n, total, episodes, mean, variance, best, log_term))
     return found
 
 

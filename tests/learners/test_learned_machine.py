@@ -62,6 +62,7 @@ class Seen:
     pairs: Counter[tuple[int, int, int]]
     moves: Counter[tuple[int, Label, int]]
     rewards: dict[tuple[int, Label], float]
+    episodes: int = 0
 
     def visits(self, m: int, label: Label) -> int:
         return sum(count for (source, on, _), count in self.moves.items() if (source, on) == (m, label))
@@ -87,7 +88,7 @@ def noted(name: str, **parameters: Any) -> tuple[Any, list[tuple[Seen, LearnerPl
                     seen.moves[m, labels[number], target] += 1
                     seen.rewards[m, labels[number]] += float(reward)
             made = super().plan(experience, previous, rng)
-            copied = Seen(seen.pairs.copy(), seen.moves.copy(), dict(seen.rewards))
+            copied = Seen(seen.pairs.copy(), seen.moves.copy(), dict(seen.rewards), experience.episodes_played)
             kept.append((copied, replace(made, values=made.values.copy())))
             return made
 
@@ -139,7 +140,8 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
                     mean = sum(p * y for p, y in after)
                     deviation = sqrt(max(0.0, sum(p * (y - mean) ** 2 for p, y in after)))
                     neglect = (of_state / n) ** (1 / 3)
-                    bonus = 0.4 * sqrt(neglect / n) * deviation + 0.1 * neglect / n * (top - mean)
+                    forgotten = max(neglect, sqrt(0.1 * seen.episodes / n))
+                    bonus = 0.3 * sqrt(neglect / n) * deviation + 0.1 * forgotten / n * (top - mean)
                     options.append(min(top, mean + bonus))
                 here[m, o] = max(options)
         values = here

@@ -22,7 +22,7 @@ from praemia.learners.base import Experience, Recent
 from praemia.models.machine import MachineBuilder
 from praemia.models.task import Task
 
-LEARNERS = [name for name in learners.names() if name != "optimal"]
+LEARNERS = [name for name in learners.names() if not learners.kind_of(name).privileged]
 FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]
 
 
@@ -206,12 +206,13 @@ def meaning(shown: Experience) -> Counter[Any]:
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-l"])
 def test_plans_are_made_when_they_are_due(name: str) -> None:
-    for rule in ("doubling", "epoch", "episode"):
+    for rule in ("doubling", "epoch", "growth", "episode"):
         watched = Watched(learners.make(name, replan=rule))
         run = simulate(hide(envs.make("riverswim-3", horizon=4)), watched, 60, 1)
-        assert run.num_plans == 60 if rule == "episode" else 2 <= run.num_plans <= 6 * (np.log2(240) + 2)
+        often = rule in ("episode", "growth")  # of 60 episodes: 5 % more are one or two
+        assert run.num_plans >= 30 if often else 2 <= run.num_plans <= 6 * (np.log2(240) + 2)
         for before, after in zip(watched.shown, watched.shown[1:], strict=False):
-            if rule != "episode":
+            if not often:
                 pairs = zip(before.visits.ravel(), after.visits.ravel(), strict=True)
                 assert any(reached(old, new, rule) for old, new in pairs if new)
 

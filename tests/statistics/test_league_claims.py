@@ -14,9 +14,9 @@ from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import Claim
 
 OTHERS = ("UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B", "UCRL2-RM-B 0.03")
-UNTOUCHED = ("rooms-9", "random-5x2x3-0", "flower-5")
+UNTOUCHED = ("rooms-9", "random-5x2x3-0", "flower-5", *(f"drawn-lake-{i}" for i in range(10)))
 TASKS = (*RIVERSWIMS, *WAREHOUSES, *UNTOUCHED)
-KEYS = ("headroom-baselines", "headroom-best-ucrl2", "headroom-first", "headroom-linear")
+KEYS = ("headroom-baselines", "headroom-best-ucrl2", "headroom-first", "headroom-tails", "headroom-linear")
 
 
 def league(own: float, changes: Mapping[tuple[str, str], float] | None = None, runs: int = 64) -> Study:
@@ -65,7 +65,7 @@ def test_tasks_that_somebody_tuned_on_do_not_count_for_the_first_place() -> None
 
 def test_kinds_of_task_that_disagree_leave_the_first_place_open_and_runs_do_not_help() -> None:
     claim = checked(league(5.0, {("rooms-9", "UCBVI"): 2.0}))["headroom-first"]
-    assert claim.verdict == "not decided: 3 kinds of task are too few, or do not agree"
+    assert claim.verdict == "not decided: 4 kinds of task (13 tasks) are too few, or do not agree"
     assert claim.more_runs_help is False
     assert {line.what: line.reading for line in claim.evidence}["regret of UCBVI ÷ that of headroom"] == "not clear"
 
@@ -88,10 +88,10 @@ def test_where_runs_are_too_few_for_the_first_place_more_of_them_are_asked_for()
 
 
 def test_that_linear_runs_are_rare_takes_many_runs_to_show_and_many_linear_ones_to_refute() -> None:
-    assert held(5.0, runs=16)["headroom-linear"] is None  # 144 runs without one: up to 3.4 % are possible
+    assert held(5.0, runs=16)["headroom-linear"] is None  # 304 runs without one: up to 1.6 % are possible
     found = league(5.0)
     outcomes = []
-    for linear in (2, 40):
+    for linear in (8, 64):
         members = found.settings["rooms-9"]
         (own,) = [series for series in members if series.title == "headroom"]
         broken = tuple(made("rooms-9", "headroom", run, (50.0, 100.0)) for run in range(linear))
@@ -100,7 +100,20 @@ def test_that_linear_runs_are_rare_takes_many_runs_to_show_and_many_linear_ones_
         found.settings["rooms-9"] = changed
         claim = checked(found)["headroom-linear"]
         outcomes.append((claim.held, claim.summary))
-    assert outcomes == [(None, "2 of 576 runs are linear"), (False, "40 of 576 runs are linear")]
+    assert outcomes == [(None, "8 of 1216 runs are linear"), (False, "64 of 1216 runs are linear")]
+
+
+def test_tails_hold_while_the_worst_run_of_most_tasks_is_below_twice_the_mean() -> None:
+    found = league(5.0)
+    outcomes = []
+    for broken in (1, 13):
+        for task in UNTOUCHED[:broken]:
+            (own,) = [series for series in found.settings[task] if series.title == "headroom"]
+            runs = (made(task, "headroom", 0, (30.0, 30.0)), *own.runs[1:])
+            others = [series for series in found.settings[task] if series.title != "headroom"]
+            found.settings[task] = [*others, Series(task, "headroom", runs)]
+        outcomes.append(checked(found)["headroom-tails"].held)
+    assert outcomes == [True, False]
 
 
 def test_without_headroom_or_without_company_nothing_is_claimed() -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from league_runs import made, study
 
+from praemia.drawing.league_figure import ratios_to_best
 from praemia.report.figure_files import study_figures
 from praemia.report.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
 from praemia.report.rendering import render_page
 from praemia.report.sections import commands
-from praemia.statistics.standings import SMALL_GAP, Board, compare, is_linear, standings
+from praemia.statistics.run_measures import SMALL_GAP, is_linear, settled_after
+from praemia.statistics.standings import Board, boards, compare, rank_profile, standings
 from praemia.statistics.stored_runs import Series, Study
 
 
@@ -37,9 +40,14 @@ def test_ratios_and_ranks_are_those_of_the_mean_regrets() -> None:
     assert [line.firsts for line in (low, prm, high)] == [2, 0, 0]
 
 
-def test_tasks_of_one_kind_count_once_and_give_no_interval() -> None:
-    """Two warehouses are one kind: nothing is known of how kinds differ."""
-    assert np.isnan(compare(CLEAR, "low", "UCBVI-PRM").low)
+def test_kinds_of_several_tasks_are_fixed_and_their_tasks_vary() -> None:
+    """Two warehouses: Student's t with one degree of freedom, the standard error is half their distance."""
+    found = compare(CLEAR, "high", "UCBVI-PRM")  # 8 and 1.5
+    half = 12.7062 * np.log(8 / 1.5) / 2
+    assert (found.low, found.high) == pytest.approx((12**0.5 / np.exp(half), 12**0.5 * np.exp(half)), rel=1e-4)
+
+
+def test_a_kind_of_one_task_makes_kinds_what_varies() -> None:
     mixed = board({**CLEAR_REGRETS, "rooms-9": {"UCBVI-PRM": [10], "low": [10], "high": [10]}})
     found = compare(mixed, "high", "UCBVI-PRM")
     assert found.estimate == pytest.approx(12 ** (1 / 4))  # √12 in the warehouses, 1 in the rooms
@@ -112,6 +120,70 @@ def test_a_regret_of_nothing_counts_as_a_hundredth_of_an_optimal_episode() -> No
 )
 def test_a_run_that_still_loses_at_the_end_is_linear(ends: Sequence[float], linear: bool) -> None:
     assert is_linear(made("warehouse-3", "a", 0, ends)) == linear
+
+
+@pytest.mark.parametrize(
+    ("ends", "after"),
+    [
+        ((50.0, 50.0), 500.0),
+        ((4.9, 9.8), 0.0),
+        ((50.0, 50.0, 90.0, 90.0), 750.0),  # it leaves, and comes back
+        ((0.0, 50.0), np.inf),
+    ],
+)
+def test_a_run_has_settled_when_it_stays_within_one_percent(ends: Sequence[float], after: float) -> None:
+    """The made-up tasks have the optimal value 1 and 1,000 episodes."""
+    assert settled_after(made("warehouse-3", "a", 0, ends)) == after
+
+
+def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> None:
+    ends = {"warehouse-3": [(50.0, 50.0), (50.0, 50.0), (0.0, 50.0)], "rooms-9": [(50.0, 100.0)] * 3}
+    settings = {
+        task: [Series(task, "a", tuple(made(task, "a", run, end) for run, end in enumerate(runs)))]
+        for task, runs in ends.items()
+    }
+    (line,) = standings(Board.of(settings))
+    assert (line.settled, line.settled_after) == (1, np.inf)
+    assert standing_cells(line)[HEADER.index("after")] == "never"
+
+
+def test_tails_are_medians_over_tasks() -> None:
+    regrets = {f"drawn-lake-{i}": {"a": [1.0, 1.0, 1.0, 1.0 + i]} for i in range(3)}
+    (line,) = standings(board(regrets))
+    assert line.tail.estimate == pytest.approx(2.0 / 1.25)
+    assert line.worst == pytest.approx(3.0 / 1.5)
+    assert line.worst_task == "drawn-lake-2"
+
+
+def test_ranks_over_time_are_those_of_the_mean_regret_so_far() -> None:
+    early, late = (made("rooms-9", "early", 0, (90.0, 90.0)), made("rooms-9", "late", 0, (0.0, 100.0)))
+    found = Board.of({"rooms-9": [Series("rooms-9", run.title, (run,)) for run in (early, late)]})
+    assert rank_profile(found, np.array([10, 500, 1000])).tolist() == [[2.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+
+
+def test_the_papers_settings_are_told_apart() -> None:
+    both = {**CLEAR_REGRETS, "drawn-lake-0": {"UCBVI-PRM": [3.0], "low": [2.0], "high": [4.0]}}
+    found, apart = boards(study(both).settings)
+    assert found.tasks == ("drawn-lake-0",)
+    assert apart is not None
+    assert apart.tasks == tuple(CLEAR_REGRETS)
+    assert boards(study(CLEAR_REGRETS).settings)[1] is None
+    page = league_section(study(both))
+    assert "on which exploration coefficients were chosen" in page
+
+
+def test_yardsticks_have_no_rank_and_are_shown() -> None:
+    regrets = {f"drawn-lake-{i}": {"UCBVI-PRM": [8.0 + i], "a": [4.0]} for i in range(2)}
+    told = {
+        task: [*members, Series(task, "told", (replace(made(task, "told", 0, (2.0, 2.0)), learner="told-support"),))]
+        for task, members in study(regrets).settings.items()
+    }
+    found = Board.of(told)
+    assert (found.learners, found.yardsticks) == (("UCBVI-PRM", "a"), ("told",))
+    assert [line.learner for line in standings(found)] == ["a", "UCBVI-PRM"]
+    assert [line.firsts for line in standings(found)] == [2, 0]
+    assert "told" in league_text(found, standings(found))
+    assert ratios_to_best(found, ["a", "told"]).tolist() == [[1.0], [pytest.approx(0.5)]]
 
 
 def test_linear_runs_are_counted_by_task() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WALL, LINE, UNVISITED, LOSES = "#454C57", "#AEB6C0", "#E3E5E8", "#D55E00"
-ARROW = 0.3  # half an arrow, in cells
+ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 0.25, 0.5, 0.3, 0.35, 0.75  # inches
 LETTER = 0.1  # the width of one in the title, inches
 MAX_WIDTH, MAX_HEIGHT, MIN_PANEL = 12.0, 8.0, 1.9
@@ -121,11 +121,12 @@ def draw_view(view: PolicyView) -> Figure:
         figure.text(left / width, 1 - (top - 0.09) / height, name, fontsize=9, color=INK, parse_math=False)
         draw_panel(add_axes(figure, left, top, across * page.cell, down * page.cell), view, m, brightest, page.cell)
     _legend(figure, page, brightest, mistakes=bool(view.mistakes.any()))
+    notes = [view.left_out]
     if layout is None:
-        note = f"The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it."
-        figure.text(MARGIN / width, 0.12 / height, note, fontsize=8, color=GREY)
+        notes.append(f"The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it.")
     else:
         _place_machine(figure, page, layout)
+    figure.text(MARGIN / width, 0.1 / height, " ".join(notes).strip(), fontsize=8, color=GREY)
     return figure
 
 
@@ -141,14 +142,13 @@ def draw_panel(axes: Axes, view: PolicyView, m: int, brightest: float, cell: flo
     draw_cells(axes, view.shown, shade, view.visits[m] <= NEVER, cell)
     for o in np.flatnonzero(view.mistakes[m]).tolist():
         _frame(axes, view.shown, o, cell)
-    lower = 0.16 if view.shown.round else 0.0  # below the number of a place
-    for o in np.flatnonzero(view.actions[m] >= 0).tolist():
-        spot, name, colour = view.shown.spots[o], view.action_name(m, o), ink(float(shade[o]))
-        if view.has_map:
-            _arrow(axes, spot.x, spot.y + lower, MOVES[name], colour, cell)
-        else:
-            look: dict[str, Any] = {"fontsize": max(5.0, 9.0 * cell), "color": colour, "parse_math": False}
-            axes.text(spot.x, spot.y + lower, name, ha="center", va="center", **look)
+    colours = [ink(level) for level in shade[view.actions[m] >= 0].tolist()]
+    if view.has_map:
+        _arrows(axes, view, m, colours, cell)
+        return
+    for o, colour in zip(np.flatnonzero(view.actions[m] >= 0).tolist(), colours, strict=True):
+        spot, name, size = view.shown.spots[o], view.action_name(m, o), max(5.0, 9.0 * cell)
+        axes.text(spot.x, spot.y + LOWER, name, ha="center", va="center", fontsize=size, color=colour, parse_math=False)
 
 
 def draw_cells(
@@ -198,14 +198,25 @@ def _frame(axes: Axes, shown: Picture, o: int, cell: float) -> None:
     axes.add_patch(frame)
 
 
-def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str, cell: float) -> None:
-    dx, dy = way
-    if (dx, dy) == (0.0, 0.0):
-        axes.plot([x], [y], "o", color=colour, markersize=6.5 * cell)
-        return
-    tip, tail = (x + ARROW * dx, y + ARROW * dy), (x - ARROW * dx, y - ARROW * dy)
-    look = {"arrowstyle": "-|>", "color": colour, "lw": 2.0 * cell, "shrinkA": 0, "shrinkB": 0}
-    axes.annotate("", xy=tip, xytext=tail, arrowprops={**look, "mutation_scale": 16.0 * cell})
+def _arrows(axes: Axes, view: PolicyView, m: int, colours: list[str], cell: float) -> None:
+    """Draw the moves of all places that are visited, at once: thousands of single arrows would take long."""
+    visited = np.flatnonzero(view.actions[m] >= 0).tolist()
+    spots = [view.shown.spots[o] for o in visited]
+    lower = LOWER if view.shown.round else 0.0
+    x, y = np.array([spot.x for spot in spots]), np.array([spot.y + lower for spot in spots])
+    across, down = 2 * ARROW * np.array([MOVES[view.action_name(m, o)] for o in visited]).T
+    moves, shades = (across != 0.0) | (down != 0.0), np.array(colours)
+    axes.scatter(x[~moves], y[~moves], s=45.0 * cell**2, c=shades[~moves], zorder=3)
+    head: dict[str, Any] = {"headwidth": 4.5, "headlength": 5.0, "headaxislength": 5.0, "minlength": 0.0}
+    scale: dict[str, Any] = {
+        "angles": "xy",
+        "scale_units": "xy",
+        "scale": 1.0,
+        "units": "xy",
+        "width": 0.045,
+        "pivot": "mid",
+    }
+    axes.quiver(x[moves], y[moves], across[moves], down[moves], color=shades[moves], zorder=3, **scale, **head)
 
 
 def tint(shade: float) -> tuple[float, float, float]:

@@ -33,6 +33,7 @@ class PolicyView:
     lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
     actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
     states : the machine states to show, those visited most; left out are states in which all is over.
+    hidden : how many more are visited.
     """
 
     task: Task
@@ -43,6 +44,7 @@ class PolicyView:
     lost: NDArray[np.float64]
     actions: NDArray[np.int64]
     states: tuple[int, ...]
+    hidden: int
 
     @classmethod
     def of(cls, task: Task, policy: ArrayLike | None = None) -> PolicyView:
@@ -60,7 +62,8 @@ class PolicyView:
         states = [m for m in range(task.num_machine_states) if visits[m].max() > NEVER and not is_over(task, names[m])]
         most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
         actions = _favourite(table, steps, task.num_actions)
-        return cls(task, picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)))
+        hidden = len(states) - len(most)
+        return cls(task, picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)), hidden)
 
     @property
     def has_map(self) -> bool:
@@ -78,6 +81,11 @@ class PolicyView:
     def mistakes(self) -> NDArray[np.bool_]:
         """bool[M, O], where the policy loses at least a hundredth of all that it lacks."""
         return self.lost > max(NEVER, MISTAKE * float(self.lost.sum()))
+
+    @property
+    def left_out(self) -> str:
+        """Say what is not shown; nothing, if all is."""
+        return f"{self.hidden:,} more machine states are visited, less often." if self.hidden else ""
 
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""

@@ -106,6 +106,8 @@ def _panels(view: PolicyView) -> Iterator[str]:
             yield render_notes(view.shown, [_note(view, m, o) for o in range(view.task.num_observations)])
         else:
             yield from _table(view, m)
+    if view.hidden:
+        yield f"\n{view.left_out}"
     if view.has_map:
         yield "\narrows: the action taken most often; numbers: visits per episode; dots: never visited"
     if view.mistakes.any():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from praemia.envs.drawn_tasks import drawn_task
 from praemia.envs.encoding import cells
 from praemia.envs.flower import flower
 from praemia.envs.grid import grid
@@ -25,6 +26,7 @@ __all__ = [
     "TaskEnv",
     "cells",
     "describe",
+    "drawn_task",
     "flower",
     "from_gymnasium",
     "grid",

@@ -65,7 +65,7 @@ def random_task(
     names = tuple(f"p{i}" for i in range(propositions))
     rng = np.random.default_rng([seed, observations, actions, machine_states, branching, propositions])
     mdp = _random_mdp(rng, observations, actions, branching, names)
-    machine = _random_machine(rng, machine_states, names)
+    machine = random_machine(rng, machine_states, names)
     return Task(mdp, machine, horizon, f"random-{observations}x{actions}x{machine_states}-{seed}")
 
 
@@ -88,7 +88,8 @@ def _random_mdp(
     )
 
 
-def _random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:
+def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:
+    """Draw a machine with a rule for every proposition in every state."""
     states = tuple(f"q{i}" for i in range(num_states))
     rules = []
     for state in states:

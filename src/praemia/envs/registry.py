@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from praemia.envs.drawn_tasks import drawn_task
 from praemia.envs.flower import flower, flower_picture
 from praemia.envs.grid import GridMDP, map_picture
 from praemia.envs.office import office, office_picture
@@ -93,6 +94,13 @@ FAMILIES = {
         f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})-(?P<seed>{_NUMBER})",
         ("random-20x4x5-0",),
         "praemia/Random-v0",
+    ),
+    "drawn": Family(
+        drawn_task,
+        None,
+        f"(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",
+        ("drawn-lake-42", "drawn-store-42"),
+        "praemia/Drawn-v0",
     ),
 }
 

@@ -62,7 +62,7 @@ def as_counts(
         is_met=np.ones(size, dtype=np.int32),
         row_labels=np.array(row_labels),
         row_targets=np.array(row_targets),
-        sizes=np.array([size, 0, len(row_labels)]),
+        sizes=np.array([size, 0, len(row_labels), 0, 0]),
         machine=nothing_to_learn(),
     )
 

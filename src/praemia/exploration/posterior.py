@@ -28,8 +28,9 @@ from praemia.kernels import recursion
 from praemia.kernels.arrays import Actions, EveryRow, LayerArrays, Outlook, action_type
 from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.counts import CountArrays
+from praemia.kernels.posterior_draws import draw_kernel, mean_value
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
-from praemia.learners.psrl import PSRL, draw_kernel, mean_value
+from praemia.learners.psrl import PSRL
 from praemia.learners.workspace import NO_INTS, NO_SMALL_INTS
 from praemia.models.labels import AFTER_THE_END, Labels, as_labelling
 from praemia.models.machine import RewardMachine

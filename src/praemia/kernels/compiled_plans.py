@@ -56,18 +56,24 @@ def bonus_recipe(
     worth: Any,
     *,
     prepare_steps: Any,
+    begin_plan: Any,
     limited_by_labels: bool,
     is_monotone: bool,
     deviation_without_reward: bool,
     learns_machine: bool = False,
 ) -> Recipe:
-    """Return the recipe of a learner with a bonus; ``prepare_steps``, if any, fills numbers that depend on the step."""
+    """Return the recipe of a learner with a bonus.
+
+    ``prepare_steps``, if any, fills numbers that depend on the step; ``begin_plan`` sets constants that change from
+    plan to plan.
+    """
     size = num_numbers(numbers)
     machine = learned_machine.BY_BONUS if learns_machine else ()
     parts = (
         *machine,
         ("prepare_pair", bonus.prepare_pair),
         ("begin_step", recursion.nothing_per_step),
+        *([("begin_plan", begin_plan)] if begin_plan else []),
         ("pair_value", bonus.pair_value),
         ("LIMIT_IS_TOP", limited_by_labels),
         ("IS_MONOTONE", is_monotone),

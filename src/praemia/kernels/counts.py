@@ -14,8 +14,9 @@ import numpy as np
 from praemia.kernels.arrays import Floats, Ints, SmallInts, Unsigned, Whole
 from praemia.kernels.compiling import INTERNAL, compiled
 
-DOUBLING, EPOCH, EPISODE = 0, 1, 2  # when a plan is due
-NUM_MET, NUM_SLOTS, NUM_ROWS = 0, 1, 2  # places in ``CountArrays.sizes``
+DOUBLING, EPOCH, EPISODE, GROWTH = 0, 1, 2, 3  # when a plan is due
+GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes before the last one, if not sooner
+NUM_MET, NUM_SLOTS, NUM_ROWS, NUM_EPISODES, AT_PLAN, NUM_SIZES = 0, 1, 2, 3, 4, 5  # places in ``CountArrays.sizes``
 
 
 class MachineCounts(NamedTuple):
@@ -51,7 +52,8 @@ class CountArrays(NamedTuple):
     is_met: SmallInts  # [S]
     row_labels: SmallInts  # [X]
     row_targets: SmallInts  # [X]
-    sizes: Ints  # how many states are met, pairs are visited, extra rows are numbered
+    sizes: Ints  # [NUM_SIZES], how many states are met, pairs visited, extra rows numbered, episodes played, and when
+    # the last plan was made
     machine: MachineCounts
 
 
@@ -87,6 +89,14 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
     machine.visits[row] += 1.0
     visits = np.int64(machine.visits[row])
     return bool(visits & (visits - 1) == 0)
+
+
+@compiled(forceinline=True, **INTERNAL)
+def count_episode(counts: CountArrays, rule: int) -> bool:
+    """Count an episode that is over; tell whether a plan has become due."""
+    counts.sizes[NUM_EPISODES] += 1
+    grown = GROWN * (counts.sizes[NUM_EPISODES] - counts.sizes[AT_PLAN]) >= counts.sizes[AT_PLAN]
+    return bool(rule == EPISODE or (rule == GROWTH and grown))
 
 
 @compiled(forceinline=True, **INTERNAL)

@@ -11,7 +11,7 @@ import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts, Unsigned, Whole
 from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
-from praemia.kernels.counts import EPISODE, CountArrays, add_row, add_successor, count_move, count_visit, meet
+from praemia.kernels.counts import CountArrays, add_row, add_successor, count_episode, count_move, count_visit, meet
 
 
 class WorldArrays(NamedTuple):
@@ -154,7 +154,7 @@ def play(
             counts.steps[horizon, o if width == 0 else o * num_states + m] += 1
         returns[episode] = gain
         episode += 1
-        due = due or rule == EPISODE
+        due = count_episode(counts, rule) or due
     return episode, due
 
 

@@ -9,6 +9,7 @@ uniformly; a random number is taken only where there are several.
 A learner supplies its own part as small functions, which are put into ``plan`` before it is compiled. They are written
 with NumPy functions, as for one machine state, and run on several at a time.
 
+    begin_plan(data)                              once for a plan: what all pairs share; may be left out
     prepare_machine(data)                         once for a plan: write the machine's layers, where it is learned
     machine_at_step(data, step)                   once for a step, before the rows are filled
     prepare_pair(data, pair, visits_of_state)     once for a plan: the numbers of a pair and of its successors
@@ -68,7 +69,7 @@ class PlanData(NamedTuple):
     counts: CountArrays
     spec: SpecArrays
     memory: Memory
-    constants: Floats  # of the learner, fixed for a run
+    constants: Floats  # of the learner: fixed for a run, but for those that its begin_plan sets
     rng: Any
 
 
@@ -94,6 +95,11 @@ machine_at_step: Any = None
 prepare_pair: Any = None
 begin_step: Any = None
 pair_value: Any = None
+
+
+@inlined
+def begin_plan(data: PlanData) -> None:
+    """Do nothing at the beginning of a plan."""
 
 
 def nothing_for_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
@@ -193,6 +199,7 @@ def plan(data: PlanData, policy: Actions) -> None:
     row_labels = spec.every.row_labels if ASKS_UNSEEN else counts.row_labels
     row_targets = spec.every.row_targets[num_states:] if ASKS_UNSEEN else counts.row_targets
     num_rows = row_labels.shape[0] if ASKS_UNSEEN else counts.sizes[NUM_ROWS]
+    begin_plan(data)
     if LEARNS_MACHINE:
         prepare_machine(data)
     for i in range(num_planned):

@@ -11,7 +11,7 @@ import numpy as np
 
 from praemia.kernels.arrays import Actions, Floats, Ints, LayerArrays, ModelArrays, SmallInts
 from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
-from praemia.kernels.counts import NUM_SLOTS, CountArrays
+from praemia.kernels.counts import AT_PLAN, NUM_EPISODES, NUM_SLOTS, CountArrays
 from praemia.kernels.exact_planning import fill
 from praemia.kernels.play import OutcomeArrays, WorldArrays, play
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
@@ -121,6 +121,7 @@ def stretch(
                 break
             for i in range(counts.visits.shape[0]):
                 counts.visits_at_plan[i] = counts.visits[i]
+            counts.sizes[AT_PLAN] = counts.sizes[NUM_EPISODES]
             plan(data, policy)
             number = state[NUM_PLANS]
             log.plan_episodes[number] = state[NUM_PLAYED]

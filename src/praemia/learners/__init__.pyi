@@ -15,6 +15,7 @@ from praemia.learners.ucbvi import UCBVI
 from praemia.learners.ucbvi_bf import UCBVIBF
 from praemia.learners.ucbvi_prm import UCBVIPRM
 from praemia.learners.ucrl2_rm import UCRL2RM
+from praemia.learners.yardsticks import Told
 
 __all__ = [
     "CRM",
@@ -36,6 +37,7 @@ __all__ = [
     "QLearning",
     "QRMax",
     "Random",
+    "Told",
     "kind_of",
     "make",
     "names",

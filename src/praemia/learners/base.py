@@ -21,7 +21,7 @@ from praemia.kernels.counts import NUM_MET, CountArrays
 from praemia.models.memory import require_memory
 from praemia.models.task import Task, TaskSpec
 
-REPLAN_RULES = ("doubling", "epoch", "episode")
+REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,7 +197,7 @@ class Learner(ABC):
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
     needs_unseen_labels: ClassVar[bool] = False  # needs the labels of transitions that were never seen
 
-    replan: str = field(default="doubling", metadata={"help": "when to plan again: doubling, epoch or episode"})
+    replan: str = field(default="doubling", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
 
     def __post_init__(self) -> None:
         if self.replan not in REPLAN_RULES:

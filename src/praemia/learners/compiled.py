@@ -134,6 +134,7 @@ class BonusLearner(CompiledLearner):
         return ()
 
     prepare_steps: ClassVar[Any] = None  # fills memory.by_step, where the bonus depends on the step
+    begin_plan: ClassVar[Any] = None  # sets those of the constants that change from plan to plan
 
     def functions(self) -> tuple[Any, Any]:
         """Return ``pair_numbers`` and ``worth``."""
@@ -162,6 +163,7 @@ class BonusLearner(CompiledLearner):
         return bonus_recipe(
             *self.functions(),
             prepare_steps=self.prepare_steps,
+            begin_plan=self.begin_plan,
             limited_by_labels=self.limited_by_labels,
             is_monotone=self.is_monotone,
             deviation_without_reward=self.deviation_without_reward,

@@ -4,13 +4,16 @@ The learner knows the machine, so it knows the most that a pair can lead to: T =
 o' that the pair's labels allow. A pair never visited is worth T, no estimate exceeds T, and what lies between the
 estimate and T, the *headroom*, is all that optimism can add. With n = N(o, a), N(o) = Σ_a N(o, a) and p̂ as usual:
 
-practical (the default):  L = (N(o)/n)^⅓,   Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·L·(T − p̂Y)/n}
+practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
+                          Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F·(T − p̂Y)/n}
 theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
-Plans are made by the `epoch` rule: when a pair's visits since the last plan reach its visits before.
+Plans are made by the `growth` rule: when a pair's visits since the last plan reach its visits before, and at the latest
+when the episodes have grown by 5 %.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
-often enough, so a run does not settle for good on a wrong policy. The theoretical constants make every V̄_h an upper
+often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
+wrong policy. The theoretical constants make every V̄_h an upper
 bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md has the proof).
 
 T is taken over all (label, o') that can occur together, and over the labels that a pair allows
@@ -27,12 +30,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import unknown_name
+from praemia.kernels.counts import NUM_EPISODES
+from praemia.kernels.recursion import PlanData
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.machine_learning import CanLearnMachine
 from praemia.models.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
+SCALE, SCALED_EPISODES = 2, 3  # the places of c₃ and of c₃·k among the constants
+
+
+def scale_episodes(data: PlanData) -> None:
+    """Set c₃·k, which changes from plan to plan."""
+    if data.constants.shape[0] > SCALED_EPISODES:  # a subclass may have other constants
+        data.constants[SCALED_EPISODES] = data.constants[SCALE] * data.counts.sizes[NUM_EPISODES]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,12 +65,14 @@ class Headroom(CanLearnMachine, BonusLearner):
     reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
     optimistic: ClassVar[bool] = True
     limited_by_labels: ClassVar[bool] = True
+    begin_plan: ClassVar[Any] = staticmethod(scale_episodes)
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
-    deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
+    deviation_scale: float = parameter(0.3, "c₁ of the practical bonus, on the standard deviation", 0.0)
     headroom_scale: float = parameter(0.1, "c₂ of the practical bonus, on the headroom", 0.0)
+    forgotten_scale: float = parameter(0.1, "c₃ of the practical bonus, on the episodes per visit", 0.0)
     failure_prob: float = failure_prob_parameter()
-    replan: str = field(default="epoch", metadata={"help": "when to plan again: doubling, epoch or episode"})
+    replan: str = field(default="growth", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
 
     def __post_init__(self) -> None:
         if self.constants not in CONSTANTS:
@@ -72,15 +86,17 @@ class Headroom(CanLearnMachine, BonusLearner):
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         if self.constants == "theory":
-            num_steps = num_episodes * spec.horizon
-            root = self.machine_root(spec, num_steps, self.failure_prob)
-            return 8.0 * self.log_term(spec, num_steps), *self.machine_constants(root, 0.0)
-        return self.deviation_scale, self.headroom_scale, *self.machine_constants(0.0, self.headroom_scale)
+            steps = num_episodes * spec.horizon
+            machine = self.machine_constants(self.machine_root(spec, steps, self.failure_prob), 0.0)
+            return 8.0 * self.log_term(spec, steps), 0.0, 0.0, 0.0, *machine
+        machine = self.machine_constants(0.0, self.headroom_scale)
+        return self.deviation_scale, self.headroom_scale, self.forgotten_scale, 0.0, *machine
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
         neglect = np.cbrt(visits_of_state / visits)
-        return constants[0] * np.sqrt(neglect / visits), constants[1] * neglect / visits
+        forgotten = np.maximum(neglect, np.sqrt(constants[SCALED_EPISODES] / visits))
+        return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
 
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:

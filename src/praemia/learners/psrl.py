@@ -14,21 +14,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-import numpy as np
+from typing import ClassVar
 
 from praemia.kernels import learned_machine, recursion
 from praemia.kernels.compiled_plans import Recipe
-from praemia.kernels.compiling import inlined
-from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_at, value_of
+from praemia.kernels.posterior_draws import draw_kernel, mean_value
+from praemia.kernels.recursion import nothing_per_step
 from praemia.learners.base import parameter
 from praemia.learners.compiled import Sizes
 from praemia.learners.machine_learning import CanLearnMachine
 from praemia.models.task import TaskSpec
 
 LEAST_MASS = 1e-6
-SMALLEST = 1e-300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,59 +65,3 @@ class PSRL(CanLearnMachine):
         most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
         sticks = most if self._breaks_sticks(spec) else spec.num_observations
         return Sizes(by_pair=sticks, by_successor=1, drawn=sticks)
-
-
-def draw_kernel(data: PlanData, pair: int, visits_of_state: float) -> None:
-    """Draw a kernel for a pair: weights of the successors seen, and where the prior's part falls."""
-    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
-    total = 0.0
-    for e in range(first, last):
-        data.memory.by_successor[e, 0] = data.rng.standard_gamma(data.counts.counts[e])
-        total += data.memory.by_successor[e, 0]
-    if data.constants[3] > 0.0:
-        total = break_sticks(data, pair, total)
-    else:
-        size = data.memory.by_pair.shape[1]
-        for z in range(size):
-            data.memory.drawn[pair, z] = z
-            # A weight of 0 would end the list.
-            data.memory.by_pair[pair, z] = max(SMALLEST, data.rng.standard_gamma(data.constants[0] / size))
-            total += data.memory.by_pair[pair, z]
-    for e in range(first, last):
-        data.memory.by_successor[e, 0] /= total
-    k = 0
-    while k < data.memory.by_pair.shape[1] and data.memory.by_pair[pair, k] > 0.0:
-        data.memory.by_pair[pair, k] /= total
-        k += 1
-
-
-@inlined
-def break_sticks(data: PlanData, pair: int, seen: float) -> Any:
-    """Draw the prior's part as sticks, ended by a weight of 0; return the total weight, what was seen included."""
-    memory, num_sticks = data.memory, data.memory.by_pair.shape[1]
-    prior, size, least = data.constants[0], data.constants[1], data.constants[2]
-    left = max(SMALLEST, data.rng.standard_gamma(prior))
-    total, k = seen + left, 0
-    while left > 0.0:
-        kept = 0.0
-        if left >= least * total and k < num_sticks - 1:
-            kept = data.rng.random()
-            kept = left * (kept if prior == 1.0 else kept ** (1.0 / prior))
-        memory.by_pair[pair, k] = left - kept
-        memory.drawn[pair, k] = min(size - 1.0, size * data.rng.random())
-        left = kept
-        k += 1
-    if k < num_sticks:
-        memory.by_pair[pair, k] = 0.0
-    return total
-
-
-def mean_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return the mean of Y under the kernel that was drawn."""
-    first, total, k = data.counts.first[pair], zero, 0
-    for e in range(first, first + np.int64(data.counts.distinct[pair])):
-        total = total + data.memory.by_successor[e, 0] * value_of(zero, data, place, e)
-    while k < data.memory.by_pair.shape[1] and data.memory.by_pair[pair, k] > 0.0:
-        total = total + data.memory.by_pair[pair, k] * value_at(zero, data, place, pair, data.memory.drawn[pair, k])
-        k += 1
-    return total

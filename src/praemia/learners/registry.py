@@ -40,6 +40,8 @@ BUILT_IN = {
     "crm": "praemia.learners.q_learning:CRM",
     "random": "praemia.learners.baselines:Random",
     "optimal": "praemia.learners.baselines:Optimal",
+    "told-support": "praemia.learners.yardsticks:Told",
+    "told-most": "praemia.learners.yardsticks:Told",
 }
 CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
 

@@ -15,7 +15,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from praemia.learners.ucbvi_prm import BernsteinUCBVI
+from praemia.learners.bernstein_bonus import BernsteinUCBVI
 from praemia.models.task import TaskSpec
 
 

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
+from praemia.learners.bernstein_bonus import add_later_visits
 from praemia.learners.compiled import BonusLearner
-from praemia.learners.ucbvi_prm import add_later_visits
 from praemia.models.task import TaskSpec
 
 

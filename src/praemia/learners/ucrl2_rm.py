@@ -76,7 +76,7 @@ class UCRL2RM(CompiledLearner):
         default=False,
         metadata={"help": "bernstein only: use the ends as distances, as the released code does"},
     )
-    replan: str = field(default="epoch", metadata={"help": "when to plan again: doubling, epoch or episode"})
+    replan: str = field(default="epoch", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
 
     def __post_init__(self) -> None:
         if self.interval not in INTERVALS:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from praemia.drawing import figures
 from praemia.drawing.diagrams import draw_machine
+from praemia.drawing.league_figure import league_figure
 from praemia.drawing.maps import has_map, policy_map
 from praemia.drawing.style import save
 from praemia.errors import FileError, MissingExtraError
@@ -15,7 +16,7 @@ from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import slug
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
-from praemia.statistics.standings import Board, standings
+from praemia.statistics.standings import boards, standings
 from praemia.statistics.stored_runs import Series, Study
 
 if TYPE_CHECKING:
@@ -54,9 +55,9 @@ def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
         yield study.name, figures.scaling_figure(study.settings, study.purpose.capitalize(), across, size)
         return
     if study.name == LEAGUE:
-        board = Board.of(study.settings)
+        board, _ = boards(study.settings)
         if board.learners:
-            yield LEAGUE, figures.league_figure(board, standings(board))
+            yield LEAGUE, league_figure(board, standings(board))
         return
     if study.name == "tuning":
         return  # 24 curves in a panel say nothing; the report has their table

@@ -13,8 +13,8 @@ from praemia.drawing.interactive import as_script_data, curves
 from praemia.drawing.maps import has_map, policy_map
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, PraemiaError
+from praemia.experiments.league import FULL, USUAL, YARDSTICKS, contestants
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.league import OFFICE, TASKS, contestants
 from praemia.experiments.paper import experiments
 from praemia.experiments.settings import slug
 from praemia.models.machine import RewardMachine
@@ -169,9 +169,11 @@ def _chosen(study: Study) -> str:
     """Return the options that name the tasks and the learners of a league that is not the usual one."""
     found = [series.first for series in study.series]
     names = dict.fromkeys(run.origin.partition("@")[0] or run.learner for run in found)
-    tasks = [] if set(study.settings) == {*TASKS, OFFICE.name} else list(study.settings)
-    learners = [] if {run.learner for run in found} == set(contestants()) else list(names)
-    return "".join([*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)])
+    full = set(study.settings) == set(FULL.tasks)
+    tasks = [] if full or set(study.settings) == set(USUAL.tasks) else list(study.settings)
+    learners = [] if {run.learner for run in found} == {*contestants(), *YARDSTICKS} else list(names)
+    options = [*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)]
+    return "".join([" --full" * full, *options])
 
 
 def _learners(studies: Iterable[Study]) -> Table:

@@ -12,7 +12,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import EPISODE, NUM_ROWS, CountArrays
+from praemia.kernels.counts import NUM_ROWS, NUM_SIZES, CountArrays
 from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
@@ -30,7 +30,8 @@ PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on
 
 
 # As plain Python: for a single step, passing the arrays to compiled code would cost more than the work.
-meet, count_visit, count_move = plain(kernels.meet), plain(kernels.count_visit), plain(kernels.count_move)
+meet, count_visit = plain(kernels.meet), plain(kernels.count_visit)
+count_move, count_episode = plain(kernels.count_move), plain(kernels.count_episode)
 add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
 
@@ -179,7 +180,7 @@ class BoxWorld(World):
         the environment cuts an episode off (truncation), the rest of it is not played.
         """
         box, size, steps, rewards = self.box, self.box.observations.size, [], []
-        due, truncated = self.rule == EPISODE, False
+        due, truncated = False, False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
         meet(self.counts, self._state(o, m))
         for h in range(box.horizon):
@@ -201,7 +202,7 @@ class BoxWorld(World):
                 break
         if self.learner.uses_steps:
             self.counts.steps[len(steps), self._state(o, m)] += 1
-        self.log.state[IS_DUE] = due
+        self.log.state[IS_DUE] = count_episode(self.counts, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _state(self, o: int, m: int) -> int:
@@ -312,6 +313,6 @@ def _empty_counts(spec: TaskSpec, learner: Learner) -> CountArrays:
         is_met=np.zeros(num_states, dtype=np.int32),
         row_labels=np.zeros(16, dtype=np.int32),
         row_targets=np.zeros(16, dtype=np.int32),
-        sizes=np.zeros(3, dtype=np.int64),
+        sizes=np.zeros(NUM_SIZES, dtype=np.int64),
         machine=no_moves_seen(spec, learner),
     )

@@ -14,7 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
-from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, CountArrays, MachineCounts, nothing_to_learn
+from praemia.kernels.counts import (
+    AT_PLAN,
+    DOUBLING,
+    EPISODE,
+    EPOCH,
+    GROWTH,
+    NUM_EPISODES,
+    CountArrays,
+    MachineCounts,
+    nothing_to_learn,
+)
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
@@ -25,7 +35,7 @@ from praemia.planning.exact import inner_policy
 from praemia.simulation.interrupts import interrupts_held
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
-RULES = {"doubling": DOUBLING, "epoch": EPOCH, "episode": EPISODE}
+RULES = {"doubling": DOUBLING, "epoch": EPOCH, "growth": GROWTH, "episode": EPISODE}
 
 
 class World(ABC):
@@ -102,6 +112,7 @@ class World(ABC):
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
         self.counts.visits_at_plan[:] = self.counts.visits
+        self.counts.sizes[AT_PLAN] = self.counts.sizes[NUM_EPISODES]
         number = int(self.log.state[NUM_PLANS])
         if number == len(self.log.plan_episodes):
             self.log = longer(self.log)

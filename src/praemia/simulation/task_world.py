@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from praemia.kernels import exact_planning as kernels
 from praemia.kernels.compiled_plans import plan_signature
 from praemia.kernels.compiling import compiled
-from praemia.kernels.counts import CountArrays
+from praemia.kernels.counts import NUM_SIZES, CountArrays
 from praemia.kernels.exact_planning import summed_up
 from praemia.kernels.play import OutcomeArrays, play_alone
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value_alone, stretch
@@ -136,7 +136,7 @@ def empty_counts(outcomes: OutcomeArrays, spec: TaskSpec, task: Task, learner: L
         is_met=np.zeros(num_states, dtype=np.int32),
         row_labels=np.zeros(len(outcomes.row_labels), dtype=np.int32),
         row_targets=np.zeros(len(outcomes.row_labels), dtype=np.int32),
-        sizes=np.zeros(3, dtype=np.int64),
+        sizes=np.zeros(NUM_SIZES, dtype=np.int64),
         machine=no_moves_seen(spec, learner),
     )
 

@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, stdtrit
+from scipy.special import bdtr, betaincinv, stdtrit
 
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # what is left of a regret of 0 after summing up an optimal policy's rounding errors
@@ -75,8 +75,37 @@ def ratio_over_groups(log_ratios: Iterable[Sequence[float]], confidence: float =
 
     Groups, not their members, are what varies independently: the interval is that of a t test on their means.
     """
-    middle = _around(np.array([np.mean(group) for group in log_ratios]), confidence)
-    return Interval(_exp(middle.estimate), _exp(middle.low), _exp(middle.high))
+    return _exp_of(_around(np.array([np.mean(group) for group in log_ratios]), confidence))
+
+
+def ratio_within_groups(log_ratios: Iterable[Sequence[float]], confidence: float = CONFIDENCE) -> Interval:
+    """Return the same geometric mean where the groups are fixed and their members, two at least, were drawn.
+
+    The interval is that of a stratified mean, with the degrees of freedom of Welch and Satterthwaite.
+    """
+    groups = [np.asarray(group, dtype=np.float64) for group in log_ratios]
+    mean = float(np.mean([group.mean() for group in groups]))
+    parts = np.array([group.var(ddof=1) / len(group) for group in groups])
+    half = 0.0
+    if parts.any():
+        freedom = parts.sum() ** 2 / sum(part**2 / (len(group) - 1) for part, group in zip(parts, groups, strict=True))
+        half = float(stdtrit(freedom, (1.0 + confidence) / 2.0)) * math.sqrt(parts.sum()) / len(groups)
+    return _exp_of(Interval(mean, mean - half, mean + half))
+
+
+def _exp_of(interval: Interval) -> Interval:
+    return Interval(_exp(interval.estimate), _exp(interval.low), _exp(interval.high))
+
+
+def median_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
+    """Return the median of some numbers with its interval between two of them, by the sign test; NaN for too few."""
+    ordered = np.sort(np.asarray(values, dtype=np.float64))
+    size, tail = len(ordered), (1.0 - confidence) / 2.0
+    # The true median lies below the j-th lowest with the chance of fewer than j heads in so many tosses.
+    rank = int((bdtr(np.arange(size), size, 0.5) <= tail).sum())
+    if rank == 0:
+        return Interval(float(np.median(ordered)), math.nan, math.nan)
+    return Interval(float(np.median(ordered)), float(ordered[rank - 1]), float(ordered[size - rank]))
 
 
 def share_interval(count: int, total: int, confidence: float = CONFIDENCE) -> Interval:

@@ -5,17 +5,20 @@ Tasks that its constants were chosen on do not count where it is asked how it do
 
 from __future__ import annotations
 
-from praemia.experiments.league import HEADROOM, NAME, TUNED_ON, TUNED_ON_FOR_HEADROOM, UCRL2_B_BEST
+from praemia.experiments.league import HEADROOM, NAME, UCRL2_B_BEST
+from praemia.experiments.league_tasks import is_untouched
 from praemia.experiments.paper import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L
 from praemia.statistics.claims import BEYOND, RATIO_ABOVE, SETTINGS
 from praemia.statistics.comparisons import Runs, ratio
-from praemia.statistics.intervals import share_interval
-from praemia.statistics.standings import Board, compare, is_linear
+from praemia.statistics.intervals import median_interval, share_interval
+from praemia.statistics.run_measures import is_linear
+from praemia.statistics.standings import Board, compare, tails
 from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import MIN_RUNS, Claim, Line, Question, Scale, decide, together
 
 BASELINES = (UCBVI_PRM.title, UCBVI.title, UCRL2_L.title, UCRL2_B.title)
 RARE = 0.01  # a share of runs
+TAIL = 2.0  # worst run ÷ mean
 
 
 def check_league(study: Study) -> list[Claim]:
@@ -23,10 +26,10 @@ def check_league(study: Study) -> list[Claim]:
     board = Board.of(study.settings)
     if HEADROOM not in board.learners or len(board.learners) < 2:
         return []
-    tuned = {*TUNED_ON, *TUNED_ON_FOR_HEADROOM}
-    untouched = {task: members for task, members in study.settings.items() if task not in tuned}
-    first = [_first(Board.of(untouched), study.name)] if untouched else []
-    return [*_settings(Runs([study])), *first, _few_linear_runs(study)]
+    untouched = {task: members for task, members in study.settings.items() if is_untouched(task)}
+    others = Board.of(untouched) if untouched else None
+    on_others = [_first(others, study.name), _short_tails(others, study.name)] if others else []
+    return [*_settings(Runs([study])), *on_others, _few_linear_runs(study)]
 
 
 def _settings(runs: Runs) -> list[Claim]:
@@ -51,7 +54,7 @@ def _settings(runs: Runs) -> list[Claim]:
 
 
 def _first(board: Board, study: str) -> Claim:
-    """Compare with every other learner over kinds of task; from 8 runs on, more do not make the kinds agree."""
+    """Compare with every other learner, task by task; from 8 runs on, more do not make the tasks agree."""
     others = [name for name in board.learners if name != HEADROOM]
     confidence, scale = together(Question.ABOVE, len(others)), Scale.ratio()
     runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
@@ -69,16 +72,51 @@ def _first(board: Board, study: str) -> Claim:
     ]
     held, why = decide(lines)
     if held is None and runs >= MIN_RUNS:
-        why = f"{len(board.kinds)} kinds of task are too few, or do not agree"
+        why = f"{_extent(board)} are too few, or do not agree"
     return Claim(
         "headroom-first",
         f"{HEADROOM} is first in the league on tasks that nobody tuned on.",
-        f"against every other learner the ratio of regrets lies above 1, over the kinds of task "
-        f"{', '.join(board.kinds)} ({', '.join(board.tasks)}); ranks play no part",
+        f"against every other learner the ratio of regrets lies above 1, over {_extent(board)} "
+        f"({', '.join(board.kinds)}), compared task by task; ranks play no part",
         BEYOND,
         held,
         confidence,
         tuple(lines),
+        why,
+        more_runs_help=runs < MIN_RUNS,
+    )
+
+
+def _extent(board: Board) -> str:
+    """Say how much is compared."""
+    kinds = len(board.kinds)
+    return f"{kinds} {'kind' if kinds == 1 else 'kinds'} of task" + (
+        "" if kinds == len(board.tasks) else f" ({len(board.tasks)} tasks)"
+    )
+
+
+def _short_tails(board: Board, study: str) -> Claim:
+    """Ask whether the worst run of a task is at most twice as bad as the mean, in the median over tasks."""
+    runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
+    confidence = together(Question.NO_MORE, 1)
+    line = Line.judged(
+        f"worst run of {HEADROOM} ÷ its mean, median over {len(board.tasks)} tasks",
+        median_interval(list(tails(board, HEADROOM).values()), confidence),
+        Scale(0.0, TAIL, TAIL),
+        ("more than twice the mean", "twice the mean", "less than twice the mean"),
+        Question.NO_MORE,
+        runs,
+        tuple((study, task, HEADROOM) for task in board.tasks),
+    )
+    held, why = decide([line])
+    return Claim(
+        "headroom-tails",
+        f"The worst run of {HEADROOM} on a task has at most twice the mean regret, in the median over tasks.",
+        f"the interval of the median lies below {TAIL:g}; the more runs, the worse the worst of them",
+        BEYOND,
+        held,
+        confidence,
+        (line,),
         why,
         more_runs_help=runs < MIN_RUNS,
     )

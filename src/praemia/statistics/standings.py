@@ -1,20 +1,18 @@
-"""Standings of the league: whose regret is lowest, and whose runs go wrong.
+"""Standings of the league: whose regret is lowest, where, how soon, and whose runs go wrong.
 
 With the mean final regret of every learner on every task:
 
-* its *ratio* on a task is its regret over the reference's. The tasks of one kind (all RiverSwims, all random tasks, …)
-  are much alike, so each kind counts once: the geometric mean over kinds of the geometric mean over a kind's tasks,
-  with the interval of a t test over kinds. Two learners are compared in the same way, task by task;
+* its *ratio* on a task is its regret over the reference's. Every kind of task (lakes, queues, …) counts once: the
+  geometric mean over kinds of the geometric mean over a kind's tasks. Two learners are compared in the same way, task
+  by task. Kinds are fixed, their tasks are drawn, so the interval is for tasks drawn anew from the same kinds; where a
+  kind has one task alone, it is that of a t test over kinds;
 * its *rank* on a task is its place among all learners (equal regrets share the mean of their places). Ranks are shown
   and nothing is decided by them: they change when others join;
-* its *worst run* is the largest quotient, over tasks, of its worst run's regret and its mean.
+* its *worst run*, and its 95 % run, are told in units of the task's mean: the median over tasks;
+* it has *settled* on a task when half of its runs have (``praemia.statistics.run_measures``).
 
 A regret below one hundredth of an optimal episode's value counts as that much in a ratio: otherwise a single task that
-somebody plays without any regret would decide everything.
-
-A run is *linear* when it is still losing: over the last half of its episodes it loses at least half as much per
-episode as over all of them, and its policies there are on average worse than the optimum by more than 1 %. A learner
-that still explores at the end of a short run is linear by this rule too; longer runs tell the two apart.
+somebody plays without any regret would decide everything. Yardsticks, who are told part of the truth, have no rank.
 """
 
 from __future__ import annotations
@@ -26,15 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from praemia.experiments.league import kind_of
+from praemia.experiments.league import YARDSTICKS
+from praemia.experiments.league_tasks import is_untouched, kind_of
 from praemia.experiments.paper import UCBVI_PRM
-from praemia.simulation import Run
-from praemia.statistics.intervals import CONFIDENCE, ROUNDING, Interval, ratio_over_groups
+from praemia.statistics.intervals import (
+    CONFIDENCE,
+    ROUNDING,
+    Interval,
+    median_interval,
+    ratio_over_groups,
+    ratio_within_groups,
+)
+from praemia.statistics.run_measures import SMALL_GAP, is_linear, settled_after
 from praemia.statistics.stored_runs import Series
 
 REFERENCE = UCBVI_PRM.title
-LATE_SHARE = 0.5  # of the average slope
-SMALL_GAP = 0.01  # of the optimal value
+LATE = 0.95  # the run that is told beside the worst
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +49,14 @@ class Board:
     Attributes
     ----------
     tasks, learners : names, in the order of the axes below; every learner has runs on every task.
-    left_out : learners that lack a task.
-    series : by task and learner; on a task all have the same number of runs.
+    yardsticks : players that are told part of the truth, and have runs on every task.
+    left_out : players that lack a task.
+    series : by task and player; on a task all have the same number of runs.
     """
 
     tasks: tuple[str, ...]
     learners: tuple[str, ...]
+    yardsticks: tuple[str, ...]
     left_out: tuple[str, ...]
     series: Mapping[tuple[str, str], Series]
 
@@ -61,28 +68,27 @@ class Board:
             # A worst run among many is worse than one among few.
             least = min(member.num_runs for member in members)
             series |= {(task, member.title): replace(member, runs=member.runs[:least]) for member in members}
-        titles = list(dict.fromkeys(title for _, title in series))
+        titles = dict.fromkeys(title for _, title in series)
+        told = {title for (_, title), found in series.items() if found.first.learner in YARDSTICKS}
         whole = [title for title in titles if all((task, title) in series for task in settings)]
-        return cls(tuple(settings), tuple(whole), tuple(t for t in titles if t not in whole), series)
+        learners, yardsticks = ([t for t in whole if (t in told) is is_told] for is_told in (False, True))
+        left_out = tuple(title for title in titles if title not in whole)
+        return cls(tuple(settings), tuple(learners), tuple(yardsticks), left_out, series)
+
+    def regrets_of(self, titles: Sequence[str]) -> NDArray[np.float64]:
+        """float64[T, len(titles)], the mean final regret."""
+        return np.array([[self.series[task, name].final.mean() for name in titles] for task in self.tasks])
 
     @property
     def regrets(self) -> NDArray[np.float64]:
         """float64[T, L], the mean final regret."""
-        return np.array([[self.series[task, name].final.mean() for name in self.learners] for task in self.tasks])
+        return self.regrets_of(self.learners)
 
-    @property
-    def ratios(self) -> NDArray[np.float64]:
-        """float64[T, L], the ratio of the mean regret to the reference's."""
-        logs = self.log_regrets
-        ratios: NDArray[np.float64] = np.exp(logs - logs[:, [self.reference]])
-        return ratios
-
-    @property
-    def log_regrets(self) -> NDArray[np.float64]:
-        """float64[T, L], the logarithm of the mean regret; what is too small to matter counts as ``SMALL_GAP``·V*."""
-        optima = [self.series[task, self.learners[0]].first.optimal_value or 0.0 for task in self.tasks]
+    def log_regrets_of(self, titles: Sequence[str]) -> NDArray[np.float64]:
+        """float64[T, len(titles)], the logarithm of the mean regret; what is too small counts as ``SMALL_GAP``·V*."""
+        optima = [self.series[task, titles[0]].first.optimal_value or 0.0 for task in self.tasks]
         least = np.maximum(SMALL_GAP * np.array(optima), ROUNDING)
-        logs: NDArray[np.float64] = np.log(np.maximum(self.regrets, least[:, None]))
+        logs: NDArray[np.float64] = np.log(np.maximum(self.regrets_of(titles), least[:, None]))
         return logs
 
     @property
@@ -99,15 +105,25 @@ class Board:
         return kinds
 
 
+def boards(settings: Mapping[str, Sequence[Series]]) -> tuple[Board, Board | None]:
+    """Return the league's board, and apart from it that of the paper's settings, where both have been played."""
+    untouched = {task: members for task, members in settings.items() if is_untouched(task)}
+    tuned_on = {task: members for task, members in settings.items() if not is_untouched(task)}
+    return Board.of(untouched or tuned_on), Board.of(tuned_on) if untouched and tuned_on else None
+
+
 @dataclass(frozen=True)
 class Standing:
     """A learner's place in the league.
 
     Attributes
     ----------
-    ratio : the geometric mean of the ratios to the reference, with its interval over kinds of task.
-    rank : the mean rank over tasks.
-    firsts : tasks on which nobody has a lower regret; worst : the largest worst ÷ mean, with its task.
+    ratio : the geometric mean of the ratios to the reference, with its interval.
+    rank : the mean rank over tasks; firsts : tasks on which nobody has a lower regret.
+    settled : on how many tasks half of its runs have; settled_after : the median over tasks of how many episodes that
+        took, infinite where half of the tasks are not settled.
+    late : the median over tasks of 95 % run ÷ mean; tail : the same of worst ÷ mean, with its interval.
+    worst : the largest worst ÷ mean, with its task.
     linear : how many runs are linear, by task, where any is; runs : how many there are in all.
     seconds : the mean time of a run, NaN where not known.
     """
@@ -116,6 +132,10 @@ class Standing:
     ratio: Interval
     rank: float
     firsts: int
+    settled: int
+    settled_after: float
+    late: float
+    tail: Interval
     worst: float
     worst_task: str
     linear: dict[str, int]
@@ -137,36 +157,50 @@ def standings(board: Board) -> list[Standing]:
 
 
 def compare(board: Board, above: str, below: str, confidence: float = CONFIDENCE) -> Interval:
-    """Return the ratio of two learners' regrets over all kinds of task, with its interval."""
+    """Return the ratio of two players' regrets over all kinds of task, with its interval."""
     if above == below:
         return Interval(1.0, 1.0, 1.0)
-    logs = board.log_regrets
-    ratios = logs[:, board.learners.index(above)] - logs[:, board.learners.index(below)]
-    return ratio_over_groups([ratios[rows].tolist() for rows in board.kinds.values()], confidence)
+    logs = board.log_regrets_of((above, below))
+    ratios = logs[:, 0] - logs[:, 1]
+    groups = [ratios[rows].tolist() for rows in board.kinds.values()]
+    measure = ratio_within_groups if all(len(group) > 1 for group in groups) else ratio_over_groups
+    return measure(groups, confidence)
+
+
+def tails(board: Board, name: str) -> dict[str, float]:
+    """Return worst run ÷ mean on every task."""
+    finals = {task: board.series[task, name].final for task in board.tasks}
+    return {task: float(final.max() / max(ROUNDING, final.mean())) for task, final in finals.items()}
+
+
+def rank_profile(board: Board, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the mean rank of every learner after some numbers of episodes, float64[L, len(episodes)]."""
+    means = [
+        [board.series[task, name].curves(episodes).mean(axis=0) for name in board.learners] for task in board.tasks
+    ]
+    ranks: NDArray[np.float64] = rankdata(np.array(means), axis=1).mean(axis=0)
+    return ranks
 
 
 def _standing(board: Board, name: str, ratio: Interval, rank: float, firsts: int) -> Standing:
     members = {task: board.series[task, name] for task in board.tasks}
-    worst = {task: float(s.final.max() / max(ROUNDING, s.final.mean())) for task, s in members.items()}
+    worst = tails(board, name)
     worst_task = max(worst, key=lambda task: worst[task])
     linear = {task: sum(map(is_linear, s.runs)) for task, s in members.items()}
+    settled = [float(np.median([settled_after(run) for run in s.runs])) for s in members.values()]
+    late = [float(np.quantile(s.final, LATE) / max(ROUNDING, s.final.mean())) for s in members.values()]
     return Standing(
         learner=name,
         ratio=ratio,
         rank=rank,
         firsts=firsts,
+        settled=int(np.isfinite(settled).sum()),
+        settled_after=float(np.median(settled)),
+        late=float(np.median(late)),
+        tail=median_interval(list(worst.values())),
         worst=worst[worst_task],
         worst_task=worst_task,
         linear={task: count for task, count in linear.items() if count},
         runs=sum(s.num_runs for s in members.values()),
         seconds=float(np.mean([s.seconds for s in members.values()])),
     )
-
-
-def is_linear(run: Run) -> bool:
-    """Tell whether a run is still losing at its end (the rule is at the top)."""
-    regret, half = run.regret, run.num_episodes // 2
-    if half == 0 or run.optimal_value is None:
-        return False
-    late, overall = (regret[-1] - regret[-half - 1]) / half, regret[-1] / len(regret)
-    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * run.optimal_value)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from praemia import learners
 from praemia.errors import PraemiaError
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.league import choices, contestants, league
+from praemia.experiments.league import YARDSTICKS, choices, contestants, league
 from praemia.experiments.paper import PAPER_LEARNERS, experiments, tuning
 from praemia.experiments.settings import Experiment, Job, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
@@ -183,7 +183,7 @@ def _league(runs: Sequence[Run]) -> list[Experiment]:
     known = [name for name in learners.names() if name in played]
     if not known:
         return []
-    usual = league(names=known)
+    usual = league(names=known, full=True)
     taken = {choice.title for choice in usual.settings[0].choices}
     outside = {run.title: Job.of(run).learner for run in runs if run.origin and run.title not in taken}
     every = (*usual.settings[0].choices, *outside.values())
@@ -237,7 +237,7 @@ def _study(experiment: Experiment, runs: Iterable[Run]) -> Study:
 
 def _without_partial_guests(study: Study) -> Study:
     """Leave out learners that join the league only when named and lack runs on some of its tasks."""
-    usual = {title for name in contestants() for title in (choice.title for choice in choices(name))}
+    usual = {title for name in (*contestants(), *YARDSTICKS) for title in (choice.title for choice in choices(name))}
     tasks = Counter(series.title for series in study.series)
     settings = {
         task: [s for s in members if s.title in usual or tasks[s.title] == len(study.settings)]

@@ -1,0 +1,137 @@
+"""Drawn tasks without a map: random kernels, chains, locks, queues and stores."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.envs.drawn_machines import errands, moods, prices
+from praemia.envs.random_tasks import random_machine
+from praemia.models.labels import LabelRule
+from praemia.models.machine import RewardMachine
+from praemia.models.mdp import LabeledMDP
+
+Rows = dict[tuple[int, int], dict[int, float]]
+PLACES = ("a", "b", "c")
+
+
+def random_kernel(
+    rng: np.random.Generator, observations: int, actions: int, states: int, steps: int, *, branching: int, weight: float
+) -> tuple[LabeledMDP, RewardMachine]:
+    """Draw successors uniformly, with Dirichlet(weight) probabilities; three places, a machine of either kind."""
+    pairs = observations * actions
+    successors = np.argsort(rng.random((pairs, observations)), axis=1)[:, :branching].ravel()
+    probs = rng.dirichlet(np.full(branching, weight), size=pairs).ravel()
+    rows = np.repeat(np.arange(pairs), branching)
+    start = int(rng.integers(observations))
+    near = _reached(successors.reshape(observations, -1), start)
+    places = sorted(rng.permutation(observations).tolist(), key=lambda o: o not in near)[: len(PLACES)]
+    labels = [LabelRule(name, target=o) for name, o in zip(PLACES, places, strict=True)]
+    mdp = LabeledMDP.from_entries(
+        observations, actions, rows // actions, rows % actions, successors, probs, labels=labels, start=start
+    )
+    if rng.integers(2):
+        return mdp, random_machine(rng, states, PLACES)
+    return mdp, errands(rng, PLACES, states, fits=steps / observations, again=True)
+
+
+def _reached(successors: NDArray[np.int64], start: int) -> set[int]:
+    """Return the observations that can be reached, from the successors of each."""
+    found, waiting = {start}, [start]
+    while waiting:
+        new = set(successors[waiting.pop()].tolist()) - found
+        found |= new
+        waiting += new
+    return found
+
+
+def chain(rng: np.random.Generator, size: int, states: int, steps: int) -> tuple[LabeledMDP, RewardMachine]:
+    """Draw a river: right is against the current, left is sure; the ends pay, or are asked for in turn."""
+    forth, stay = rng.uniform(0.4, 0.8, size), rng.uniform(0.1, 0.2, size)
+    rows: Rows = {}
+    for o in range(size):
+        rows[o, 0] = {max(0, o - 1): 1.0}
+        rows[o, 1] = _added([(min(size - 1, o + 1), forth[o]), (o, stay[o]), (max(0, o - 1), 1.0 - forth[o] - stay[o])])
+    labels = [LabelRule("near", target=0), LabelRule("far", target=size - 1)]
+    start = int(rng.integers(1, max(2, size // 3)))
+    mdp = LabeledMDP.from_rows(size, 2, rows, labels, start=start)
+    if states == 1:
+        return mdp, prices({"near": float(rng.uniform(0.005, 0.05)), "far": 1.0})
+    return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True)
+
+
+def lock(
+    rng: np.random.Generator, size: int, actions: int, states: int, steps: int
+) -> tuple[LabeledMDP, RewardMachine]:
+    """Draw a combination lock: at each place one action leads on, the others back to the start; it slips a little."""
+    slip, decoy = float(rng.uniform(0.0, 0.15)), bool(rng.integers(2))
+    right = rng.integers(actions, size=size)
+    rows: Rows = {}
+    for o in range(size):
+        for a in range(actions):
+            on = (o + 1) % size if a == right[o] else 0
+            rows[o, a] = _added([(on, 1.0 - slip), (o, slip)])
+    labels = [LabelRule("open", target=size - 1, source=size - 2)]
+    labels += [LabelRule("decoy", source=0, action=int((right[0] + 1) % actions), target=0)] if decoy else []
+    mdp, decoys = LabeledMDP.from_rows(size, actions, rows, labels), ("decoy",) if decoy else ()
+    if states == 1:
+        return mdp, prices({"open": 1.0, **dict.fromkeys(decoys, 0.02)})
+    return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys)
+
+
+def queue(rng: np.random.Generator, size: int, actions: int, states: int) -> tuple[LabeledMDP, RewardMachine]:
+    """Draw a queue: faster service pays less for a customer, and a full queue spoils the mood, if there is any."""
+    arrival = float(rng.uniform(0.3, 0.6))
+    service = np.sort(rng.uniform(0.15, 0.9, actions))
+    rows: Rows = {}
+    for o in range(size):
+        for a in range(actions):
+            done = service[a] if o > 0 else 0.0
+            more, fewer = arrival * (1.0 - done), done * (1.0 - arrival)
+            rows[o, a] = _added([(min(size - 1, o + 1), more), (max(0, o - 1), fewer), (o, 1.0 - more - fewer)])
+    labels = [
+        LabelRule(f"served-{a}", source=o, action=a, target=o - 1) for o in range(1, size) for a in range(actions)
+    ]
+    labels += [LabelRule("full", target=size - 1)]
+    mdp = LabeledMDP.from_rows(size, actions, rows, labels)
+    paid = {f"served-{a}": float(1.0 - 0.6 * service[a] * rng.random()) for a in range(actions)}
+    if states == 1:
+        return mdp, prices({"full": 0.0, **paid})
+    return mdp, moods(states, paid, "full", f"served-{int(rng.integers(actions))}", float(rng.uniform(0.3, 1.0)))
+
+
+def store(rng: np.random.Generator, size: int, actions: int, states: int) -> tuple[LabeledMDP, RewardMachine]:
+    """Draw a store: an order fills the stock before the demand; large sales pay more, orders cost, gaps annoy."""
+    most = max(2, size // 2)
+    demand = rng.dirichlet(np.ones(most + 1))
+    lots = np.linspace(0, size - 1, actions).round().astype(int)
+    rows: Rows = {}
+    labels: list[LabelRule] = []
+    for o in range(size):
+        for a in range(actions):
+            stock = min(size - 1, o + int(lots[a]))
+            after: dict[int, float] = {}
+            for wanted, prob in enumerate(demand.tolist()):
+                left = max(0, stock - wanted)
+                after[left] = after.get(left, 0.0) + prob
+            rows[o, a] = after
+            cost = "dear" if lots[a] > size // 2 else "cheap"
+            for left in after:
+                sold = stock - left
+                event = f"{'large' if sold > most // 2 else 'small'}-{cost}" if sold else ""
+                names = [name for name in ("empty" if left == 0 else "", event) if name]
+                labels += [LabelRule(names, source=o, action=a, target=left)] if names else []
+    mdp = LabeledMDP.from_rows(size, actions, rows, labels)
+    small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
+    paid = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
+    if states == 1:
+        return mdp, prices({**paid, "empty": 0.0})
+    return mdp, moods(states, paid, "empty", "large-cheap", float(rng.uniform(0.3, 1.0)))
+
+
+def _added(entries: list[tuple[int, float | NDArray[np.float64]]]) -> dict[int, float]:
+    """Add up the probabilities of one row."""
+    row: dict[int, float] = {}
+    for o, prob in entries:
+        row[o] = row.get(o, 0.0) + float(prob)
+    return {o: prob for o, prob in row.items() if prob > 0.0}

@@ -1,0 +1,45 @@
+"""Yardsticks: what they are told they use, and what they are not told they learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from praemia import envs, learners, simulate, solve
+from praemia.errors import PraemiaError
+from praemia.learners.yardsticks import Told, with_probs
+
+
+def test_who_is_told_everything_loses_nothing() -> None:
+    run = simulate(envs.make("random-6x3x3-1"), learners.make("told-most", num_unknown=0), 20)
+    assert run.regret[-1] < 1e-9
+
+
+def test_who_is_told_more_loses_less() -> None:
+    """Means of 12 runs; the order is far beyond chance on this task."""
+    task = envs.make("random-10x3x5-1")
+    names = ("told-most", "told-support", "psrl")
+    means = [
+        np.mean([simulate(task, learners.make(name), 300, seed).regret[-1] for seed in range(12)]) for name in names
+    ]
+    assert means == sorted(means)
+
+
+def test_a_task_with_other_probabilities_is_valued_as_if_made_anew() -> None:
+    task = envs.make("random-5x2x3-4", horizon=6)
+    rng = np.random.default_rng(3)
+    weights = rng.random(len(task.mdp.probs))
+    probs = weights / np.add.reduceat(weights, task.mdp.indptr[:-1])[task.mdp.edge_pairs]
+    before = solve(task).value
+    entries = (task.mdp.edge_pairs // 2, task.mdp.edge_pairs % 2, task.mdp.successors, probs)
+    anew = type(task.mdp).from_entries(5, 2, *entries, labels=task.mdp.labelling.rules)
+    assert solve(with_probs(task, probs)).value == pytest.approx(
+        solve(type(task)(anew, task.machine, task.horizon)).value, abs=1e-12
+    )
+    assert solve(task).value == before
+
+
+@pytest.mark.parametrize("bad", [{"num_unknown": -1}, {"num_unknown": 1.5}, {"prior": 0}, {"told": "all"}])
+def test_wrong_parameters_are_refused(bad: dict[str, object]) -> None:
+    with pytest.raises(PraemiaError):
+        Told(**bad)
