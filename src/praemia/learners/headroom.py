@@ -4,9 +4,9 @@ The learner knows the machine, so it knows the most that a pair can lead to: T =
 o' that the pair's labels allow. A pair never visited is worth T, no estimate exceeds T, and what lies between the
 estimate and T, the *headroom*, is all that optimism can add. With n = N(o, a), N(o) = Σ_a N(o, a) and p̂ as usual:
 
-practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
-                          Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F·(T − p̂Y)/n}
-theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
+    practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
+                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F·(T − p̂Y)/n}
+    theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 Plans are made by the `growth` rule: when a pair's visits since the last plan reach its visits before, and at the latest
 when the episodes have grown by 5 %.
@@ -16,8 +16,7 @@ often enough. Why F: N(o) does not grow where o itself was given up; the episode
 wrong policy. The theoretical constants make every V̄_h an upper
 bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md has the proof).
 
-T is taken over all (label, o') that can occur together, and over the labels that a pair allows
-(``praemia.models.unseen``).
+T runs over the (label, o') that can occur together and the labels that a pair allows (``praemia.models.unseen``).
 """
 
 from __future__ import annotations
