@@ -35,7 +35,7 @@ def main() -> None:
             known = final_regrets(task, name, *size)
             learned = final_regrets(task, name, *size, learn_machine=True)
             moves = final_regrets(task, name, *size, learn_machine=True, moves_known=True)
-            ratio = quotient_interval(learned, known)
+            ratio = quotient_interval([learned, known], (1, -1))
             cells = (known.mean(), learned.mean(), moves.mean(), ratio.estimate, ratio.low, ratio.high)
             rows.append((task, name, *map(number, cells)))
     print(table_text(("task", "learner", "known", "learned", "moves known", "ratio", "95% low", "95% high"), rows))
