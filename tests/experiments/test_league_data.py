@@ -11,7 +11,7 @@ import pytest
 from praemia import learners, solve
 from praemia.envs.drawn_tasks import KINDS
 from praemia.errors import PraemiaError
-from praemia.experiments.league import FULL, USUAL, YARDSTICKS, contestants, league
+from praemia.experiments.league import YARDSTICKS, contestants, league
 from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED, is_untouched, kind_of
 from praemia.experiments.settings import TaskText
 
@@ -52,8 +52,9 @@ def test_there_are_forty_untouched_tasks_of_eight_kinds_at_least_and_the_papers_
     assert len(SETTINGS_OF_THE_PAPER) == 6
     assert not any(map(is_untouched, SETTINGS_OF_THE_PAPER))
     assert all(map(is_untouched, (*UNTOUCHED, *LARGE)))
-    assert set(FULL.tasks) == {*USUAL.tasks, *LARGE}
-    assert (FULL.runs, FULL.episodes) > (USUAL.runs, USUAL.episodes)
+    usual, full = ({setting.name: setting for setting in league(full=full).settings} for full in (False, True))
+    assert set(full) == {*usual, *LARGE}
+    assert all(full[name].num_runs > setting.num_runs for name, setting in usual.items())
 
 
 def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_reported() -> None:

@@ -158,7 +158,7 @@ def test_tails_are_medians_over_tasks() -> None:
 def test_ranks_over_time_are_those_of_the_mean_regret_so_far() -> None:
     early, late = (made("rooms-9", "early", 0, (90.0, 90.0)), made("rooms-9", "late", 0, (0.0, 100.0)))
     found = Board.of({"rooms-9": [Series("rooms-9", run.title, (run,)) for run in (early, late)]})
-    assert rank_profile(found, np.array([10, 500, 1000])).tolist() == [[2.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+    assert rank_profile(found, np.array([0.01, 0.5, 1.0])).tolist() == [[2.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
 
 
 def test_the_papers_settings_are_told_apart() -> None:

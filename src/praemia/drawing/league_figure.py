@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 TITLE = "The league"
 CUT = 10.0  # ratios above this have the darkest colour
 LABELLED = 4  # so many lines of ranks have a name: the best
-PROFILE_POINTS = 24
+PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a run's episodes
 
 
 def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
@@ -68,21 +68,22 @@ def _who_wins_where(axes: Axes, board: Board, names: Sequence[str]) -> None:
 
 def _ranks_over_time(axes: Axes, board: Board, names: Sequence[str]) -> None:
     """Draw the mean rank of every learner; the best at the end have their names beside their lines."""
-    last = min(series.num_episodes for series in board.series.values())
-    episodes = np.unique(np.geomspace(min(10, last), last, PROFILE_POINTS).astype(np.int64))
-    profile = rank_profile(board, episodes)
+    lengths = {series.num_episodes for series in board.series.values()}
+    last = lengths.pop() if len(lengths) == 1 else 1
+    shares = np.geomspace(FIRST_SHARE, 1.0, PROFILE_POINTS)
+    profile = dict(zip(board.learners, rank_profile(board, shares), strict=True))
     look = looks(names[:LABELLED])
     for name in names[::-1]:
-        line = profile[board.learners.index(name)]
         if name in look:
             dash = (0, look[name].dash) if look[name].dash else "-"
-            axes.plot(episodes, line, color=look[name].colour, linewidth=1.8, linestyle=dash)
+            axes.plot(shares * last, profile[name], color=look[name].colour, linewidth=1.8, linestyle=dash)
         else:
-            axes.plot(episodes, line, color=GREY, linewidth=0.7, alpha=0.6)
-    spread = _apart([float(profile[board.learners.index(name)][-1]) for name in names[:LABELLED]], 0.055 * len(names))
-    for name, place in zip(names[:LABELLED], spread, strict=True):
-        axes.text(1.02 * last, place, name, fontsize=8, va="center", color=look[name].colour)
-    tidy(axes, "mean rank as episodes go by", "episodes", "1 is best")
+            axes.plot(shares * last, profile[name], color=GREY, linewidth=0.7, alpha=0.6)
+    spread = _apart([float(profile[name][-1]) for name in look], 0.055 * len(names))
+    for name, place in zip(look, spread, strict=True):
+        axes.text(1.05 * last, place, name, fontsize=8, va="center", color=look[name].colour)
+    unit = "episodes" if last > 1 else "share of a run's episodes"
+    tidy(axes, "mean rank as episodes go by", unit, "1 is best")
     axes.set_xscale("log")
     axes.set_ylim(len(names) + 0.3, 0.7)
     axes.margins(x=0)

@@ -10,7 +10,7 @@ which are told part of the truth, play too and are ranked nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from praemia import learners
 from praemia.experiments.experiment_file import task_text
@@ -41,8 +41,9 @@ class Budget:
     episodes: int
 
 
-USUAL = Budget((*UNTOUCHED, *SETTINGS_OF_THE_PAPER), 8, 3_000)  # within 10 minutes on two cores
-FULL = Budget((*UNTOUCHED, *LARGE, *SETTINGS_OF_THE_PAPER), 32, 10_000)  # a night
+USUAL = (Budget((*UNTOUCHED, *SETTINGS_OF_THE_PAPER), 8, 3_000),)  # within 10 minutes on two cores
+# A night. A plan for a large task takes up to seconds, so these have fewer and shorter runs.
+FULL = (Budget((*UNTOUCHED, *SETTINGS_OF_THE_PAPER), 32, 10_000), Budget(LARGE, 8, 1_000))
 
 
 def league(
@@ -55,12 +56,21 @@ def league(
     full: bool = False,
 ) -> Experiment:
     """Return the league of some tasks (names or files) and learners; the usual ones where none is named."""
-    budget = FULL if full else USUAL
     chosen = tuple(choice for name in dict.fromkeys(names or [*contestants(), *YARDSTICKS]) for choice in choices(name))
-    played = [task_text(name) for name in dict.fromkeys(tasks or budget.tasks)]
-    runs = budget.runs if num_runs is None else num_runs
-    episodes = budget.episodes if num_episodes is None else num_episodes
-    settings = tuple(Setting(task, chosen, runs, episodes, seed) for task in played)
+    budgets = FULL if full else USUAL
+    if named := tuple(dict.fromkeys(tasks)):
+        budgets = (replace(budgets[0], tasks=named),)
+    settings = tuple(
+        Setting(
+            task_text(name),
+            chosen,
+            budget.runs if num_runs is None else num_runs,
+            budget.episodes if num_episodes is None else num_episodes,
+            seed,
+        )
+        for budget in budgets
+        for name in budget.tasks
+    )
     return Experiment(NAME, "every learner on every task, at one setting for all tasks", settings)
 
 

@@ -102,7 +102,7 @@ def _short_tails(board: Board, study: str) -> Claim:
     line = Line.judged(
         f"worst run of {HEADROOM} ÷ its mean, median over {len(board.tasks)} tasks",
         median_interval(list(tails(board, HEADROOM).values()), confidence),
-        Scale(0.0, TAIL, TAIL),
+        Scale(TAIL, TAIL, TAIL),
         ("more than twice the mean", "twice the mean", "less than twice the mean"),
         Question.NO_MORE,
         runs,

@@ -173,12 +173,16 @@ def tails(board: Board, name: str) -> dict[str, float]:
     return {task: float(final.max() / max(ROUNDING, final.mean())) for task, final in finals.items()}
 
 
-def rank_profile(board: Board, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the mean rank of every learner after some numbers of episodes, float64[L, len(episodes)]."""
-    means = [
-        [board.series[task, name].curves(episodes).mean(axis=0) for name in board.learners] for task in board.tasks
-    ]
-    ranks: NDArray[np.float64] = rankdata(np.array(means), axis=1).mean(axis=0)
+def rank_profile(board: Board, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean rank of every learner after some shares of a run's episodes, float64[L, len(shares)]."""
+
+    def means(series: Series) -> NDArray[np.float64]:
+        episodes = np.maximum(1, np.round(shares * series.num_episodes)).astype(np.int64)
+        mean: NDArray[np.float64] = series.curves(episodes).mean(axis=0)
+        return mean
+
+    found = [[means(board.series[task, name]) for name in board.learners] for task in board.tasks]
+    ranks: NDArray[np.float64] = rankdata(np.array(found), axis=1).mean(axis=0)
     return ranks
 
 
