@@ -1,6 +1,6 @@
 """What it costs not to know the machine: regret when its chances and rewards are learned, over that when it is known.
 
-    python benchmarks/learned_machine.py [--runs 16] [--episodes 10000]
+python benchmarks/learned_machine.py [--runs 16] [--episodes 10000]
 """
 
 from __future__ import annotations

@@ -13,8 +13,9 @@ from praemia.drawing.interactive import as_script_data, curves
 from praemia.drawing.maps import has_map, policy_map
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, PraemiaError
-from praemia.experiments.league import FULL, USUAL, YARDSTICKS, contestants
 from praemia.experiments.league import NAME as LEAGUE
+from praemia.experiments.league import YARDSTICKS, contestants
+from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED
 from praemia.experiments.paper import experiments
 from praemia.experiments.settings import slug
 from praemia.models.machine import RewardMachine
@@ -157,7 +158,10 @@ def commands(studies: Sequence[Study]) -> str:
         if study.name in known:
             lines.append(f"praemia reproduce --only {study.name} {options}")
         elif study.name == LEAGUE:
-            lines.append(f"praemia league {options}{_chosen(study)}")
+            full = set(LARGE) <= set(study.settings)  # runs of the large tasks are shorter: --full knows how long
+            lines.append(
+                f"praemia league {f'--full --seed {first.first.seed[0]}' if full else options}{_chosen(study)}"
+            )
         elif study.name == "tuning":
             lines.append(f"praemia tune {options}")
         else:
@@ -169,11 +173,10 @@ def _chosen(study: Study) -> str:
     """Return the options that name the tasks and the learners of a league that is not the usual one."""
     found = [series.first for series in study.series]
     names = dict.fromkeys(run.origin.partition("@")[0] or run.learner for run in found)
-    full = set(study.settings) == set(FULL.tasks)
-    tasks = [] if full or set(study.settings) == set(USUAL.tasks) else list(study.settings)
+    usual = set(study.settings) - set(LARGE) == {*UNTOUCHED, *SETTINGS_OF_THE_PAPER}
+    tasks = [] if usual else list(study.settings)
     learners = [] if {run.learner for run in found} == {*contestants(), *YARDSTICKS} else list(names)
-    options = [*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)]
-    return "".join([" --full" * full, *options])
+    return "".join([*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)])
 
 
 def _learners(studies: Iterable[Study]) -> Table:
