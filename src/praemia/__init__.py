@@ -17,6 +17,7 @@ __version__ = version("praemia")
 _ROOMS = ("envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
+    "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),

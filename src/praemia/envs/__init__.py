@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from praemia.envs.encoding import cells
 from praemia.envs.flower import flower
 from praemia.envs.gymnasium_table import from_gymnasium
 from praemia.envs.office import office
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TaskEnv",
+    "cells",
     "describe",
     "flower",
     "from_gymnasium",

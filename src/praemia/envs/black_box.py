@@ -1,7 +1,8 @@
 """Black boxes: Gymnasium environments whose kernel nobody knows, with labels, a machine and a horizon.
 
-The environment has Discrete observations 0 … O−1 and Discrete actions; its own reward is not looked at. A labelling
-function ``labels(o, a, o', info)`` says which propositions a step makes true.
+The environment's own reward is not looked at. A labelling function ``labels(o, a, o', info)`` says which propositions a
+step makes true; it is given what the environment shows and takes. Learners count numbers: finite spaces are numbered
+(``praemia.envs.spaces``), other observations by the user's function ``encode``.
 
 An episode may end before the horizon. Ending in o' is taken as moving to the observation O + o', which is absorbing
 and in which machines halt, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
@@ -10,11 +11,16 @@ observations are kept apart by o' because the label of the last step may depend 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable
+from copy import copy
+from dataclasses import dataclass, field
+from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from praemia.errors import ModelError, did_you_mean, require_whole
+from praemia.envs.encoding import EncodedNumbering
+from praemia.envs.recording import RecordTo, TraceRecorder
+from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_space
+from praemia.errors import ModelError, require_whole
 from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
 from praemia.models.machine import RewardMachine
 from praemia.models.task import MAX_HORIZON
@@ -22,12 +28,27 @@ from praemia.models.task import MAX_HORIZON
 if TYPE_CHECKING:
     import gymnasium
 
-StepLabels: TypeAlias = Callable[[int, int, int, dict[str, Any]], Iterable[str]]
+StepLabels: TypeAlias = Callable[[Any, Any, Any, dict[str, Any]], Iterable[str]]
+
+ENCODE = (
+    "give encode=, a function from observations to whole numbers or to anything hashable, with num_observations=, "
+    "the most values that it may have; for a Box, encode=praemia.envs.cells(env.observation_space, bins)"
+)
+FEWER_ACTIONS = "choose from finitely many actions, for example with gymnasium.wrappers.DiscretizeAction"
 
 
 @dataclass(frozen=True, eq=False)
 class BlackBox:
     """A Gymnasium environment to learn in, with the labels, the machine and the horizon of the task.
+
+    Parameters
+    ----------
+    env : the environment. Finite spaces are numbered by themselves: Discrete, MultiDiscrete, MultiBinary, Tuple, Dict.
+    labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms.
+    encode : a function from an observation to a whole number, or to something hashable, which is then numbered when it
+        first appears in a run; needed for all other observations. Learners that ask about steps not taken are refused.
+    num_observations : the most values that ``encode`` may have. Without ``encode``, the size of the space.
+    record : a file or a list; the labels and rewards of every episode are added to it.
 
     Examples
     --------
@@ -47,16 +68,39 @@ class BlackBox:
     labels: StepLabels
     machine: RewardMachine
     horizon: int
+    encode: Callable[[Any], Hashable] | None = None
+    num_observations: int | None = None
+    record: RecordTo = None
+    observations: Numbering = field(init=False, repr=False)
+    actions: FiniteNumbering = field(init=False, repr=False)
+    recorder: TraceRecorder = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        for kind, space in (("observation", self.env.observation_space), ("action", self.env.action_space)):
-            if type(space).__name__ != "Discrete":
-                raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n)")
-            if getattr(space, "start", 0) != 0:
-                raise ModelError(f"the environment's {kind} space is {space}; expected Discrete(n) that starts at 0")
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
         require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
+        observations = self._number_observations()
+        made = {
+            "observations": observations,
+            "actions": number_space(self.env.action_space, "action", FEWER_ACTIONS),
+            "recorder": TraceRecorder(self.record),
+            "num_observations": observations.size,
+        }
+        for name, value in made.items():
+            object.__setattr__(self, name, value)
+
+    def _number_observations(self) -> Numbering:
+        if self.encode is None:
+            numbered = number_space(self.env.observation_space, "observation", ENCODE)
+            if self.num_observations not in (None, numbered.size):
+                raise ModelError("num_observations= without encode=; it is the limit of what encode may return")
+            return numbered
+        if not callable(self.encode):
+            raise ModelError(f"encode={self.encode!r}; expected a function from an observation to a whole number")
+        limit = self.num_observations or getattr(self.encode, "num_observations", None)
+        if limit is None:
+            raise ModelError("encode= without num_observations=; give the most values that it may have")
+        return EncodedNumbering(self.encode, require_whole("num_observations", limit, 1, MAX_SIZE, ModelError))
 
     def __repr__(self) -> str:
         return f"BlackBox({self.name!r}, {self.machine.num_states} machine states, horizon {self.horizon})"
@@ -66,32 +110,33 @@ class BlackBox:
         return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
 
     @property
-    def num_env_observations(self) -> int:
-        return int(self.env.observation_space.n)  # type: ignore[attr-defined]
-
-    @property
-    def num_observations(self) -> int:
-        """Twice the environment's: each also as the place where an episode has ended."""
-        return 2 * self.num_env_observations
+    def num_with_ended(self) -> int:
+        """The observations, each also as the place where an episode has ended: 2·O."""
+        return 2 * self.observations.size
 
     @property
     def num_actions(self) -> int:
-        return int(self.env.action_space.n)  # type: ignore[attr-defined]
+        return self.actions.size
+
+    @property
+    def is_encoded(self) -> bool:
+        """Whether what the environment shows cannot be told from its number: labels are known for steps taken alone."""
+        return isinstance(self.observations, EncodedNumbering)
 
     @property
     def labelling(self) -> FunctionLabelling:
         """The labels of all transitions, for learners that ask about steps not taken; ``info`` is then empty."""
-        size = self.num_env_observations
+        size = self.observations.size
 
         def label(o: int, a: int, z: int) -> Label:
             if o >= size:
                 return AFTER_THE_END
             try:
-                return self.label(o, a, z % size, {})
+                return self.label(self._shown(o), self.actions.element(a), self._shown(z % size), {})
             except KeyError as missing:
                 raise ModelError(
-                    f"the label of ({o}, {a}, {z % size}) needs info[{missing}], and info is known only for steps "
-                    "taken; choose a learner that plans with what it saw, such as ucbvi-prm"
+                    f"the label of {self.step_name(o, a, z % size)} needs info[{missing}], and info is known only for "
+                    "steps taken; choose a learner that plans with what it saw, such as ucbvi-prm"
                 ) from missing
 
         return FunctionLabelling(label)
@@ -99,22 +144,47 @@ class BlackBox:
     def label_without_info(self, o: int, a: int, z: int) -> Label | None:
         """Return the label of a step as it is asked for when the step was not taken; None where that fails."""
         try:
-            return self.label(o, a, z, {})
+            return self.label(self._shown(o), self.actions.element(a), self._shown(z), {})
         except Exception:  # the user's function, asked for what it may not be made for
             return None
 
-    def observation(self, observed: Any) -> int:
-        """Return what the environment showed, checked against its space."""
-        if not 0 <= (o := int(observed)) < self.num_env_observations:
-            raise ModelError(f"the environment showed {observed!r}, outside its space {self.env.observation_space}")
-        return o
+    def observe(self, observed: Any) -> tuple[int, Any]:
+        """Return the number of what the environment showed, and what labels are given of it."""
+        o = self.observations.number(observed)
+        return o, self.observations.element(o) if isinstance(self.observations, FiniteNumbering) else observed
 
-    def label(self, o: int, a: int, z: int, info: dict[str, Any]) -> Label:
-        """Return the label of a step, checked against the machine's propositions."""
-        label = as_label(self.labels(o, a, z, info), f"({o}, {a}, {z})")
-        for name in label.difference(self.machine.propositions):
-            raise ModelError(
-                f"the label of ({o}, {a}, {z}) has the proposition {name!r}, which is not one of the machine's"
-                f"{did_you_mean(name, self.machine.propositions)}"
-            )
-        return label
+    def label(self, o: Any, a: Any, z: Any, info: dict[str, Any]) -> Label:
+        """Return the label of a step, in the environment's own terms, checked against the machine's propositions."""
+        return step_label(self.labels, self.machine, (o, a, z), info)
+
+    def step_name(self, o: int, a: int, z: int) -> str:
+        """Write a step (o, a, o') with the names of its parts."""
+        return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
+
+    @property
+    def observation_names(self) -> tuple[str, ...] | None:
+        """The names of what learners count, those of ended episodes too; None where they are the numbers themselves."""
+        names = self.observations.names()
+        return None if names is None else (*names, *(f"{name} (ended)" for name in names))
+
+    def renumber(self) -> None:
+        """Number encoded observations anew, so that a run depends on its seed alone."""
+        if isinstance(self.observations, EncodedNumbering):
+            self.observations.forget()
+
+    def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
+        """Return the same box, with the same numbers of observations, under other labels and another machine."""
+        other = copy(self)
+        for name, value in {"labels": labels, "machine": machine, "record": None}.items():
+            object.__setattr__(other, name, value)
+        return other
+
+    def _shown(self, o: int) -> Any:
+        if not isinstance(self.observations, FiniteNumbering):
+            raise ModelError("observations are encoded, so labels are known only for steps taken")
+        return self.observations.element(o)
+
+
+def step_label(labels: StepLabels, machine: RewardMachine, step: tuple[Any, Any, Any], info: dict[str, Any]) -> Label:
+    """Ask for the label of a step (o, a, o'), and check it against the machine's propositions."""
+    return as_label(labels(*step, info), f"({', '.join(map(brief, step))})", machine.propositions)

@@ -117,21 +117,22 @@ class BoxEnvironment(Environment):
     """A black box. Observations in which an episode has ended are known to be absorbing: they are no targets."""
 
     def __init__(self, box: BlackBox) -> None:
+        box.renumber()
         self.box = box
         self.name, self.horizon, self.propositions = box.name, box.horizon, box.machine.propositions
-        self.num_observations, self.num_actions = box.num_observations, box.num_actions
-        self.targets = np.arange(box.num_env_observations)
-        self.absorbing = np.arange(box.num_observations) >= box.num_env_observations
+        self.num_observations, self.num_actions = box.num_with_ended, box.num_actions
+        self.targets = np.arange(box.observations.size)
+        self.absorbing = np.arange(box.num_with_ended) >= box.observations.size
         self._labels = SeenLabels()  # of the transitions counted so far
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         box = self.box
 
-        def labels(o: int, a: int, z: int, info: dict[str, Any]) -> Iterable[str]:
+        def labels(o: Any, a: Any, z: Any, info: dict[str, Any]) -> Iterable[str]:
             own = box.label(o, a, z, info)
-            return own | {HERE} if o == target else own
+            return own | {HERE} if target is not None and box.observations.number(o) == target else own
 
-        marked = replace(box, labels=labels, machine=arrival_machine(self.propositions))
+        marked = box.relabelled(labels, arrival_machine(self.propositions))
         return BoxWorld(marked, learner, num_episodes, seed)
 
     def counted(self, world: World) -> Counted:
@@ -143,6 +144,11 @@ class BoxEnvironment(Environment):
 
     def known_rules(self) -> None:
         return None
+
+    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+        # What was encoded has its names only now.
+        self.observation_names, self.action_names = self.box.observation_names, self.box.actions.names()
+        return super().label_rules(seen)
 
     def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
         rules = []

@@ -8,8 +8,7 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, did_you_mean
-from praemia.models.labels import Label, as_label
+from praemia.models.labels import as_label
 from praemia.models.machine import RewardMachine
 
 
@@ -18,7 +17,7 @@ def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> N
     chances = {machine.initial: 1.0}
     means = []
     for number, propositions in enumerate(word, start=1):
-        label = _known_label(machine, propositions, number)
+        label = as_label(propositions, f"step {number}", machine.propositions)
         after: dict[str, float] = {}
         mean = []
         for state, chance in chances.items():
@@ -28,13 +27,3 @@ def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> N
         means.append(fsum(mean))
         chances = after
     return np.array(means, dtype=np.float64)
-
-
-def _known_label(machine: RewardMachine, propositions: Iterable[str], number: int) -> Label:
-    label = as_label(propositions, f"step {number}")
-    for name in sorted(label.difference(machine.propositions)):
-        raise ModelError(
-            f"step {number} has the proposition {name!r}, which is not one of the machine's"
-            f"{did_you_mean(name, machine.propositions)}"
-        )
-    return label

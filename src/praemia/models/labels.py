@@ -8,14 +8,14 @@ that match it. Labels are interned: a label that occurs gets a number, one that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, did_you_mean
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
@@ -110,15 +110,22 @@ class FunctionLabelling(Labelling):
         return None
 
 
-def as_label(propositions: object, where: str) -> Label:
-    """Check what a labelling function returned: an iterable of proposition names."""
+def as_label(propositions: object, where: str, known: Collection[str] | None = None) -> Label:
+    """Check a label: an iterable of proposition names, all of them among those that a machine knows, if given."""
+    names = None
     if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
         names = list(propositions)
-        if all(isinstance(name, str) for name in names):
-            return frozenset(names)
-    raise ModelError(
-        f"the label of {where} is {propositions!r}; expected a set of proposition names, such as {{'goal'}} or set()"
-    )
+    if names is None or not all(isinstance(name, str) for name in names):
+        raise ModelError(
+            f"the label of {where} is {propositions!r}; "
+            "expected a set of proposition names, such as {'goal'} or set()"
+        )
+    for name in sorted(set(names).difference(names if known is None else known)):
+        raise ModelError(
+            f"the label of {where} has the proposition {name!r}, which is not one of the machine's"
+            f"{did_you_mean(name, known or ())}; machine.over([{name!r}]) lets labels have it"
+        )
+    return frozenset(names)
 
 
 def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:

@@ -108,6 +108,11 @@ class SymbolicMachine(RewardMachine):
         true = {self.variables[name] for name in label if name in self.variables}
         return self._outcomes[self.diagrams.at(self.roots[self.index[state]], true)]
 
+    def possible_outcomes(self, state: str) -> list[Outcome]:
+        """Return all that can happen in a state, on any label."""
+        found = self.diagrams.values([self.roots[self.index[state]]])
+        return [out for branches in found for out in self._outcomes[branches]]
+
     @property
     def is_deterministic(self) -> bool:
         return all(len(branches) == 1 for branches in self.diagrams.values(self.roots))

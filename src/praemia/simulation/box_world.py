@@ -17,6 +17,7 @@ from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
 from praemia.models.labels import AFTER_THE_END, Label
+from praemia.models.playing import draw_move
 from praemia.models.task import MachineTable, TaskSpec
 from praemia.simulation.loop import SLICE_SECONDS, World
 from praemia.simulation.seeds import generators
@@ -36,7 +37,13 @@ class BoxWorld(World):
     def __init__(self, box: BlackBox, learner: Learner, num_episodes: int, seed: tuple[int, ...]) -> None:
         if learner.privileged:
             raise ParameterError(f"learner {learner.name!r} must be told the kernel, which a black box does not show")
+        if box.is_encoded and learner.needs_unseen_labels:
+            raise ParameterError(
+                f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
+                "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
+            )
         self.box = box
+        self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
         super().__init__(learner, self._tabulated(), num_episodes, learner_rng)
@@ -46,7 +53,7 @@ class BoxWorld(World):
         self._last: Recent | None = None
         seed_of_box = int(self.world_rng.integers(2**31))
         self.compares = learner.needs_unseen_labels or getattr(learner, "limited_by_labels", False)
-        if self.compares:
+        if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
         box.env.reset(seed=seed_of_box)
 
@@ -55,7 +62,7 @@ class BoxWorld(World):
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
         unit = box.machine.in_unit_range
-        sizes = (box.num_observations, box.num_actions, box.horizon)
+        sizes = (box.num_with_ended, box.num_actions, box.horizon)
         return TaskSpec(
             *sizes,
             unit,
@@ -64,7 +71,7 @@ class BoxWorld(World):
             self.table if unit is box.machine else MachineTable.of(unit, list(self.labels)),
             more_labels=True,
             labels_need_info=self.labels_need_info,
-            num_ended=box.num_observations - box.num_env_observations,
+            num_ended=box.observations.size,
         )
 
     def _probe(self, seed: int) -> None:
@@ -72,13 +79,19 @@ class BoxWorld(World):
         actions, steps = np.random.default_rng(seed), 0
         self.box.env.reset(seed=seed)
         while steps < PROBED_STEPS and not self.labels_need_info:
-            o, ended = self.box.observation(self.box.env.reset()[0]), False
+            (o, shown), ended = self.box.observe(self.box.env.reset()[0]), False
             while not ended and steps < PROBED_STEPS and not self.labels_need_info:
                 a = int(actions.integers(self.box.num_actions))
-                observed, _, terminated, truncated, info = self.box.env.step(a)
-                z = self.box.observation(observed)
-                self._compare(o, a, z, self.box.label(o, a, z, info))
+                z, shown, label, terminated, truncated = self._step(shown, a)
+                self._compare(o, a, z, label)
                 o, ended, steps = z, terminated or truncated, steps + 1
+
+    def _step(self, shown: Any, a: int) -> tuple[int, Any, Label, bool, bool]:
+        """Play a step of the environment; return o' as a number and as shown, the label, and both kinds of ending."""
+        action = self.box.actions.element(a)
+        observed, _, terminated, truncated, info = self.box.env.step(action)
+        z, shown_next = self.box.observe(observed)
+        return z, shown_next, self.box.label(shown, action, shown_next, info), terminated, truncated
 
     def _compare(self, o: int, a: int, z: int, label: Label) -> None:
         """Notice a label that is another one without ``info``: then steps not taken cannot be asked about."""
@@ -86,7 +99,7 @@ class BoxWorld(World):
             return
         if self.learner.needs_unseen_labels:
             raise ModelError(
-                f"the label of ({o}, {a}, {z}) depends on info, which is known only for steps taken, and learner "
+                f"the label of {self.box.step_name(o, a, z)} depends on info, known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
                 "ucbvi-prm, eqo or mvp, or headroom, which then hopes for all that the machine can do"
             )
@@ -110,9 +123,20 @@ class BoxWorld(World):
             steps, rewards = self._play_episode()
             self._last = Recent(steps, self.box.machine.reward_range.numbers_to_unit(rewards))
             self.log.returns[self.played] = rewards.sum()
+            self._record(steps, rewards)
             self.log.state[NUM_PLAYED] += 1
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
+
+    def _record(self, steps: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Record an episode, if that is wanted, without the steps after its end."""
+        if self.box.record is None:
+            return
+        labels = list(self.labels)
+        for (o, _, _, label, _, _), reward in zip(steps.tolist(), rewards.tolist(), strict=True):
+            if o < self.box.observations.size:
+                self.box.recorder.add(labels[label], reward)
+        self.box.recorder.end_episode()
 
     def recent(self) -> Recent | None:
         return self._last if self.learner.uses_recent else None
@@ -129,25 +153,24 @@ class BoxWorld(World):
         After an early end the steps go on in the absorbing observation, so that learners see it for what it is. When
         the environment cuts an episode off (truncation), the rest of it is not played.
         """
-        box, steps, rewards = self.box, [], []
+        box, size, steps, rewards = self.box, self.box.observations.size, [], []
         due, truncated = self.rule == EPISODE, False
-        o, m = box.observation(box.env.reset()[0]), self.table.initial
+        (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
         meet(self.counts, self._state(o, m))
         for h in range(box.horizon):
             a = _act(self.policy[h, o, m], self.world_rng)
-            if o >= box.num_env_observations:
+            if o >= size:
                 z, label = o, self.number(AFTER_THE_END)
             else:
-                observed, _, ended, truncated, info = box.env.step(a)
-                z = box.observation(observed)
-                label = self.number(box.label(o, a, z, info))
-                z += box.num_env_observations if ended else 0
-            m_next, reward = _move(self.table, label, m, self.world_rng)
+                z, shown, found, ended, truncated = self._step(shown, a)
+                label = self.number(found)
+                z += size if ended else 0
+            m_next, reward = draw_move(self.table, label, m, self.world_rng)
             due |= self._count(h, (o, a, z, label, m, m_next))
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
             o, m = z, m_next
-            if truncated and z < box.num_env_observations:
+            if truncated and z < size:
                 break
         if self.learner.uses_steps:
             self.counts.steps[len(steps), self._state(o, m)] += 1
@@ -173,8 +196,8 @@ class BoxWorld(World):
 
     def _first_sight(self, pair: int, successor: int, label: int, step: tuple[int, int, int, int, int, int]) -> int:
         o, a, z, named, _, _ = step
-        if self.compares and o < self.box.num_env_observations:
-            self._compare(o, a, z % self.box.num_env_observations, list(self.labels)[named])
+        if self.compares and o < self.box.observations.size:
+            self._compare(o, a, z % self.box.observations.size, list(self.labels)[named])
         self._make_room(pair)
         meet(self.counts, successor)
         return int(add_successor(self.counts, pair, successor, label, self._row(pair, successor, label)))
@@ -214,7 +237,6 @@ class BoxWorld(World):
             self.places[pair, int(counts.successors[first + i]), int(counts.labels[first + i])] = first + i
 
     _end = 0  # the first place that no pair has
-    labels_need_info = False  # whether the label of a step depends on what the step tells
 
     def _reward_number(self, label: int, m: int, m_next: int) -> int:
         table = self.known.table
@@ -231,16 +253,6 @@ def _act(choice: Any, rng: np.random.Generator) -> int:
     if np.ndim(choice) == 0:
         return int(choice)
     return int(draw(np.cumsum(choice), 0, len(choice), rng.random()))
-
-
-def _move(table: MachineTable, label: int, m: int, rng: np.random.Generator) -> tuple[int, float]:
-    """Draw the machine's next state and reward."""
-    row = label * table.num_states + m
-    j = draw(table.sums, table.indptr[row], table.indptr[row + 1], rng.random())
-    first, last = table.reward_indptr[j], table.reward_indptr[j + 1]
-    r = first + (rng.choice(last - first, p=table.reward_probs[first:last]) if last - first > 1 else 0)
-    extra = table.reward_widths[r] * rng.random() if table.reward_widths[r] > 0.0 else 0.0
-    return int(table.targets[j]), float(table.reward_values[r] + extra)
 
 
 def _empty_counts(spec: TaskSpec, learner: Learner) -> CountArrays:

@@ -65,7 +65,8 @@ def simulate(
         world = TaskWorld(unit, learner, num_episodes, key)
     else:
         # The others are those after an end: nothing depends on what is done there.
-        optimal, num_shown = None, task.num_env_observations
+        optimal, num_shown = None, task.observations.size
+        task.renumber()
         world = BoxWorld(task, learner, num_episodes, key)
     run_loop(world, num_episodes, on_progress=on_progress)
     made = int(world.log.state[NUM_PLANS])
