@@ -1,6 +1,6 @@
 """What counterfactual experience brings to the learners of stable-baselines3.
 
-    .venv-deep/bin/python benchmarks/deep_counterfactual.py                     DQN in the warehouse, SAC in a square
+    .venv-deep/bin/python benchmarks/deep_counterfactual.py                     DQN in the warehouse, TD3 in a square
     .venv-deep/bin/python benchmarks/deep_counterfactual.py --study pycrm       against PyCRM (pip install pyrewardmachines)
 
 A run is a file in results/deep: what is there is not done again. A score is the exact value of the greedy policy in the
@@ -26,8 +26,9 @@ import numpy as np
 import torch
 from deep_worlds import cells, one_hot, square
 from numpy.typing import NDArray
-from stable_baselines3 import DQN, SAC
+from stable_baselines3 import DQN, TD3
 from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.noise import NormalActionNoise
 
 import praemia
 from praemia.deep import counterfactual_replay
@@ -49,14 +50,14 @@ FOR_DQN = {
     "exploration_final_eps": 0.1,
     "policy_kwargs": {"net_arch": [64, 64]},
 }
-FOR_SAC = {
+FOR_TD3 = {
     "learning_rate": 1e-3,
     "buffer_size": 100_000,
-    "learning_starts": 500,
+    "learning_starts": 1_000,
     "batch_size": 64,
     "gamma": 0.95,
     "train_freq": 4,
-    "ent_coef": 0.01,
+    "gradient_steps": 1,
     "policy_kwargs": {"net_arch": [64, 64]},
 }
 
@@ -73,7 +74,7 @@ class Study:
 
 STUDIES = {
     "warehouse": Study("DQN, warehouse-5", (WITHOUT, WITH), 12_000, 0.7),
-    "square": Study("SAC, square", (WITHOUT, WITH), 8_000, 0.8),
+    "square": Study("TD3, square", (WITHOUT, WITH), 5_000, 0.8),
     "pycrm": Study("DQN, warehouse-5 without chance in its machine", (PYCRM, WITH), 8_000, 0.7),
 }
 
@@ -134,7 +135,8 @@ def make_agent(study: str, arm: str, seed: int) -> tuple[Any, Callable[[Any], fl
     if study == "square":
         env = square(seed)
         more = counterfactual_replay(env, seed) if arm == WITH else {}
-        return SAC("MlpPolicy", env, seed=seed, **FOR_SAC, **more), sampled_score(seed)
+        noise = NormalActionNoise(np.zeros(2), np.full(2, 0.4))
+        return TD3("MlpPolicy", env, action_noise=noise, seed=seed, **FOR_TD3, **more), sampled_score(seed)
     task = praemia.envs.warehouse(size=5)
     task = sure(task) if study == "pycrm" else task
     if arm == PYCRM:
