@@ -82,7 +82,7 @@ class BlackBox:
         observations = self._number_observations()
         made = {
             "observations": observations,
-            "actions": number_space(self.env.action_space, "action", FEWER_ACTIONS),
+            "actions": number_space(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
             "recorder": TraceRecorder(self.record),
             "num_observations": observations.size,
         }
@@ -91,7 +91,7 @@ class BlackBox:
 
     def _number_observations(self) -> Numbering:
         if self.encode is None:
-            numbered = number_space(self.env.observation_space, "observation", ENCODE)
+            numbered = number_space(self.env.observation_space, f"{self.name}'s observation", ENCODE)
             if self.num_observations not in (None, numbered.size):
                 raise ModelError("num_observations= without encode=; it is the limit of what encode may return")
             return numbered

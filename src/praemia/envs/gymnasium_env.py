@@ -116,8 +116,12 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         except SizeError:
             return status
 
+    def shown(self, observation: int, machine_state: int) -> Any:
+        """Return what is shown for an observation and a machine state."""
+        return self.layout.join(np.int64(observation), machine_state, self._step)
+
     def _state(self) -> Any:
-        return self.layout.join(np.int64(self._observation), self._machine_state, self._step)
+        return self.shown(self._observation, self._machine_state)
 
     def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
         """Draw an entry of a sparse row."""

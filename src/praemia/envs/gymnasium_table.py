@@ -4,6 +4,10 @@ FrozenLake, CliffWalking, Taxi and others have ``unwrapped.P[s][a] = [(probabili
 terminated), …]``. The table's rewards are not used: a machine pays here, for labels. Entries of one
 successor are added up.
 
+The table is indexed by what the environment shows and takes: whole numbers for Discrete spaces, from their start on,
+and tuples of whole numbers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In
+the MDP they are numbered from 0, as ``praemia.envs.spaces`` does, and keep their names.
+
 Ended episodes. In the table an episode ends by the flag, whatever the row of the observation that was
 reached says (CliffWalking's goal has an ordinary row). Here episodes always last for the horizon, so an
 ended one waits in an absorbing observation, where machines halt (``AFTER_THE_END``):
@@ -24,8 +28,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.envs.spaces import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling
+from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Indices, Label, Labelling
 from praemia.models.mdp import LabeledMDP, Labels, as_labelling
 
 if TYPE_CHECKING:
@@ -64,7 +69,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     Parameters
     ----------
     env_or_id : an environment, or an id such as ``"FrozenLake-v1"``.
-    labels : label rules in the environment's observation numbers, or a function (o, a, o') → propositions.
+    labels : a function (o, a, o') → propositions of what the environment shows and takes; or label rules, which name
+        observations and actions by number, counting from 0.
     make_kwargs : arguments of ``gymnasium.make`` for an id.
 
     Returns
@@ -110,9 +116,10 @@ def _first_line(error: Exception) -> str:
 
 
 def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
-    num_observations, num_actions = _sizes(env)
-    start = _start(env, num_observations)
-    o, a, z, probs, flags = _columns(env, num_observations, num_actions)
+    observations, actions = _numberings(env)
+    num_observations, num_actions = observations.size, actions.size
+    start = _start(env, observations)
+    o, a, z, probs, flags = _columns(env, observations, actions)
     alive, over = start > 0.0, np.zeros(num_observations, dtype=bool)
     alive[z[~flags]] = True
     over[z[flags]] = True
@@ -132,18 +139,31 @@ def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
         np.concatenate([a[kept], np.tile(np.arange(num_actions), int(ended.sum()))]),
         np.concatenate([np.where(flags, waiting_place[z], z)[kept], waiting]),
         np.concatenate([probs[kept], np.ones(len(waiting))]),
-        labels=EndingLabelling(as_labelling(labels), originals, ended),
+        labels=EndingLabelling(_own_terms(labels, observations, actions), originals, ended),
         start=np.concatenate([start, np.zeros(len(twins))]),
+        observations=_with_twins(observations.names(), twins),
+        actions=actions.names(),
     )
 
 
-def _sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
-    """Return the numbers of observations and actions, or say why there is no table to use."""
-    from gymnasium.spaces import Discrete
+def _own_terms(labels: Labels, observations: FiniteNumbering, actions: FiniteNumbering) -> Labelling:
+    """Return the labels of numbered transitions; a function is asked in the environment's own terms."""
+    labelling = as_labelling(labels)
+    if not isinstance(labelling, FunctionLabelling):
+        return labelling
+    ask, shown, taken = labelling.function, observations.element, actions.element
+    return FunctionLabelling(lambda o, a, z: ask(shown(o), taken(a), shown(z)))
 
-    for kind, space in (("observation", env.observation_space), ("action", env.action_space)):
-        if not isinstance(space, Discrete) or space.start != 0:
-            raise ModelError(f"{_name(env)} has the {kind} space {space}; expected Discrete(n), counting from 0")
+
+def _with_twins(names: tuple[str, ...] | None, twins: NDArray[np.int64]) -> tuple[str, ...] | None:
+    return None if names is None else (*names, *(f"{names[o]} (ended)" for o in twins.tolist()))
+
+
+def _numberings(env: gymnasium.Env[Any, Any]) -> tuple[FiniteNumbering, FiniteNumbering]:
+    """Number observations and actions, or say why there is no table to use."""
+    remedy = "only finite spaces have a table; BlackBox takes any environment"
+    observations = number_space(env.observation_space, f"{_name(env)}'s observation", remedy)
+    actions = number_space(env.action_space, f"{_name(env)}'s action", remedy)
     if not hasattr(env.unwrapped, "P"):
         raise ModelError(
             f"{_name(env)} has no transition table (unwrapped.P); only environments with one, such as "
@@ -151,20 +171,22 @@ def _sizes(env: gymnasium.Env[Any, Any]) -> tuple[int, int]:
         )
     if getattr(env.unwrapped, "fickle_passenger", False):
         raise ModelError(f"{_name(env)}: the table does not know of fickle passengers; make it without them")
-    return int(env.observation_space.n), int(env.action_space.n)  # type: ignore[attr-defined]
+    return observations, actions
 
 
 def _columns(
-    env: gymnasium.Env[Any, Any], num_observations: int, num_actions: int
+    env: gymnasium.Env[Any, Any], observations: FiniteNumbering, actions: FiniteNumbering
 ) -> tuple[Indices, Indices, Indices, NDArray[np.float64], NDArray[np.bool_]]:
     """Return the table's entries of positive probability as columns o, a, o', probability, terminated."""
     table: Any = env.unwrapped.P  # type: ignore[attr-defined]
+    numbers = {observations.key(o): o for o in range(observations.size)}
+    taken = [(a, actions.key(a)) for a in range(actions.size)]
     try:
         entries = [
-            (o, a, int(z), float(probability), bool(terminated))
-            for o in range(num_observations)
-            for a in range(num_actions)
-            for probability, z, _, terminated in table[o][a]
+            (o, a, numbers.get(z, -1), float(probability), bool(terminated))
+            for key, o in numbers.items()
+            for a, action in taken
+            for probability, z, _, terminated in table[key][action]
             if probability != 0.0
         ]
     except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -172,24 +194,23 @@ def _columns(
             f"{_name(env)}: its table is not P[s][a] = [(probability, next, reward, terminated), …] "
             f"for every s and a ({type(error).__name__}: {error})"
         ) from None
-    reached = {z for _, _, z, _, _ in entries}
-    if not entries or min(reached) < 0 or max(reached) >= num_observations:
-        raise ModelError(f"{_name(env)}: its table leads outside the observations 0 … {num_observations - 1}")
+    if not entries or min(z for _, _, z, _, _ in entries) < 0:
+        raise ModelError(f"{_name(env)}: its table leads outside the observation space {env.observation_space}")
     o, a, z, probs, flags = zip(*entries, strict=True)
     return np.array(o), np.array(a), np.array(z), np.array(probs), np.array(flags)
 
 
-def _start(env: gymnasium.Env[Any, Any], num_observations: int) -> NDArray[np.float64]:
+def _start(env: gymnasium.Env[Any, Any], observations: FiniteNumbering) -> NDArray[np.float64]:
     """Return the distribution of the first observation."""
     given = getattr(env.unwrapped, "initial_state_distrib", None)
     if given is not None:
         start = np.array(given, dtype=np.float64)
-        if start.shape != (num_observations,):
+        if start.shape != (observations.size,):
             raise ModelError(f"{_name(env)}: initial_state_distrib has shape {start.shape}")
         return start
     first, _ = env.reset(seed=0)
-    start = np.zeros(num_observations)
-    start[int(first)] = 1.0
+    start = np.zeros(observations.size)
+    start[observations.number(first)] = 1.0
     return start
 
 

@@ -110,16 +110,15 @@ class FiniteNumbering(Numbering):
 
 
 def number_space(space: spaces.Space[Any], kind: str, remedy: str) -> FiniteNumbering:
-    """Number a finite space; of another one, say what to do instead."""
+    """Number a finite space (``kind`` says which, in messages); of another one, say what to do instead."""
     try:
         numbering = FiniteNumbering(space)
     except _NotFinite as error:
         inside = "" if error.part is space else f" (because of {error.part})"
-        raise ModelError(f"the environment's {kind} space is {space}, which is not finite{inside}; {remedy}") from None
+        raise ModelError(f"{kind} space is {space}, which is not finite{inside}; {remedy}") from None
     if numbering.size > MAX_SIZE:
         raise ModelError(
-            f"the environment's {kind} space is {space} with {_magnitude(numbering.size)} elements, more than "
-            f"{MAX_SIZE:,}; {remedy}"
+            f"{kind} space is {space} with {_magnitude(numbering.size)} elements, more than {MAX_SIZE:,}; {remedy}"
         )
     return numbering
 

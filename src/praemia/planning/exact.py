@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError
+from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact_planning as kernels
 from praemia.kernels import policies as forward
 from praemia.kernels.arrays import Actions, action_type, padded_width
 from praemia.models.memory import require_memory
 from praemia.models.task import Task
+from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import backward, choose_threads
 from praemia.planning.policies import inner_policy
 
@@ -99,8 +100,22 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
     return Plan(start_value(task, first), values, policy.transpose(0, 2, 1))
 
 
-def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads: int | None = None) -> Evaluation:
-    """Find the exact value of a policy, deterministic [H, M, O] or randomised [H, M, O, A]; options as in ``solve``.
+def evaluate(
+    task: Task,
+    policy: ArrayLike | Agent,
+    *,
+    deterministic: bool = True,
+    keep_values: bool = True,
+    threads: int | None = None,
+) -> Evaluation:
+    """Find the exact value of a policy or of an agent; ``keep_values`` and ``threads`` are as in ``solve``.
+
+    Parameters
+    ----------
+    policy : an array, deterministic [H, M, O] or randomised [H, M, O, A]; an agent with ``predict``, as in
+        stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, or the same with ``flat=True``; or a function
+        (observation, machine_state, step) → action, or → the probabilities of all actions.
+    deterministic : ask an agent for its one action. Otherwise its action probabilities count, where it has them.
 
     Examples
     --------
@@ -109,9 +124,15 @@ def evaluate(task: Task, policy: ArrayLike, *, keep_values: bool = True, threads
     >>> plan = praemia.solve(task)
     >>> abs(praemia.evaluate(task, plan.policy).value - plan.value) < 1e-12
     True
+    >>> praemia.evaluate(task, lambda observation, machine_state, step: machine_state).value < plan.value
+    True
     """
     _require_task(task)
-    inner = inner_policy(task, policy)
+    if is_agent(policy):
+        policy = agent_policy(task, policy, deterministic=deterministic)
+    elif not deterministic:
+        raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
+    inner = inner_policy(task, cast(ArrayLike, policy))
     _require(task, keep_values, policy_bytes=0)
     kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
     first, values = _run(kernel, task, inner, keep_values, threads)

@@ -1,0 +1,110 @@
+"""Agents as policies: ask an agent what it does in every machine state and observation, and at every step.
+
+An agent has ``predict(observation, deterministic=True) -> (action, state)``, as in stable-baselines3, and is shown what
+``praemia.envs.TaskEnv`` shows; or it is a function ``(observation, machine_state, step) -> action``, of whole numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from reprlib import repr as brief
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError
+from praemia.models.memory import require_memory
+from praemia.models.task import Task
+
+if TYPE_CHECKING:
+    from praemia.envs.gymnasium_env import TaskEnv
+
+
+class Predictor(Protocol):
+    """An agent of stable-baselines3, or like one."""
+
+    def predict(self, observation: Any, *, deterministic: bool = ...) -> tuple[Any, Any]:
+        """Return an action, and the agent's own memory: None, if it has none."""
+
+
+Agent: TypeAlias = Predictor | Callable[[int, int, int], Any]
+
+
+def is_agent(policy: object) -> TypeGuard[Agent]:
+    """Tell an agent or a function from a policy that is an array."""
+    return hasattr(policy, "predict") or callable(policy)
+
+
+def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]:
+    """Return what an agent does, as a policy [H, M, O] of actions or [H, M, O, A] of their probabilities."""
+    shape = (task.horizon, task.num_machine_states, task.num_observations)
+    if not hasattr(agent, "predict"):
+        return _asked_at_every_step(task, agent, shape)
+    env = _matching_env(task, agent)
+    ask = _action_of if deterministic else _probabilities_of
+    rows = [[ask(agent, env.shown(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
+    once = np.array(rows)
+    return np.broadcast_to(once, (task.horizon, *once.shape))
+
+
+def _asked_at_every_step(task: Task, function: Callable[..., Any], shape: tuple[int, int, int]) -> NDArray[Any]:
+    """Ask a function for its action, or for the probability of each, in every machine state and at every step."""
+    require_memory(8 * task.num_actions * shape[0] * shape[1] * shape[2], "what a function does at every step")
+    steps, states, observations = (range(size) for size in shape)
+    answers = [[[function(o, m, h) for o in observations] for m in states] for h in steps]
+    try:
+        return np.array(answers)
+    except (ValueError, TypeError):
+        raise ModelError(
+            "the function does not always return the same kind of answer; expected an action everywhere, "
+            f"or the probabilities of all {task.num_actions} actions everywhere"
+        ) from None
+
+
+def _matching_env(task: Task, agent: Any) -> TaskEnv:
+    """Return the task's environment in the form that the agent was made for; one without spaces gets dictionaries."""
+    from praemia.envs.gymnasium_env import TaskEnv
+
+    forms = [TaskEnv(task), TaskEnv(task, flat=True)]
+    space, actions = (getattr(agent, name, None) for name in ("observation_space", "action_space"))
+    if actions is not None and actions != forms[0].action_space:
+        raise ModelError(f"the agent's action space is {actions}; expected the task's, {forms[0].action_space}")
+    for form in forms:
+        if space is None or space == form.observation_space:
+            return form
+    raise ModelError(
+        f"the agent's observation space is {space}; expected that of TaskEnv(task), {forms[0].observation_space}, "
+        f"or of TaskEnv(task, flat=True), {forms[1].observation_space}; for another one, give a function "
+        "(observation, machine_state, step) -> action that asks the agent"
+    )
+
+
+def _action_of(agent: Any, shown: Any, num_actions: int) -> int:
+    action, memory = agent.predict(shown, deterministic=True)
+    if memory is not None:
+        raise ModelError(
+            "the agent has a memory of its own (predict returned a state), so what it does is no function of "
+            "observation and machine state; only agents without one can be scored exactly"
+        )
+    number = np.asarray(action)
+    if number.size != 1 or not np.issubdtype(number.dtype, np.integer):
+        raise ModelError(f"the agent chose {brief(action)}; expected a whole number from 0 to {num_actions - 1}")
+    return int(number.reshape(()))
+
+
+def _probabilities_of(agent: Any, shown: Any, num_actions: int) -> NDArray[np.float64]:
+    """Return the probability of each action, from the agent's distribution, as stable-baselines3 has it."""
+    try:
+        prepared, _ = agent.policy.obs_to_tensor(shown)
+        probs = agent.policy.get_distribution(prepared).distribution.probs
+    except AttributeError:
+        raise ModelError(
+            f"{type(agent).__name__} has no action probabilities (policy.get_distribution); leave out deterministic"
+        ) from None
+    plain = probs.detach().cpu().numpy() if hasattr(probs, "detach") else np.asarray(probs)
+    if plain.size != num_actions:
+        raise ModelError(f"the agent has {plain.size} action probabilities; expected {num_actions}")
+    weights = plain.reshape(num_actions).astype(np.float64)
+    total: NDArray[np.float64] = weights / weights.sum()  # single precision sums to 1 only roughly
+    return total

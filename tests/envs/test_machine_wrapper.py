@@ -1,0 +1,364 @@
+"""Environments of all kinds with a machine around them: Gymnasium's own checks, the machine's law, seeds, records."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Dict, Discrete
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
+from scipy.stats import chi2
+
+from praemia import BlackBox, MachineBuilder, MachineWrapper, Reward, RewardMachine, learners, simulate
+from praemia.errors import FileError, ModelError, ParameterError
+from praemia.models.playing import settled_states
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")  # about its own dependencies
+    import minigrid  # noqa: F401  registers its environments
+
+
+def cart(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+    return {"right"} if z[0] > 0.05 else {"left"} if z[0] < -0.05 else set()
+
+
+def car(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+    return {"left"} if z[0] < -0.55 else {"right"} if z[0] > -0.45 else set()
+
+
+def taxi(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+    return {"left"} if z // 20 % 5 < 2 else {"right"}
+
+
+def lake(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+    return {"left"} if z % 4 == 0 else {"right"} if z % 4 == 3 else set()
+
+
+def grid(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+    return {"left"} if z["direction"] == 2 else {"right"} if z["direction"] == 0 else set()
+
+
+WORLDS: dict[str, Any] = {
+    "CartPole-v1": cart,
+    "MountainCar-v0": car,
+    "Taxi-v4": taxi,
+    "FrozenLake-v1": lake,
+    "MiniGrid-Empty-5x5-v0": grid,
+}
+MACHINE = RewardMachine.from_ltlf("F(right & F left)").over(["left", "right"])
+worlds = pytest.mark.parametrize("name", WORLDS)
+
+
+def wrap(name: str, machine: RewardMachine = MACHINE, **options: Any) -> MachineWrapper:
+    return MachineWrapper(gymnasium.make(name), WORLDS[name], machine, **options)
+
+
+def play(env: Any, steps: int, seed: int) -> list[Any]:
+    """Play random actions; return what every step gave, from the first reset on."""
+    env.action_space.seed(seed)
+    told = [env.reset(seed=seed)]
+    for _ in range(steps):
+        told.append(env.step(env.action_space.sample()))
+        if told[-1][2] or told[-1][3]:
+            told.append(env.reset())
+    return told
+
+
+class Always(gymnasium.Env[Any, Any]):
+    """An environment that shows what it is told to, pays 0.25 a step, and ends after some steps."""
+
+    action_space = Discrete(2)
+
+    def __init__(self, space: Any, length: int = 10**9) -> None:
+        self.observation_space, self.length = space, length
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.steps = 0
+        return self.observation_space.sample(), {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.steps += 1
+        return self.observation_space.sample(), 0.25, self.steps >= self.length, False, {"own": action}
+
+
+def event(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+    return {"event"} if a == 1 else set()
+
+
+# Any environment
+
+
+@worlds
+@pytest.mark.filterwarnings("ignore:.*:UserWarning")  # check_env advises against wrappers and infinite bounds
+@pytest.mark.parametrize("options", [{}, {"horizon": 20, "show_step": True}, {"end_early": True}, {"add_reward": True}])
+def test_gymnasium_finds_nothing_wrong(name: str, options: Any) -> None:
+    check_env(wrap(name, **options), skip_render_check=True)
+
+
+@worlds
+def test_what_is_shown_lies_in_the_space_and_the_machine_follows_its_rules(name: str) -> None:
+    env = wrap(name, horizon=30)
+    state, reward_due = 0, 0.0
+    for told in play(env, 150, 3):
+        observation, info = told[0], told[-1]
+        assert env.observation_space.contains(observation)
+        label = set(info["label"])
+        if len(told) == 2:
+            state = MACHINE.index[MACHINE.initial]
+        else:
+            (out,) = MACHINE.outcomes(MACHINE.states[state], label)
+            state, reward_due = MACHINE.index[out.target], out.reward.mean
+            assert told[1] == reward_due
+        assert observation["machine_state"] == state
+        assert info["machine_state"] == MACHINE.states[state]
+
+
+@worlds
+def test_the_environment_plays_as_it_does_alone(name: str) -> None:
+    """The machine takes no random number of the environment's, whatever it draws itself."""
+    restless = MachineBuilder("a").edge("a", "left | !left", "b", probability=0.5, reward=Reward.bernoulli(0.5))
+    machine = restless.edge("a", "left | !left", "a", probability=0.5).build().over(["left", "right"])
+    alone, wrapped = gymnasium.make(name), wrap(name, machine)
+    for own, with_machine in zip(play(alone, 60, 4), play(wrapped, 60, 4), strict=True):
+        inner = with_machine[0]
+        shown = {k: inner[k] for k in own[0]} if isinstance(own[0], dict) else inner["observation"]
+        np.testing.assert_equal(shown, own[0])
+        assert own[2:-1] == with_machine[2:-1]
+        np.testing.assert_equal({key: with_machine[-1][key] for key in own[-1]}, own[-1])
+
+
+@worlds
+def test_the_same_seed_gives_the_same_episodes(name: str) -> None:
+    machine = MACHINE.with_chance({"left": 0.5, "right": 0.5})
+    first, again, other = (play(wrap(name, machine, horizon=20), 80, seed) for seed in (7, 7, 8))
+    np.testing.assert_equal(first, again)
+    assert [told[-1]["machine_state"] for told in first] != [told[-1]["machine_state"] for told in other]
+
+
+@pytest.mark.parametrize("kind", [SyncVectorEnv, AsyncVectorEnv])
+@pytest.mark.parametrize("name", ["CartPole-v1", "FrozenLake-v1"])
+def test_vector_environments_show_what_single_ones_do(kind: Any, name: str) -> None:
+    makers: list[Callable[[], Any]] = [lambda: wrap(name, horizon=15, flat=True)] * 2
+    many, single = kind(makers), [make() for make in makers]
+    try:
+        shown, _ = many.reset(seed=[3, 4])
+        np.testing.assert_array_equal(
+            shown, [env.reset(seed=seed)[0] for env, seed in zip(single, (3, 4), strict=True)]
+        )
+        actions = many.action_space.sample()
+        shown, rewards, _, _, info = many.step(actions)
+        steps = [env.step(action) for env, action in zip(single, actions, strict=True)]
+        np.testing.assert_array_equal(shown, [step[0] for step in steps])
+        assert rewards.tolist() == [step[1] for step in steps]
+        assert list(info["label"]) == [step[4]["label"] for step in steps]
+        assert list(info["machine_state"]) == [step[4]["machine_state"] for step in steps]
+        for _ in range(40):
+            many.step(many.action_space.sample())
+    finally:
+        many.close()
+
+
+# How the machine's state is shown
+
+
+def test_a_vector_has_a_place_for_each_machine_state_and_one_for_the_step() -> None:
+    env = MachineWrapper(Always(Box(0.0, 1.0, (2,))), event, patterns_machine(), 4, flat=True, show_step=True)
+    first, _ = env.reset(seed=0)
+    second, *_ = env.step(1)
+    assert env.observation_space.shape == (2 + 3 + 1,)
+    assert first[2:].tolist() == [1.0, 0.0, 0.0, 0.0]
+    assert second[2:].tolist() == [0.0, 1.0, 0.0, 0.25]
+    np.testing.assert_array_equal(env.layout.with_machine_state(second, 2), [*second[:2], 0.0, 0.0, 1.0, 0.25])
+
+
+def test_a_number_counts_steps_machine_states_and_observations() -> None:
+    env = MachineWrapper(Always(Discrete(1, start=5)), event, patterns_machine(), 4, flat=True, show_step=True)
+    assert env.observation_space == Discrete(3 * 5)
+    assert [env.reset(seed=0)[0], env.step(1)[0], env.step(0)[0]] == [0, 1 * 3 + 1, 2 * 3 + 1]
+    assert env.layout.with_machine_state(np.int64(7), 2) == 8
+
+
+def test_a_dictionary_keeps_its_own_entries() -> None:
+    inner = Dict({"a": Discrete(2), "b": Discrete(2)})
+    env = MachineWrapper(Always(inner), event, patterns_machine(), 4, show_step=True)
+    assert set(env.observation_space.spaces) == {"a", "b", "machine_state", "step"}
+    shown, _ = env.reset(seed=0)
+    assert env.layout.with_machine_state(shown, 2) == {**shown, "machine_state": 2}
+    taken = Dict({"machine_state": Discrete(2)})
+    with pytest.raises(ModelError, match="already have an entry 'machine_state'; rename"):
+        MachineWrapper(Always(taken), event, patterns_machine())
+
+
+def patterns_machine() -> RewardMachine:
+    """Return a machine of three states: two events, one after the other."""
+    return MachineBuilder("a").edge("a", "event", "b").edge("b", "event", "c", reward=1.0).build()
+
+
+# What is paid, and when an episode ends
+
+
+def test_moves_and_rewards_have_the_law_of_the_machine() -> None:
+    """χ² over all rows, error level 10⁻³ had the seed not been fixed."""
+    law = Reward((0.0, 2.0), (0.25, 0.75))
+    built = MachineBuilder("a").edge("a", "event", "b", probability=0.3, reward=law)
+    machine = built.edge("a", "event", "a", probability=0.7).edge("b", "event", "a", reward=-1.0).build()
+    env = MachineWrapper(Always(Discrete(2)), event, machine)
+    env.reset(seed=11)
+    counts: Counter[Any] = Counter()
+    for _ in range(6_000):
+        before = env.machine_state
+        _, reward, *_ = env.step(1)
+        counts[before, env.machine_state, reward] += 1
+    visits = sum(count for (before, _, _), count in counts.items() if before == 0)
+    expected = {(0, 0, 0.0): 0.7 * visits, (0, 1, 0.0): 0.3 * 0.25 * visits, (0, 1, 2.0): 0.3 * 0.75 * visits}
+    assert set(counts) == {*expected, (1, 0, -1.0)}
+    statistic = sum((counts[row] - mean) ** 2 / mean for row, mean in expected.items())
+    assert statistic < chi2.isf(1e-3, 2)
+
+
+def test_rewards_are_the_machines_or_the_sum() -> None:
+    for add, paid in ((False, [0.0, 1.0]), (True, [0.25, 1.25])):
+        env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), add_reward=add)
+        env.reset(seed=0)
+        assert [env.step(1)[1], env.step(1)[1]] == paid
+        assert env.step(1)[4]["own"] == 1
+
+
+def test_an_episode_ends_early_where_nothing_more_can_be_paid_if_that_is_wanted() -> None:
+    for early in (False, True):
+        env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), end_early=early)
+        env.reset(seed=0)
+        assert [env.step(1)[2], env.step(1)[2]] == [False, early]
+
+
+def test_an_episode_is_truncated_at_the_horizon() -> None:
+    env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), horizon=3)
+    for _ in range(2):
+        env.reset(seed=0)
+        assert [env.step(1)[2:4] for _ in range(3)] == [(False, False), (False, False), (False, True)]
+
+
+def test_the_machine_halts_when_the_episode_has_ended() -> None:
+    always = MachineBuilder("a").edge("a", "event | !event", "a", reward=1.0).build()
+    env = MachineWrapper(Always(Discrete(2), length=2), event, always)
+    env.reset(seed=0)
+    steps = [env.step(1) for _ in range(4)]
+    assert [step[1] for step in steps] == [1.0, 1.0, 0.0, 0.0]
+    assert [step[4]["label"] for step in steps] == [("event",), ("event",), (), ()]
+
+
+@pytest.mark.parametrize(
+    ("machine", "settled"),
+    [
+        (patterns_machine(), {"c"}),
+        (MachineBuilder("a").edge("a", "x", "b").edge("b", "y", "a").build(), {"a", "b"}),
+        (MachineBuilder("a").edge("a", "x", "b", reward=-0.1).edge("b", "y", "a").build(), set()),
+        (MachineBuilder("a").edge("a", "x", "b", reward=Reward((-1.0, 1.0), (0.5, 0.5))).build(), {"b"}),
+        (MachineBuilder("a").edge("a", "x", "b", reward=Reward.uniform(-1.0, 1.0)).build(), {"b"}),
+        (MachineBuilder("a").edge("a", "x", "b", probability=0.5).edge("a", "x", "c", probability=0.5)
+         .edge("c", "x", "c", reward=1.0).build(), {"b"}),
+    ],
+)  # fmt: skip
+def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
+    assert {machine.states[m] for m in settled_states(machine)} == settled
+
+
+def test_settled_states_of_formulas_are_those_in_which_all_is_decided() -> None:
+    machine = RewardMachine.from_ltlf("!bad U goal")
+    settled = settled_states(machine)
+    assert set(range(machine.num_states)) - settled == {machine.index[machine.initial]}
+
+
+# Records
+
+
+def test_episodes_are_recorded_in_a_list_and_in_a_file(tmp_path: Path) -> None:
+    kept: list[Any] = []
+    for record in (kept, tmp_path / "traces.jsonl"):
+        env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), horizon=3, record=record)
+        for actions in ((1, 0, 1), (0, 1)):  # the second is broken off
+            env.reset(seed=0)
+            for action in actions:
+                env.step(action)
+        env.close()
+    expected = [[[["event"], 0.0], [[], 0.0], [["event"], 1.0]], [[[], 0.0], [["event"], 0.0]]]
+    assert kept == expected
+    lines = (tmp_path / "traces.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == expected
+    assert lines[1] == '[[[], 0.0], [["event"], 0.0]]'
+
+
+def test_a_black_box_records_what_its_runs_earned(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    env = Always(Discrete(2), length=3)
+    box = BlackBox(env, event, patterns_machine(), 5, record=path)
+    run = simulate(box, learners.make("headroom"), 20, 0)
+    episodes = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [len(episode) for episode in episodes] == [3] * 20  # without the steps after the end
+    assert [sum(reward for _, reward in episode) for episode in episodes] == run.returns.tolist()
+    machine = patterns_machine()
+    for episode in episodes:
+        assert machine.expected_rewards([label for label, _ in episode]).tolist() == [reward for _, reward in episode]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("label", "message"),
+    [
+        (
+            {"evnt"},
+            r"has the proposition 'evnt', which is not one of the machine's \(did you mean 'event'\?\); machine\.over",
+        ),
+        ("event", r"is 'event'; expected a set of proposition names"),
+        (None, r"is None; expected a set"),
+    ],
+)
+def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None:
+    env = MachineWrapper(Always(Box(0.0, 1.0, (50, 50, 3))), lambda o, a, z, info: label, patterns_machine())
+    env.reset(seed=0)
+    with pytest.raises(ModelError, match=message) as caught:
+        env.step(0)
+    assert len(str(caught.value)) < 400  # large observations are cut short
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"horizon": 0}, ModelError, r"horizon=0; expected a whole number"),
+        ({"show_step": True}, ParameterError, r"without a horizon; give horizon="),
+        ({"add_reward": True, "end_early": True}, ParameterError, r"end_early with add_reward"),
+        ({"flat": True}, ModelError, r"flat=True, .*FlattenObservation"),
+        ({"record": 3}, ParameterError, r"record=3; expected the path of a file, or a list"),
+        ({"record": "no/such/folder/x.jsonl"}, FileError, r"folder does not exist"),
+    ],
+)
+def test_wrong_options_are_refused(options: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        MachineWrapper(Always(Box(0.0, 1.0, (2, 2))), event, patterns_machine(), **options)
+    with pytest.raises(ModelError, match=r"labels=3; expected a function"):
+        MachineWrapper(Always(Discrete(2)), 3, patterns_machine())  # type: ignore[arg-type]
+
+
+# Learning in any of them
+
+
+def test_a_minigrid_environment_is_learned_by_its_view() -> None:
+    """Turning to the left of the map and back to the right takes four turns; random play seldom makes them."""
+    env = gymnasium.make("MiniGrid-Empty-5x5-v0")
+    machine = MachineBuilder("a").edge("a", "left", "b").edge("b", "right", "c", reward=1.0).build()
+    box = BlackBox(
+        env, grid, machine, 6, encode=lambda o: (int(o["direction"]), o["image"].tobytes()), num_observations=100
+    )
+    run = simulate(box, learners.make("headroom"), 300, 0)
+    assert run.returns[-50:].mean() > 0.9
