@@ -43,11 +43,12 @@ DEEP_PINS ?= constraints/deep.txt
 $(DEEP)/installed: pyproject.toml $(PINS) $(DEEP_PINS)
 	$(PYTHON) -m venv $(DEEP)
 	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
-		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep]' pytest hypothesis
+		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' pytest hypothesis
 	@touch $@
 
 test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
+	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k deep
 
 # Build the documentation site in results/site, its tutorials run; a warning is an error.
 docs: $(VENV)/installed

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import praemia
 
-HORIZON = 40
+HORIZON = 30
 
 
 class Cells(gymnasium.Env[Any, Any]):
@@ -52,25 +52,25 @@ def cell_labels(task: praemia.Task) -> Any:
 
 
 class Square(gymnasium.Env[Any, Any]):
-    """A point in the square [−1, 1]²; an action pushes it by up to 0.2 along each axis, with some noise."""
+    """A point in the square [−1, 1]²; an action pushes it by up to 0.4 along each axis, with some noise."""
 
     observation_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
     action_space = spaces.Box(-1.0, 1.0, (2,), np.float32)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         super().reset(seed=seed)
-        self._at = np.array([-0.8, -0.8], dtype=np.float32)
+        self._at = np.array([-0.6, -0.6], dtype=np.float32)
         return self._at.copy(), {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        push = 0.2 * np.clip(action, -1.0, 1.0) + self.np_random.normal(0.0, 0.02, 2)
+        push = 0.4 * np.clip(action, -1.0, 1.0) + self.np_random.normal(0.0, 0.02, 2)
         self._at = np.clip(self._at + push, -1.0, 1.0).astype(np.float32)
         return self._at.copy(), 0.0, False, False, {}
 
 
 def square_labels(o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> set[str]:
     """The item lies at the lower right, the delivery point at the upper right."""
-    if o_next[0] < 0.5 or abs(o_next[1]) < 0.5:
+    if o_next[0] < 0.4 or abs(o_next[1]) < 0.4:
         return set()
     return {"item"} if o_next[1] < 0.0 else {"delivery"}
 
@@ -85,6 +85,4 @@ def square(seed: int) -> praemia.MachineWrapper:
 
 def cells(task: praemia.Task) -> praemia.MachineWrapper:
     """Make a task's environment for learners that want vectors."""
-    return praemia.MachineWrapper(
-        Cells(task), cell_labels(task), task.machine, task.horizon, flat=True, end_early=True
-    )
+    return praemia.MachineWrapper(Cells(task), cell_labels(task), task.machine, task.horizon, flat=True, end_early=True)

@@ -50,6 +50,8 @@ def there_and_back() -> praemia.RewardMachine:
     )
 
 
-def line(*, ends_at: float = 2.0, horizon: int | None = 8, actions: Any = None, **options: Any) -> praemia.MachineWrapper:
+def line(
+    *, ends_at: float = 2.0, horizon: int | None = 8, actions: Any = None, **options: Any
+) -> praemia.MachineWrapper:
     """Make the line with the machine; options are those of the wrapper."""
     return praemia.MachineWrapper(Line(ends_at, actions), side, there_and_back(), horizon, **options)

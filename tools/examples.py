@@ -6,7 +6,15 @@ import inspect
 from importlib import import_module
 from typing import Any
 
-ROOMS = ("praemia", "praemia.envs", "praemia.learners", "praemia.exploration", "praemia.theory", "praemia.testing")
+ROOMS = (
+    "praemia",
+    "praemia.envs",
+    "praemia.learners",
+    "praemia.exploration",
+    "praemia.theory",
+    "praemia.testing",
+    "praemia.deep",
+)
 
 
 def public_names() -> dict[str, Any]:

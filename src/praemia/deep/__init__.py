@@ -29,8 +29,8 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
 
     Parameters
     ----------
-    env : a ``praemia.MachineWrapper`` or a ``praemia.envs.TaskEnv``, perhaps within other wrappers, or a vector environment of
-        stable-baselines3 made of such. Wrappers around it must leave the machine's state and the rewards as they are.
+    env : a ``praemia.MachineWrapper`` or a ``praemia.envs.TaskEnv``, perhaps within other wrappers, or a vector
+        environment of stable-baselines3 made of such. Wrappers around it must leave observations and rewards alone.
     seed : of the machine's moves in steps that did not happen. They have a generator of their own.
 
     Examples

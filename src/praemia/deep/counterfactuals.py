@@ -50,7 +50,7 @@ class Counterfactuals:
         self._sources = [m for m in range(view.machine.num_states) if m not in view.settled]
 
     def of(self, shown: Any, next_shown: Any, info: dict[str, Any]) -> list[ImaginedStep]:
-        """Return the step from ``shown`` to ``next_shown`` in all other machine states, from what ``info`` says of it."""
+        """Return the step from ``shown`` to ``next_shown``, of which ``info`` tells, in all other machine states."""
         layout, outside = self.view.layout, info["environment"]
         label = frozenset(info["label"])
         truncated = outside["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out

@@ -61,7 +61,9 @@ class CounterfactualReplayBuffer(ReplayBuffer):
         imagined = [
             self.counterfactuals.of(one(obs, number), one(next_obs, number), info) for number, info in enumerate(infos)
         ]
-        super().add(obs, next_obs, action, reward, done, infos)  # changes shapes within dictionaries, so it comes second
+        super().add(
+            obs, next_obs, action, reward, done, infos
+        )  # changes shapes within dictionaries, so it comes second
         for steps in zip(*imagined, strict=True):
             self._add_imagined(steps, action)
 
@@ -98,11 +100,11 @@ def stack(observations: list[Any]) -> Any:
 def require_in_view(space: spaces.Space[Any], view: MachineView) -> None:
     """Check that a learner sees the machine's state where the environment shows it."""
     if isinstance(space, spaces.Dict) and isinstance(view.layout.space, spaces.Dict):
-        space, expected = space.get(MACHINE_STATE), view.layout.space[MACHINE_STATE]
+        seen, expected = space.get(MACHINE_STATE), view.layout.space[MACHINE_STATE]
     else:
-        expected = view.layout.space
-    if space != expected:
+        seen, expected = space, view.layout.space
+    if seen != expected:
         raise ParameterError(
-            f"the learner sees {space} where the environment shows {expected}; a wrapper changes the observations: "
+            f"the learner sees {seen} where the environment shows {expected}; a wrapper changes the observations: "
             "apply it to the environment inside praemia.MachineWrapper"
         )
