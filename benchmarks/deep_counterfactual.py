@@ -56,7 +56,7 @@ FOR_SAC = {
     "learning_starts": 500,
     "batch_size": 64,
     "gamma": 0.95,
-    "train_freq": 2,
+    "train_freq": 4,
     "ent_coef": 0.005,
     "policy_kwargs": {"net_arch": [64, 64]},
 }
@@ -74,8 +74,8 @@ class Study:
 
 STUDIES = {
     "warehouse": Study("DQN, warehouse-5", (WITHOUT, WITH), 8_000, 0.7),
-    "square": Study("SAC, square", (WITHOUT, WITH), 4_000, 0.8),
-    "pycrm": Study("DQN, warehouse-5 without chance in its machine", (PYCRM, WITH), 5_000, 0.7),
+    "square": Study("SAC, square", (WITHOUT, WITH), 5_000, 0.8),
+    "pycrm": Study("DQN, warehouse-5 without chance in its machine", (PYCRM, WITH), 4_000, 0.7),
 }
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 import praemia
 
-HORIZON = 30
+HORIZON = 40
 
 
 class Cells(gymnasium.Env[Any, Any]):
@@ -69,15 +69,24 @@ class Square(gymnasium.Env[Any, Any]):
 
 
 def square_labels(o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> set[str]:
-    """The item lies at the lower right, the delivery point at the upper right."""
-    if o_next[0] < 0.4 or abs(o_next[1]) < 0.4:
+    """Label three of the corners: the item's at the lower right, the delivery point's above it, home at the upper left."""
+    corners = {(True, False): {"item"}, (True, True): {"delivery"}, (False, True): {"home"}}
+    if min(abs(o_next)) < 0.4:
         return set()
-    return {"item"} if o_next[1] < 0.0 else {"delivery"}
+    return corners.get((bool(o_next[0] > 0.0), bool(o_next[1] > 0.0)), set())
 
 
 def square(seed: int) -> praemia.MachineWrapper:
-    """Make the square with the warehouse's machine."""
-    machine = praemia.envs.warehouse().machine
+    """Make the square; the task is to fetch the item, to deliver it and to go home, which pays."""
+    machine = (
+        praemia.MachineBuilder("empty", propositions=("item", "delivery", "home"))
+        .edge("empty", "item", "loaded", probability=0.8)
+        .edge("empty", "item", "empty", probability=0.2)
+        .edge("loaded", "delivery", "delivered", probability=0.9)
+        .edge("loaded", "delivery", "loaded", probability=0.1)
+        .edge("delivered", "home", "done", reward=1)
+        .build()
+    )
     env = praemia.MachineWrapper(Square(), square_labels, machine, HORIZON, flat=True, end_early=True)
     env.reset(seed=seed)
     return env

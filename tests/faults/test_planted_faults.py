@@ -52,7 +52,7 @@ def test_a_fault_can_still_be_planted(fault: Fault) -> None:
 
 def test_there_are_faults_enough_and_none_twice() -> None:
     assert len({(fault.file, fault.text, fault.becomes) for fault in FAULTS}) == len(FAULTS) >= 25
-    assert {fault.file.partition("/")[0] for fault in FAULTS} == {"kernels", "simulation", "exploration"}
+    assert {fault.file.partition("/")[0] for fault in FAULTS} >= {"kernels", "simulation", "exploration"}
 
 
 @pytest.mark.slow
