@@ -22,8 +22,8 @@ from praemia.experiments.league import HEADROOM, UCRL2_B_BEST
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.statistics.stored_runs import collect, paired
-from praemia.statistics.tables import plain_text
 from praemia.statistics.verdicts import Question, together
+from praemia.text_tables import table_text
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
 RUNS, TRIALS, RESAMPLES = 400, 1000, 999
@@ -113,7 +113,7 @@ def main() -> None:
             rows.append((task, str(size), *alone, *(ratio_coverage(pool, picks, c) for c in (0.95, verdict))))
     print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of {HEADROOM},")
     print(f"and the ratio of {UCRL2_B_BEST.title} to it, seed by seed, by t on the log scale\n")
-    print(plain_text(header, rows), end="")
+    print(table_text(header, rows), end="")
 
 
 if __name__ == "__main__":

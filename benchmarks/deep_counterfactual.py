@@ -74,7 +74,7 @@ class Study:
 
 STUDIES = {
     "warehouse": Study("DQN, warehouse-5", (WITHOUT, WITH), 8_000, 0.7),
-    "square": Study("SAC, square", (WITHOUT, WITH), 5_000, 0.8),
+    "square": Study("SAC, square", (WITHOUT, WITH), 8_000, 0.8),
     "pycrm": Study("DQN, warehouse-5 without chance in its machine", (PYCRM, WITH), 4_000, 0.7),
 }
 

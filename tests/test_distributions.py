@@ -16,7 +16,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-DATA = {".css", ".js", ".pyi", ".typed"}
+DATA = {".css", ".j2", ".js", ".pyi", ".typed"}
 BUILD = "import sys, hatchling.build as build; print(getattr(build, sys.argv[1])(sys.argv[2]))"
 
 

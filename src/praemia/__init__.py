@@ -30,6 +30,7 @@ _HOMES = {
     "praemia.models.task": ("Task", "TaskSpec"),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
     "praemia.simulation": ("Run", "simulate"),
+    "praemia.statistics.frames": ("StoredRuns", "load_runs"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

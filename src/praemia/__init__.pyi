@@ -33,6 +33,7 @@ from praemia.models.rewards import Reward
 from praemia.models.task import Task, TaskSpec
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.simulation import Run, simulate
+from praemia.statistics.frames import StoredRuns, load_runs
 
 __version__: str
 
@@ -66,6 +67,7 @@ __all__ = [
     "Reward",
     "RewardMachine",
     "Run",
+    "StoredRuns",
     "Task",
     "TaskSpec",
     "TrajectoryReward",
@@ -74,6 +76,7 @@ __all__ = [
     "explore",
     "learners",
     "load_machine",
+    "load_runs",
     "load_task",
     "occupancy",
     "patterns",

@@ -1,7 +1,7 @@
-"""What long work is doing: whether something is being compiled, and how far each run in hand is.
+"""What workers are doing: how far each run in progress is, and whether anything is being compiled.
 
-Every worker has a place on a board of plain numbers in shared memory and writes only there, without locks: a worker
-that is killed leaves nothing behind that others would wait for. Whoever shows progress reads the board now and then.
+Each worker writes to its own place on a board, an array in shared memory, without locks: a worker that is killed
+cannot block the others. The progress display reads the board several times a second.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def places() -> list[Place]:
 
 @contextmanager
 def run_in_hand(name: str, num_episodes: int) -> Iterator[Callable[[int], None]]:
-    """Note on the board that a run is being done; give the function to tell the episodes played to."""
+    """Mark a run as in progress on the board; yield the function that reports how many episodes were played."""
     board, start = _Own.board, _Own.start
 
     def note(played: int) -> None:
@@ -65,7 +65,7 @@ def run_in_hand(name: str, num_episodes: int) -> Iterator[Callable[[int], None]]
 
 @contextmanager
 def shared_board(context: BaseContext, num_workers: int) -> Iterator[tuple[Any, ...]]:
-    """Show a board for worker processes; give the arguments of ``join_board``, which each of them calls first."""
+    """Make a board for worker processes; yield the arguments of ``join_board``, which each of them calls first."""
     board = context.RawArray("d", _SIZE * num_workers)
     _Own.shown = board
     try:
@@ -84,7 +84,7 @@ def join_board(board: Any, taken: Any) -> None:
 
 
 def watch_compiling() -> None:
-    """Have it noted on the board when Numba compiles something; what it finds in its cache does not count."""
+    """Note on the board whenever Numba compiles something; loading from its cache does not count."""
     from numba.core import event
 
     class Notes(event.Listener):

@@ -1,12 +1,12 @@
-"""How fast this machine is: what ``praemia bench`` and ``benchmarks/`` measure. Times are the least of several repeats.
+"""What ``praemia bench`` and ``benchmarks/`` measure. A time is the best of several repeats.
 
-``few`` labels: every tenth diagonal of the grid offers an item, those halfway between them a delivery point; four
-observations in five carry nothing. ``many``: 64 labels lie over the whole grid, and only one of them means nothing.
-``sparse`` τ: a step forward along the chain works w.p. 0.8. ``dense`` τ: a label that a machine state listens to may
-lead from it to any machine state. A step from one state of the chain to the next pays 1 every other time.
+The grid has ``few`` labels (every tenth diagonal has an item, those halfway between them a delivery point, and four
+observations in five nothing) or ``many`` (64 labels all over the grid, one of them empty). The machine is a chain. With
+``sparse`` τ, a step along it succeeds with probability 0.8; with ``dense`` τ, a label that a state reacts to may lead
+to any state. Every other step along the chain pays 1.
 
-Bytes are counted as in the STREAM benchmark: each array that is read or written counts once, and the line that a
-processor fetches before it overwrites it does not count, neither for the kernel nor for the copy it is compared with.
+Bytes are counted as in the STREAM benchmark: each array that is read or written counts once. A cache line that is
+fetched only to be overwritten does not count, neither for the kernel nor for the copy that it is compared with.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _ITEM, _DELIVERY = 1, 2
 
 @dataclass(frozen=True)
 class DiagonalLabels(Labelling):
-    """A label for each cell that is reached, by the number of its diagonal; the label's number in binary."""
+    """Label each cell by its diagonal; a label is a number, with a proposition for each binary digit."""
 
     side: int
     many: bool
@@ -77,7 +77,7 @@ def grid_task(side: int, num_machine_states: int, horizon: int, *, many: bool = 
 
 
 def chain(num_states: int, *, many: bool = False, dense: bool = False) -> RewardMachine:
-    """Make the machine: state i listens to one label in turn, or to a quarter of the many labels."""
+    """Make the machine: state i reacts to one label in turn, or to a quarter of the many labels."""
     guards = [parse_guard(" & ".join(name if bit else f"!{name}" for name, bit in _bits(n))) for n in range(64)]
     outcomes = _dense_outcomes if dense else _sparse_outcomes
     rules = []
@@ -111,7 +111,7 @@ def _label(number: int) -> Label:
     return frozenset(name for name, bit in _bits(number) if bit)
 
 
-ENOUGH = 1 << 62  # sums per step that are always worth sharing among threads
+ENOUGH = 1 << 62  # an amount of work per step that is always worth sharing among threads
 WARM_EPISODES = 2_000
 FIRST_CALL = """
 import time
@@ -129,7 +129,7 @@ def all_threads() -> int:
 
 
 def planning(task: Task, threads: int, repeats: int, bytes_per_second: float) -> dict[str, float]:
-    """Measure exact planning against the time that moving its bytes takes at least."""
+    """Measure exact planning, and compare it with the least time in which its bytes could be moved."""
     taken = seconds_of(lambda: solve(task, keep_values=False, threads=threads), repeats)
     best = min(taken)
     size = task.num_observations * task.num_machine_states * task.horizon
@@ -164,7 +164,7 @@ def steps_per_second(num_episodes: int = 400_000, repeats: int = 5) -> dict[str,
     """Measure playing a fixed policy in the 5 × 5 warehouse: drawing, moving, paying and counting, no plans."""
     task = envs.make("warehouse-5")
     part = num_episodes // repeats
-    player = learners.make("optimal")  # it plans once; whether a plan is due is found out all the same
+    player = learners.make("optimal")  # it plans once, but the loop still checks whether a plan is due
     world = TaskWorld(task, player, WARM_EPISODES + repeats * part, (0,), valued=False)
     run_loop(world, WARM_EPISODES)
     taken = seconds_of(lambda: run_loop(world, world.played + part), repeats)
@@ -205,7 +205,7 @@ def _first_call(environment: dict[str, str], learner: str) -> tuple[float, float
     return imported, first
 
 
-NUMBERS = 1 << 24  # 128 MiB an array: no cache holds it
+NUMBERS = 1 << 24  # 128 MiB per array: larger than any cache
 
 
 def seconds_of(function: Callable[[], object], repeats: int) -> list[float]:

@@ -12,7 +12,7 @@ from praemia.cli import COMMANDS, execute
 EVERY_OPTION = [
     (name, option)
     for name, (module, _) in COMMANDS.items()
-    for option in import_module(module).command.params
+    for option in getattr(import_module(module), f"{name}_command").params
     if isinstance(option, click.Option)
 ]
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.cli.progress import TimeLeft
+from praemia.cli import progress
+from praemia.cli.progress import CountProgress, TimeLeft
 
 TICK = 0.1
 
@@ -68,3 +69,13 @@ def test_it_is_said_in_a_fitting_unit(duration: int, text: str) -> None:
     for tick in range(1, 101):
         time_left.note(tick / 200, duration / 200, 1, 0)
     assert str(time_left) == text
+
+
+def test_counted_work_has_a_line_from_the_second_call_to_the_last_but_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "QUIET_SECONDS", 0.0)
+    report = CountProgress("draws")
+    for done in (1, 500, 2_000):
+        report(done, 2_000, " (reach item)")
+    assert capsys.readouterr().err == "500 of 2,000 draws (reach item)\n"

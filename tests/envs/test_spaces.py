@@ -270,6 +270,22 @@ def test_labels_see_more_than_what_is_encoded() -> None:
     assert run.returns[-50:].mean() == 1.0
 
 
+def test_what_is_encoded_can_be_explored_and_merges_only_if_it_is_numbered_alike() -> None:
+    encoded = box(encode=lambda o: ("place", o), num_observations=8)
+    data, other = (explore(encoded, episodes=300, method="uncertainty", seed=seed) for seed in (1, 2))
+    assert data.observation_name(0) == "('place', 0)"
+    assert data.observation_name(8) == "('place', 0) (ended)"
+    env = Ring()
+    optimum = solve(Task(envs.from_gymnasium(env, env.labels), machine(), 9)).value
+    assert abs(plan_from(data, machine()).value.value - optimum) < 0.1
+    assert data.observation_names != other.observation_names
+    with pytest.raises(ModelError, match="only data of one environment merges"):
+        data.merge(other)
+    whole = box(encode=lambda o: o, num_observations=8)
+    first, second = (explore(whole, episodes=80, method="uncertainty", seed=seed) for seed in (1, 2))
+    assert first.merge(second).num_episodes == 160
+
+
 @pytest.mark.parametrize("name", ["psrl", "ucrl2-rm-l", "ucrl2-rm-b"])
 def test_learners_that_ask_about_steps_not_taken_are_refused_on_what_is_encoded(name: str) -> None:
     encoded = box(encode=lambda o: o, num_observations=8)

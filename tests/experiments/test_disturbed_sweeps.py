@@ -41,7 +41,7 @@ def test_a_sweep_killed_again_and_again_ends_like_the_undisturbed_one(
         assert len(kept) >= reached
         assert kept.items() <= undisturbed.items(), "what a killed sweep leaves is whole"
     said = finish(start(experiment, store, "--jobs", "1"))
-    assert f"of {NUM_RUNS} runs are there already" in said
+    assert f"of {NUM_RUNS} runs are already stored" in said
     assert contents(store) == undisturbed
 
 
@@ -98,7 +98,7 @@ def test_a_damaged_run_is_reported_and_done_again(
     victims[2].write_bytes(sorted(store.glob("*/*/run-*.npz"))[-1].read_bytes())
     said = finish(start(experiment, store, "--jobs", "1"))
     assert all(str(victim) in said for victim in victims)
-    assert f"{NUM_RUNS - 3} of {NUM_RUNS} runs are there already" in said
+    assert f"{NUM_RUNS - 3} of {NUM_RUNS} runs are already stored" in said
     assert contents(store) == undisturbed
 
 

@@ -111,7 +111,7 @@ class Odd(Agent):
 @pytest.mark.parametrize(
     ("agent", "message"),
     [
-        (with_space(observation_space=Box(0.0, 1.0, (12,))), r"observation space is Box.*expected that of TaskEnv.*give a function"),
+        (with_space(observation_space=Box(0.0, 1.0, (12,))), r"space is Box.*that of TaskEnv.*give a function"),
         (with_space(observation_space=Discrete(M * O + 1)), r"observation space is Discrete\(28\).*Discrete\(27\)"),
         (with_space(action_space=Discrete(3)), r"action space is Discrete\(3\); expected the task's, Discrete\(5\)"),
         (Agent(table(1), TaskEnv(TASK), memory=(np.zeros(3),)), r"memory of its own.*exactly"),

@@ -1,7 +1,7 @@
 """The command ``praemia``: parse, call, print.
 
-Each command is a module of its own with a click command called ``command``, imported only when it is asked
-for, so that ``praemia --help`` answers at once. To add one, add a line to ``COMMANDS``.
+``praemia NAME`` is the click command ``NAME_command``. Its module is imported only when it is asked for, so that
+``praemia --help`` answers at once. To add a command, add a line to ``COMMANDS``.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ from praemia.errors import LearnerFailure, PraemiaError, PraemiaWarning, did_you
 
 COMMANDS = {
     "bench": ("praemia.cli.bench", "Measure how fast the package is on this machine."),
-    "bound": ("praemia.cli.bound", "Print what the theory promises on a task."),
-    "check": ("praemia.cli.check", "Check a task file or a machine file, and point at what seems odd."),
-    "convert": ("praemia.cli.convert", "Convert a machine or a task to another tool's format."),
-    "draw": ("praemia.cli.draw", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
-    "envs": ("praemia.cli.envs", "List the built-in environments, or show one."),
-    "experiment": ("praemia.cli.experiment", "Run your own experiment, from a file."),
-    "explore": ("praemia.cli.explore", "Explore a task without any reward; keep what was seen."),
-    "league": ("praemia.cli.league", "Run every learner on every task; print who is best."),
-    "learners": ("praemia.cli.learners", "List the learners with their parameters."),
-    "machine": ("praemia.cli.machine", "Make a machine from a formula or an expression; try it on a trace."),
+    "bound": ("praemia.cli.values", "Print the theoretical regret bounds for a task."),
+    "check": ("praemia.cli.files", "Check a task or machine file, and point out anything suspicious."),
+    "convert": ("praemia.cli.files", "Convert a machine or a task to another tool's format."),
+    "draw": ("praemia.cli.files", "Draw a machine as SVG, PNG, PDF, Graphviz or Mermaid."),
+    "envs": ("praemia.cli.lists", "List the built-in environments, or show one."),
+    "experiment": ("praemia.cli.run", "Run your own experiment, from a file."),
+    "explore": ("praemia.cli.explore", "Explore a task without any reward and save the data."),
+    "league": ("praemia.cli.league", "Run every learner on every task and rank them."),
+    "learners": ("praemia.cli.lists", "List the learners with their parameters."),
+    "machine": ("praemia.cli.machine", "Make a machine from a formula or a regular expression; try it on a trace."),
     "plan": ("praemia.cli.plan", "Plan for machines from explored data, with certificates."),
-    "report": ("praemia.cli.report", "Write the report and the figures of a folder of runs."),
-    "reproduce": ("praemia.cli.reproduce", "Run the paper's experiments and report what held."),
+    "report": ("praemia.cli.results", "Write a report with figures on a folder of runs."),
+    "reproduce": ("praemia.cli.reproduce", "Run the paper's experiments and report which claims held."),
     "results": ("praemia.cli.results", "List the runs in a folder, or export them."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
-    "solve": ("praemia.cli.solve", "Find the optimal value of a task."),
+    "solve": ("praemia.cli.values", "Find the optimal value of a task."),
     "tune": ("praemia.cli.tune", "Search for the exploration coefficients."),
 }
 
@@ -56,7 +56,7 @@ class LazyGroup(click.Group):
             if ctx.resilient_parsing:  # a shell asks for completions
                 return None
             ctx.fail(f"no such command {cmd_name!r}{did_you_mean(cmd_name, COMMANDS)}")
-        command: click.Command = import_module(COMMANDS[cmd_name][0]).command
+        command: click.Command = getattr(import_module(COMMANDS[cmd_name][0]), f"{cmd_name}_command")
         return command
 
     def resolve_command(
@@ -73,7 +73,7 @@ class LazyGroup(click.Group):
 
 
 def refuse_repeated(ctx: click.Context, arguments: list[str]) -> None:
-    """Refuse an option that is given twice and holds one value: the first would be forgotten without a word."""
+    """Refuse an option that takes one value and is given twice: click would silently drop the first."""
     command = ctx.command
     _, rest, given = command.make_parser(ctx).parse_args(list(arguments))
     for option in command.get_params(ctx):
@@ -97,7 +97,7 @@ def praemia(ctx: click.Context) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command and exit: 0, or 2 with one message on standard error; 1 if a learner from outside failed."""
+    """Run the command and exit: 0, or 2 with one message on standard error; 1 if a user's learner failed."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # A name that the terminal cannot show is no reason to fail.

@@ -16,13 +16,13 @@ NOISE = 0.2  # a median this far above the best time is shown beside it
 
 
 @click.command("bench")
-@click.option("--quick", is_flag=True, help="Smaller sizes, and no compiling: for a first look.")
+@click.option("--quick", is_flag=True, help="Smaller sizes and no compiling, for a first look.")
 @json_option
-def command(quick: bool, as_json: bool) -> None:
+def bench_command(quick: bool, as_json: bool) -> None:
     """Measure planning, playing, whole runs and compiling on this machine; takes about a minute.
 
-    A time is the least of several; where their median is far from it, both are shown: best … median. Differences
-    within such a range are noise.
+    A time is the best of several. Where the median is far from it, both are shown: best … median. Differences within
+    such a range are noise.
     """
     with compiling_notice():
         record = {name: _tell(f"{title} …", make) for name, title, make in _parts(quick)}
@@ -94,7 +94,7 @@ def _rows(plan: dict[str, Any]) -> list[tuple[str, ...]]:
 
 
 def between(best: float, median: float, form: str) -> str:
-    """Write the best of several measurements; where the median is far from it, both: the machine is busy."""
+    """Write the best of several measurements, and the median if it is far from it, as on a busy machine."""
     noisy = abs(median - best) > NOISE * best
     return " … ".join(form.format(value) for value in ((best, median) if noisy else (best,)))
 
@@ -104,7 +104,7 @@ def _between(times: dict[str, float], scale: float, form: str) -> str:
 
 
 def threads_compared(runs: list[dict[str, Any]]) -> str:
-    """Say whether several threads are faster than one, if that stands out from the noise."""
+    """Say whether several threads are faster than one, if the difference exceeds the noise."""
     if len(runs) < 2:
         return ""
     one, all_of_them = runs[0], runs[-1]

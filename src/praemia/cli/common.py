@@ -1,19 +1,24 @@
-"""What commands share: options, and what they print."""
+"""What commands share: options, shell completion, printing. It is imported for completion, so it must import fast."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from praemia.errors import ParameterError
+from praemia.text_tables import table_text
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+TASK_FILES = (".yaml", ".yml", ".json")
 
 
 def json_option(function: Function) -> Function:
@@ -32,7 +37,7 @@ def print_json(record: Mapping[str, Any]) -> None:
 
 
 def known(value: float) -> float | None:
-    """Return a number as JSON has it: null for what is not known or infinite."""
+    """Return a number for JSON: None, which becomes null, if it is NaN or infinite."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -44,23 +49,18 @@ def print_fields(fields: Mapping[str, object]) -> None:
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows in columns: the first to the left, numbers to the right."""
-    table = [tuple(header), *(tuple(row) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    for row in table:
-        first, *rest = (
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        click.echo("  ".join([first, *rest]).rstrip())
+    """Print a table on standard output."""
+    click.echo(table_text(header, rows), nl=False)
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
-    return click.option("--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs of each.")
+    return click.option(
+        "--runs", default=default, show_default=True, type=click.IntRange(1), help="Runs per learner and task."
+    )
 
 
 def read_episodes(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    """Read a number of episodes, which may be written as 10000, 10_000 or 1e4; None where it was left out."""
+    """Parse a number of episodes, written as 10000, 10_000 or 1e4; None if the option is left out."""
     from praemia.models.memory import MAX_EPISODES
 
     if text is None:
@@ -84,7 +84,7 @@ def episodes_option(default: int) -> Callable[[Function], Function]:
         show_default=True,
         metavar="INTEGER",
         callback=read_episodes,
-        help="Episodes of each run.",
+        help="Episodes per run.",
     )
 
 
@@ -99,17 +99,17 @@ def jobs_option(function: Function) -> Function:
 
 
 def policies_option(function: Function) -> Function:
-    """Add whether stored runs have their final policy: --no-policies, as the argument ``policies``."""
+    """Add the option --no-policies, as the argument ``policies``."""
     return click.option(
-        "--no-policies", "policies", flag_value=False, default=True, help="Keep runs without their final policies."
+        "--no-policies", "policies", flag_value=False, default=True, help="Store runs without their final policies."
     )(function)
 
 
 def engine_options(function: Function) -> Function:
-    """Add where work is done: --jobs, --engine, --shard."""
-    function = click.option("--shard", metavar="I/N", help="Do only every N-th run from the I-th on (array jobs).")(
-        function
-    )
+    """Add the options that say where runs are computed: --jobs, --engine, --shard."""
+    function = click.option(
+        "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
+    )(function)
     function = click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file.")(
         function
     )
@@ -121,7 +121,7 @@ def out_option(default: str | None, help: str) -> Callable[[Function], Function]
 
 
 def parse_shard(text: str | None) -> tuple[int, int]:
-    """Read ``i/n``; no text is the whole."""
+    """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
     first, slash, second = text.partition("/")
@@ -134,7 +134,7 @@ def parse_shard(text: str | None) -> tuple[int, int]:
 
 
 def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
-    """Read ``name=value`` pairs: numbers, true and false are what they look like, anything else is text."""
+    """Parse ``name=value`` pairs; numbers, true and false are converted, anything else is text."""
     from praemia.files.source import parse_scalar
 
     parameters = {}
@@ -147,3 +147,33 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
             raise ParameterError(f"--set {key} is given twice")
         parameters[key] = parse_scalar(value.strip())
     return parameters
+
+
+def complete_tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer built-in tasks, and task files."""
+    from praemia.envs.registry import names
+
+    return _offer(names(), TASK_FILES, incomplete)
+
+
+def complete_environments(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer built-in tasks."""
+    from praemia.envs.registry import names
+
+    return _offer(names(), (), incomplete)
+
+
+def complete_learners(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Offer the learners by name, and Python files that may hold one."""
+    from praemia.learners.registry import names
+
+    return _offer(names(), (".py",), incomplete)
+
+
+def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> list[CompletionItem]:
+    """Offer the names and files that start with what was typed; if there are none, let the shell look for files."""
+    from click.shell_completion import CompletionItem
+
+    files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
+    found = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
+    return found or ([CompletionItem(incomplete, type="file")] if suffixes else [])

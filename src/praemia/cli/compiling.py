@@ -1,4 +1,4 @@
-"""Tell the user why nothing moves: a learner is compiled before its first run, which takes seconds, once."""
+"""Say when code is being compiled: a learner's first run waits some seconds for it, once."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import click
 from praemia import activity
 
 TICK_SECONDS = 0.1
-QUIET_SECONDS = 0.5  # what is compiled faster than this is not worth a word
-BREAK_SECONDS = 5.0  # kernels are compiled one after another, with shorter breaks than this
+QUIET_SECONDS = 0.5  # shorter compilations are not mentioned
+BREAK_SECONDS = 5.0  # shorter breaks between kernels do not end the notice
 LINE_SECONDS = 15.0
 MESSAGE = "compiling, once"
 
 
 class Notice(Protocol):
-    """A place where it is said that something is being compiled."""
+    """Something that can show that code is being compiled."""
 
     def show(self, seconds: float) -> None: ...
 
@@ -30,7 +30,7 @@ class Notice(Protocol):
 
 @contextmanager
 def compiling_notice(notice: Notice | None = None) -> Iterator[None]:
-    """Say so while something is compiled: by default with a spinner on a terminal, and with one line elsewhere."""
+    """Say so while code is being compiled: by default with a spinner on a terminal, and with lines elsewhere."""
     activity.watch_compiling()
     shown = notice or (Spinner() if sys.stderr.isatty() else Line())
     began = last = -BREAK_SECONDS
@@ -53,10 +53,10 @@ def compiling_notice(notice: Notice | None = None) -> Iterator[None]:
 
 
 class Line:
-    """A line at first, and one now and then as long as it lasts."""
+    """A line when compiling starts, and another one every 15 seconds."""
 
     def __init__(self) -> None:
-        self._said: float | None = None  # the seconds when it was said last
+        self._said: float | None = None  # how long it had taken when the last line was printed
 
     def show(self, seconds: float) -> None:
         if self._said is None:
@@ -72,7 +72,7 @@ class Line:
 
 
 class Spinner:
-    """A spinner with the seconds, there only while something is compiled."""
+    """A spinner with the seconds, shown only while code is being compiled."""
 
     def __init__(self) -> None:
         self._status: Any = None
@@ -93,7 +93,7 @@ class Spinner:
 
 
 class Row:
-    """A row of a display that is there already."""
+    """A row of an existing progress display."""
 
     def __init__(self, bars: Any) -> None:
         self._bars = bars

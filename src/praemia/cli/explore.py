@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import json_option, print_json, read_episodes, seed_option
+from praemia.cli.common import complete_tasks, json_option, print_json, read_episodes, seed_option
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.completion import complete_tasks
-from praemia.cli.progress import QUIET_SECONDS
+from praemia.cli.progress import CountProgress
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -20,24 +19,6 @@ if TYPE_CHECKING:
 
 UNTIL_KEYS = ("until", "certify", "reached", "checks")
 NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough
-
-
-class EpisodeProgress:
-    """A line on standard error now and then, once the work has taken a while."""
-
-    def __init__(self) -> None:
-        self._began: float | None = None
-        self._first = 0
-
-    def __call__(self, done: int, total: int) -> None:
-        now = time.monotonic()
-        if self._began is None:
-            # The first stretch holds the time of compiling; the rate is that of the others.
-            self._began, self._last, self._first = now, now, done
-        elif now - self._last >= QUIET_SECONDS and self._first < done < total:
-            self._last = now
-            left = (now - self._began) / (done - self._first) * (total - done)
-            click.echo(f"{done:,} of {total:,} episodes, about {left:.0f} s left", err=True)
 
 
 @click.command("explore")
@@ -61,17 +42,17 @@ class EpisodeProgress:
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
 )
 @click.option("--scale", type=float, help="The method's exploration coefficient.  [default: 0.01]")
-@click.option("--keep-search", is_flag=True, help="Keep the episodes in which EULER searched, too.")
+@click.option("--keep-search", is_flag=True, help="Also keep the episodes in which EULER searched.")
 @click.option(
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine fixed in advance; may be repeated."
 )
 @click.option("--until", type=float, help="Stop when the plan of every --machine loses less than this.")
 @click.option("--certify", help="What must be below --until: likely or proven.  [default: likely]")
-@click.option("--append", is_flag=True, help="Add to the data that is in the file already.")
+@click.option("--append", is_flag=True, help="Add to the data already in the file.")
 @seed_option
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, such as data.npz.")
 @json_option
-def command(
+def explore_command(
     task: str,
     episodes: int | None,
     policy_episodes: int,
@@ -86,11 +67,11 @@ def command(
     out: Path,
     as_json: bool,
 ) -> int:
-    """Explore TASK without looking at any reward and write what was seen to a file.
+    """Explore TASK without using any reward, and save the data to a file.
 
     Machines named with --machine are recorded in the file before the first episode: certificates for them are tighter.
     With --until, exploration ends when their plans lose little enough; if the episodes run out first, the data is
-    written all the same and the exit status is 1.
+    still written and the exit status is 1.
 
     \b
     praemia explore warehouse-5 --episodes 10000 --out data.npz
@@ -126,7 +107,7 @@ def command(
             machines=fixed,
             until=until,
             certify=certify,
-            on_progress=EpisodeProgress(),
+            on_progress=CountProgress("episodes"),
             on_check=lambda check: click.echo(_check_line(check, until, certify or "likely"), err=True),
         )
     dataset = found if before is None else before.merge(found)

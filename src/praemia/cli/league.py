@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    complete_learners,
+    complete_tasks,
     engine_options,
     episodes_option,
     json_option,
@@ -19,7 +21,6 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.completion import complete_learners, complete_tasks
 
 if TYPE_CHECKING:
     from praemia.statistics.standings import Board, Standing
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="TASK",
     shell_complete=complete_tasks,
-    help="A task or a task file, may be repeated; all of the league's.",
+    help="A built-in task or a task file; may be repeated.  [default: all of the league's]",
 )
 @click.option(
     "--learner",
@@ -41,16 +42,16 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME",
     shell_complete=complete_learners,
-    help="A learner, or file.py:Class, may be repeated; all that plan.",
+    help="A learner, or file.py:Class; may be repeated.  [default: all that plan]",
 )
 @runs_option(16)
 @episodes_option(10_000)
 @seed_option
 @engine_options
-@out_option("results-league", "Where runs, report and figures go; runs that are there are not done again.")
+@out_option("results-league", "Folder for runs, report and figures; stored runs are not repeated.")
 @policies_option
 @json_option
-def command(
+def league_command(
     tasks: tuple[str, ...],
     learners: tuple[str, ...],
     runs: int,
@@ -70,7 +71,7 @@ def command(
     \b
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
     """
-    from praemia.cli.sweep import Where, sweep, told
+    from praemia.cli.sweep import Where, report_failures, sweep
     from praemia.experiments.league import league
     from praemia.report.league_page import league_text
     from praemia.report.page import publish_studies
@@ -84,7 +85,7 @@ def command(
     studies, damaged = gather(store, [chosen])
     board = Board.of(studies[0].settings if studies else {})
     if shard is not None or not board.learners:
-        return told(failures)
+        return report_failures(failures)
     table, claims = standings(board), check_league(studies[0])
     if as_json:
         print_json(_as_data(board, table, claims))
@@ -95,7 +96,7 @@ def command(
     if not as_json:
         click.echo(f"the report is {out / 'report.html'}, the figures are in {out / 'figures'}")
         click.echo("\n".join(verdict_lines(claims)), nl=bool(claims))
-    return told(failures)
+    return report_failures(failures)
 
 
 def _as_data(board: Board, table: list[Standing], claims: list[Claim]) -> dict[str, Any]:

@@ -24,15 +24,17 @@ MOST_SHOWN = 30
     type=click.Choice(("first", "each", "end")),
     default="first",
     show_default=True,
-    help="When the first trace so far satisfies it, at each step that does, or by what the whole episode is.",
+    help="When to pay: the first time the trace so far satisfies it, each time, or by the whole episode.",
 )
-@click.option("--reward", type=float, default=1.0, show_default=True, help="What is paid.")
+@click.option("--reward", type=float, default=1.0, show_default=True, help="The amount paid.")
 @click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the machine to this file.")
 @click.option("--draw", type=click.Path(path_type=Path), help="Draw it into this file: .svg .png .pdf .dot .mmd")
 @click.option("--trace", help="Try it on a trace: steps separated by ';', such as \"item; ; delivery\".")
-@click.option("--max-states", type=click.IntRange(1), default=100_000, show_default=True, help="Refuse to grow larger.")
+@click.option(
+    "--max-states", type=click.IntRange(1), default=100_000, show_default=True, help="Give up on a larger machine."
+)
 @json_option
-def command(
+def machine_command(
     text: str,
     regex: bool,
     pay: str,
@@ -45,7 +47,7 @@ def command(
 ) -> None:
     """Make the smallest machine that pays for FORMULA, such as "F(item & X F delivery)".
 
-    Without options the machine is shown. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
+    Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
     from praemia.models.from_formulas import accept, growth_limits, paying_machine
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import json_option, print_json, print_table, seed_option
+from praemia.cli.common import complete_tasks, json_option, known, print_json, print_table, seed_option
 from praemia.cli.compiling import compiling_notice
-from praemia.cli.completion import complete_tasks
-from praemia.cli.progress import DrawProgress
+from praemia.cli.progress import CountProgress
 
 if TYPE_CHECKING:
     from praemia.exploration.what_if import Row
@@ -25,15 +25,19 @@ EXCEEDS = "*"
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine or task file; may be repeated."
 )
 @click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
-@click.option("--horizon", type=click.IntRange(1), help="Steps of an episode; the data's own by default.")
-@click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the certificates may fail this often.")
-@click.option("--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data.")
+@click.option("--horizon", type=click.IntRange(1), help="Steps per episode; by default as in the data.")
+@click.option(
+    "--failure-prob", default=0.05, show_default=True, help="ρ: the probability with which the certificates may fail."
+)
+@click.option(
+    "--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data was collected."
+)
 @click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
 @seed_option
 @click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
 @json_option
-def command(
+def plan_command(
     data: Path,
     machines: tuple[str, ...],
     task: str | None,
@@ -49,7 +53,7 @@ def command(
     """Plan for machines from DATA, a file that ``praemia explore`` wrote, and bound what each plan can lose.
 
     Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates are
-    proven: they hold together with probability 1 − ρ, for whatever machines. They are tighter for machines that the
+    proven: they hold together with probability 1 − ρ, whatever the machines. They are tighter for machines that the
     data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
     with probability 0.95 under the posterior a plan loses at most this.
     """
@@ -76,7 +80,7 @@ def command(
             fixed_in_advance=fixed_in_advance,
             draws=draws,
             seed=seed,
-            on_progress=DrawProgress(len(family)),
+            on_progress=_draw_progress(len(family)),
         )
     if out is not None:
         _save_policy(rows[0], out)
@@ -91,18 +95,29 @@ def command(
             click.echo(f"wrote {path}", err=True)
 
 
+def _draw_progress(num_machines: int) -> Callable[[str], Callable[[int, int], None]]:
+    """Return what to call with the name of each machine in turn; that gives what to call with its draws."""
+    progress, machines_before = CountProgress("draws"), count()
+
+    def start(machine: str) -> Callable[[int, int], None]:
+        before = next(machines_before)
+        return lambda done, total: progress(before * total + done, num_machines * total, f" ({machine})")
+
+    return start
+
+
 def _print(rows: list[Row]) -> None:
     from praemia.exploration.what_if import SAYS_LITTLE
 
     click.echo(f"{rows[0].plan.dataset.coverage()}\n")
-    known = rows[0].optimum is not None
+    is_truth_known = rows[0].optimum is not None
     header = (
         "machine",
         "value in p̂",
         "proven: loses ≤",
         "likely: loses ≤",
         "of at most",
-        *(("optimum", "true value", "loss") if known else ()),
+        *(("optimum", "true value", "loss") if is_truth_known else ()),
     )
     table = [_cells(row) for row in rows]
     print_table(header, table)
@@ -134,7 +149,7 @@ def _record(row: Row) -> dict[str, Any]:
     record: dict[str, Any] = {
         "machine": row.name,
         "value": row.plan.value.value,
-        "alpha": _number(row.plan.alpha),
+        "alpha": known(row.plan.alpha),
         "certificate": {
             "bound": certificate.bound,
             "largest": certificate.largest,
@@ -142,9 +157,9 @@ def _record(row: Row) -> dict[str, Any]:
             "exceeds_value": row.exceeds_value(certificate.bound),
             "failure_prob": certificate.failure_prob,
             "holds_for": certificate.holds_for,
-            "optimistic": _number(certificate.optimistic),
-            "pessimistic": _number(certificate.pessimistic),
-            "simulation": _number(certificate.simulation),
+            "optimistic": known(certificate.optimistic),
+            "pessimistic": known(certificate.pessimistic),
+            "simulation": known(certificate.simulation),
         },
         "likely_loss": _likely_record(row),
         "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
@@ -165,15 +180,11 @@ def _likely_record(row: Row) -> dict[str, Any] | None:
         "exceeds_value": row.exceeds_value(row.likely.loss),
         "draws": row.likely.draws,
         "seed": row.likely.seed,
-        "monte_carlo": [_number(end) for end in row.likely.monte_carlo],
+        "monte_carlo": [known(end) for end in row.likely.monte_carlo],
         "mean": row.likely.mean,
         "labels_drawn": row.likely.labels_drawn,
         "never_seen": list(row.likely.never_seen),
     }
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _save_policy(row: Row, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Progress on standard error: live lines on a terminal, plain lines elsewhere, and the time left."""
+"""Progress on standard error: live bars on a terminal, plain lines elsewhere, with the time left."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -19,17 +19,16 @@ if TYPE_CHECKING:
     from praemia.experiments.settings import Job
 
 
-ENOUGH_SECONDS = 1.0  # of work, before anything can be said
-ENOUGH_WORK = (
-    0.05  # the part of the work, if no run is finished yet: a run starts slowly, because it plans often at first
-)
-LATELY = 0.75  # the speed is that since this part of the time
+ENOUGH_SECONDS = 1.0  # of work before the first estimate
+# If no run is finished, this share of the work must be: a run starts slowly, because it plans often at first.
+ENOUGH_WORK = 0.05
+LATELY = 0.75  # the speed is measured over the last quarter of the time
 
 
 class TimeLeft:
-    """Estimate the time left of a number of runs, from how many are done, parts of runs included.
+    """Estimate the time left from how many runs are done, counting parts of runs.
 
-    The clock stands still while workers compile or load what is compiled.
+    The clock stops while workers compile, or load compiled code.
     """
 
     def __init__(self, total: float) -> None:
@@ -37,16 +36,16 @@ class TimeLeft:
         self._clock, self._work = [0.0], [0.0]
 
     def note(self, work: float, seconds: float, num_working: int, num_waiting: int) -> None:
-        """Note how much is done, and how many workers worked or waited in the seconds since the last note."""
+        """Record how much is done, and how many workers worked or waited in the seconds since the last record."""
         active = num_working + num_waiting
-        # Workers of a cluster tell nothing but their results; others that tell nothing are only being started.
+        # Workers of a cluster report nothing but results; local ones that report nothing are still starting.
         alone = 1.0 if work > 0 else 0.0
         passed = seconds * (num_working / active if active else alone)
         self._clock.append(self._clock[-1] + passed)
         self._work.append(work)
 
     def seconds(self) -> float | None:
-        """Return the time left in seconds; None while nothing can be said."""
+        """Return the time left in seconds; None while it is too early to tell."""
         now, work = self._clock[-1], self._work[-1]
         if now < ENOUGH_SECONDS or work < min(1.0, ENOUGH_WORK * self._total):
             return None
@@ -66,8 +65,8 @@ class TimeLeft:
         return f"about {minutes} min left" if minutes < 90 else f"about {left / 3600:.1f} h left"
 
 
-FIRST_SECONDS, PLAIN_SECONDS = 2.0, 5.0  # the first plain line comes after this, the others no more often than that
-QUIET_SECONDS = 2.0  # what takes less long needs no line
+FIRST_SECONDS, PLAIN_SECONDS = 2.0, 5.0  # until the first plain line, and between later ones
+QUIET_SECONDS = 2.0  # work that takes less prints no line
 
 
 class PlainProgress:
@@ -86,18 +85,18 @@ class PlainProgress:
         self._todo = len(todo)
         self._time_left = TimeLeft(self._todo)
         if len(todo) < len(jobs):
-            self._say(f"{len(jobs) - len(todo)} of {len(jobs)} runs are there already")
+            self._say(f"{len(jobs) - len(todo)} of {len(jobs)} runs are already stored")
 
     def done(self, job: Job) -> None:
         self._left[job.task.name] -= 1
 
     def damage(self, message: str) -> None:
-        self._say(f"warning: {message}; it is done again")
+        self._say(f"warning: {message}; this run is repeated")
 
     def tick(self) -> None:
         """Look at what the workers are doing, and show it."""
         now, places = time.monotonic(), activity.places()
-        shares = dict.fromkeys(self._total, 0.0)  # of the runs in hand, added up for each task
+        shares = dict.fromkeys(self._total, 0.0)  # of the runs in progress, added up for each task
         for place in places:
             if place.name in self._names:
                 shares[self._names[place.name]] += place.share
@@ -155,29 +154,32 @@ class LiveProgress(PlainProgress):
         self._bars.console.print(line, markup=False, highlight=False)
 
 
-class DrawProgress:
-    """A line now and then about draws from the posterior, machine by machine."""
+class CountProgress:
+    """A line now and then for work that counts something: how many are done, and the time left."""
 
-    def __init__(self, num_machines: int) -> None:
-        self._last = time.monotonic()
-        self._number, self._num_machines = 0, num_machines
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._time_left: TimeLeft | None = None
+        self._first, self._last, self._next_line = 0, 0.0, 0.0
 
-    def __call__(self, machine: str) -> Callable[[int, int], None]:
-        self._number += 1
-
-        def report(done: int, total: int) -> None:
-            now = time.monotonic()
-            if now - self._last >= QUIET_SECONDS:
-                self._last = now
-                place = f"machine {self._number} of {self._num_machines}"
-                click.echo(f"{place} ({machine}): {done:,} of {total:,} draws", err=True)
-
-        return report
+    def __call__(self, done: int, total: int, about: str = "") -> None:
+        """Note that some of all are done; ``about`` names the part of the work in hand."""
+        now = time.monotonic()
+        if self._time_left is None:  # what came before includes compiling, which says nothing about the speed
+            self._time_left = TimeLeft(total - done)
+            self._first, self._last, self._next_line = done, now, now + QUIET_SECONDS
+            return
+        self._time_left.note(done - self._first, now - self._last, 1, 0)
+        self._last = now
+        if now >= self._next_line and done < total:
+            self._next_line = now + QUIET_SECONDS
+            parts = (f"{done:,} of {total:,} {self._what}{about}", str(self._time_left))
+            click.echo(", ".join(filter(None, parts)), err=True)
 
 
 @contextmanager
 def job_progress() -> Iterator[PlainProgress]:
-    """Give something to report jobs to, fit for where standard error goes."""
+    """Yield the progress display that suits standard error: bars on a terminal, lines elsewhere."""
     if not sys.stderr.isatty():
         progress = PlainProgress()
         with compiling_notice(), ticking(progress.tick):

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
 @click.command("reproduce")
 @click.option("--only", multiple=True, metavar="NAME", help="An experiment or a setting; may be repeated.")
-@click.option("--decide", is_flag=True, help="Play on, up to 512 runs, where claims are not decided.")
+@click.option("--decide", is_flag=True, help="Add runs, up to 512 of each, until the claims are decided.")
 @runs_option(16)
 @episodes_option(10_000)
 @seed_option
 @engine_options
-@out_option("results", "Where runs, figures and report go; runs that are there are not done again.")
+@out_option("results", "Folder for runs, figures and report; stored runs are not repeated.")
 @policies_option
-def command(
+def reproduce_command(
     only: tuple[str, ...],
     decide: bool,
     runs: int,
@@ -44,30 +44,30 @@ def command(
 ) -> int:
     """Run the paper's experiments and the league, and write a report on what held.
 
-    A claim held, did not hold, or is not decided: too few runs, or too wide an interval. With --decide the learners
-    and tasks of claims that are not decided play 8, 16, 32 … 512 runs, until they are.
+    A claim held, did not hold, or is not decided: there are too few runs, or an interval is too wide. With --decide,
+    undecided claims get 8, 16, 32 … 512 runs of their learners and tasks, until they are decided.
 
-    Runs that are finished stay when this is stopped; running it again does what is missing.
+    Finished runs are kept when the command is interrupted; run it again to do the rest.
     """
-    from praemia.cli.sweep import Where, sweep, told
+    from praemia.cli.sweep import Where, num_stored, publish_report, report_failures, sweep
     from praemia.experiments.league import league
     from praemia.experiments.paper import experiments, select
 
     if decide and shard is not None:
-        raise ParameterError("--decide looks at all runs after each round; it does not go with --shard")
+        raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
     # A quarter of the runs: the league has many learners and tasks. `praemia league` has them all.
     contest = league(num_runs=max(1, runs // 4), num_episodes=episodes, seed=seed)
     chosen = select([*experiments(runs, episodes, seed), contest], only)
     where = Where(out, jobs, engine, shard, policies)
-    before = sum(1 for _ in out.glob("*/*/run-*.npz"))
+    before = num_stored(out)
     store, failures = sweep(chosen, where)
     if shard is not None or (failures and not store.files()):
-        return told(failures)
+        return report_failures(failures)
     found = _play_on(store, chosen, where, failures) if decide else _look(store, chosen)
     studies, damaged, claims = found
-    _publish(store, studies, damaged, fresh=len(store.files()) != before)
+    publish_report(studies, damaged, out, is_new=num_stored(out) != before)
     _print_verdicts(claims)
-    return told(failures)
+    return report_failures(failures)
 
 
 def _look(store: Store, catalogue: Sequence[Experiment]) -> tuple[list[Study], list[str], list[Claim]]:
@@ -81,9 +81,9 @@ def _look(store: Store, catalogue: Sequence[Experiment]) -> tuple[list[Study], l
 def _play_on(
     store: Store, catalogue: list[Experiment], where: Where, failures: list[Failure]
 ) -> tuple[list[Study], list[str], list[Claim]]:
-    """Add runs where claims are open, and look again, until no runs can decide any more; add to what failed."""
+    """Add runs for open claims and check them again, until more runs cannot help; add to ``failures``."""
     from praemia.cli.sweep import sweep
-    from praemia.statistics.deciding import further_runs
+    from praemia.statistics.comparisons import further_runs
 
     while True:
         studies, damaged, claims = _look(store, catalogue)
@@ -102,15 +102,6 @@ def _grown(experiment: Experiment, more: Sequence[Experiment]) -> Experiment:
     added = {s.name: s.num_runs for part in more if part.name == experiment.name for s in part.settings}
     settings = (replace(s, num_runs=max(s.num_runs, added.get(s.name, 0))) for s in experiment.settings)
     return replace(experiment, settings=tuple(settings))
-
-
-def _publish(store: Store, studies: Sequence[Study], damaged: Sequence[str], *, fresh: bool) -> None:
-    from praemia.report.page import publish_studies
-
-    figures = store.folder / "figures"
-    click.echo("writing the report", err=True)
-    publish_studies(studies, damaged, store.folder / "report.html", figures=fresh or not figures.is_dir())
-    click.echo(f"the report is {store.folder / 'report.html'}, the figures are in {figures}")
 
 
 def _print_verdicts(claims: Sequence[Claim]) -> None:

@@ -1,4 +1,4 @@
-"""``praemia results``: what a folder of runs holds."""
+"""``praemia results`` and ``praemia report``: what a folder of runs holds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import json_option, known, print_json, print_table
+from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Series
@@ -17,25 +18,31 @@ HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "95% low", "9
 
 @click.command("results")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write a row per run as CSV.")
-@click.option("--parquet", "parquet_file", type=click.Path(path_type=Path), help="Write a row per run as parquet.")
+@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write a row per run to a CSV file.")
+@click.option("--parquet", "parquet_file", type=click.Path(path_type=Path), help="The same as parquet.")
+@click.option("--curves", is_flag=True, help="Write a row per point where a run's regret bends, not per run.")
 @json_option
-def command(folder: Path, csv_file: Path | None, parquet_file: Path | None, as_json: bool) -> None:
+def results_command(
+    folder: Path, csv_file: Path | None, parquet_file: Path | None, curves: bool, as_json: bool
+) -> None:
     """List the runs in DIR: tasks, learners, how many runs, and the mean final exact regret with its 95 % interval.
 
     Damaged files are reported and left out.
     """
     from praemia.experiments.store import Store
-    from praemia.statistics.export import write_csv, write_parquet
+    from praemia.statistics.frames import curve_columns, run_columns, write_csv, write_parquet
     from praemia.statistics.stored_runs import group, read_all
 
+    if curves and csv_file is None and parquet_file is None:
+        raise ParameterError("--curves says what is written; give a file with --csv or --parquet")
     runs, damaged = read_all(Store.open(folder))
     members = group(runs)
     for message in damaged:
         click.echo(f"warning: {message}", err=True)
+    columns = curve_columns if curves else run_columns
     for write, file in ((write_csv, csv_file), (write_parquet, parquet_file)):
         if file is not None:
-            write(members, file)
+            write(columns(runs), file)
             click.echo(f"wrote {file}", err=True)
     entries = [_entry(series) for series in members]
     several = len({entry["streams"] for entry in entries}) > 1
@@ -79,3 +86,25 @@ def _line(entry: dict[str, Any], *, with_streams: bool) -> tuple[str, ...]:
     numbers = ("–" if entry[key] is None else f"{entry[key]:.2f}" for key in ("regret", "low", "high", "std"))
     seed = f"{entry['seed']} (streams {entry['streams']})" if with_streams else entry["seed"]
     return (entry["task"], entry["learner"], f"{entry['episodes']:,}", seed, str(entry["runs"]), *numbers)
+
+
+@click.command("report")
+@click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="The report; by default DIR/report.html.")
+@click.option("--figures/--no-figures", default=True, help="Draw the figures too, into a folder beside the report.")
+def report_command(folder: Path, out: Path | None, figures: bool) -> None:
+    """Write a report on the runs in DIR: what held, curves, tables, tasks, and how it was made.
+
+    The report is one file that needs no network. Figures are written as PNG and SVG.
+    """
+    from praemia.experiments.store import Store
+    from praemia.report.page import publish, write_report
+
+    store = Store.open(folder)
+    path = folder / "report.html" if out is None else out
+    if not figures:
+        write_report(store, None, path)
+        click.echo(f"the report is {path}")
+        return
+    written = publish(store, None, path)
+    click.echo(f"the report is {path}; {len(written) - 1} files of figures are in {path.parent / 'figures'}")

@@ -1,4 +1,4 @@
-"""``praemia run``: learners on a task, with their exact regret."""
+"""``praemia run`` and ``praemia experiment``: learners on tasks, with their exact regret."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    complete_learners,
+    complete_tasks,
+    engine_options,
     episodes_option,
     jobs_option,
     json_option,
@@ -21,7 +24,6 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.completion import complete_learners, complete_tasks
 from praemia.cli.progress import job_progress
 
 if TYPE_CHECKING:
@@ -45,16 +47,16 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
     help="A learner, or file.py:Class; may be repeated.",
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of every learner that has it."
+    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
 )
 @episodes_option(1000)
 @runs_option(4)
 @seed_option
 @jobs_option
-@out_option(None, "Keep the runs in this folder; runs that are there are not done again.")
+@out_option(None, "Store the runs in this folder; stored runs are not repeated.")
 @policies_option
 @json_option
-def command(
+def run_command(
     task: str,
     names: tuple[str, ...],
     settings: tuple[str, ...],
@@ -74,7 +76,7 @@ def command(
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     """
-    from praemia.cli.sweep import told
+    from praemia.cli.sweep import report_failures
     from praemia.experiments.experiment_file import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
@@ -90,8 +92,8 @@ def command(
     elif found:
         click.echo(f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n")
         _show(rows)
-        click.echo(f"\n{time.perf_counter() - began:.1f} s in all" + (f"; kept in {out}" if out else ""))
-    return told(failures)
+        click.echo(f"\n{time.perf_counter() - began:.1f} s in total" + (f"; kept in {out}" if out else ""))
+    return report_failures(failures)
 
 
 def _show(rows: list[dict[str, Any]]) -> None:
@@ -117,7 +119,7 @@ def _spread(value: float | None) -> str:
 def _perform(
     setting: Setting, jobs: int | None, out: Path | None, policies: bool
 ) -> tuple[list[Series], list[Failure]]:
-    """Do the runs, in a store if one is wanted and in memory if not; return them by learner, and what failed."""
+    """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
     from praemia.cli.sweep import advice_on_interrupt, stored
     from praemia.experiments.engines import default_jobs
     from praemia.experiments.runner import run_in_memory, run_into_store
@@ -151,3 +153,38 @@ def _row(series: Series) -> dict[str, Any]:
         "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,
     }
+
+
+@click.command("experiment")
+@click.argument("file", type=click.Path(path_type=Path))
+@engine_options
+@out_option(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
+@policies_option
+@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
+def experiment_command(
+    file: Path,
+    jobs: int | None,
+    engine: str | None,
+    shard: str | None,
+    out: Path | None,
+    policies: bool,
+    allow_code: bool,
+) -> int:
+    """Run the experiment that FILE describes and write a report.
+
+    \b
+    tasks: [warehouse-4, my-task.yaml]
+    learners:
+      - ucbvi-prm
+      - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+      - my_learner.py:MyLearner    # needs --allow-code
+    runs: 16          # of each learner on each task
+    episodes: 10000   # of each run
+    seed: 0           # random seed
+    """
+    from praemia.cli.sweep import Where, sweep_and_report
+    from praemia.experiments.experiment_file import load_experiment
+
+    experiment = load_experiment(file, allow_code=allow_code)
+    folder = out or Path(f"results-{experiment.name}")
+    return sweep_and_report([experiment], Where(folder, jobs, engine, shard, policies))

@@ -1,4 +1,4 @@
-"""What the commands that run experiments share: do what is missing, into a store, with progress."""
+"""What the commands that run experiments share: do the missing runs, with progress, and write the report."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Experiment, Job
     from praemia.experiments.store import Store
+    from praemia.statistics.stored_runs import Study
 
 
 @dataclass(frozen=True)
 class Where:
-    """Where runs are done and kept, as the options of several commands say."""
+    """Where runs are computed and stored: the options that several commands share."""
 
     out: Path
     jobs: int | None
@@ -34,36 +35,47 @@ class Where:
 
 
 def sweep_and_report(experiments: list[Experiment], where: Where) -> int:
-    """Run experiments into a store; then write the report, and the figures if there is anything new.
+    """Run experiments into a store and write the report; return the exit status.
 
-    A shard is only a part, so it writes no report. Return the exit status.
+    A shard is only a part, so it writes no report.
     """
-    from praemia.report.page import publish, write_report
+    from praemia.statistics.stored_runs import gather
 
-    before = sum(1 for _ in where.out.glob("*/*/run-*.npz"))
+    before = num_stored(where.out)
     store, failures = sweep(experiments, where)
-    after = len(store.files())
-    if where.shard is not None or (failures and after == 0):
-        return told(failures)
-    report = where.out / "report.html"
+    after = num_stored(where.out)
+    studies, damaged = gather(store, experiments) if where.shard is None else ([], [])
+    if studies:
+        publish_report(studies, damaged, where.out, is_new=after != before)
+    return report_failures(failures)
+
+
+def num_stored(folder: Path) -> int:
+    """Return how many runs are stored in a folder, which need not exist yet."""
+    from praemia.experiments.store import Store
+
+    return len(Store(folder).files())
+
+
+def publish_report(studies: list[Study], damaged: list[str], folder: Path, *, is_new: bool = True) -> None:
+    """Write the report, and the figures unless they are there and nothing is new; say where they are."""
+    from praemia.report.page import publish_studies
+
+    report, figures = folder / "report.html", folder / "figures"
     click.echo("writing the report", err=True)
     with compiling_notice():
-        if after == before and (where.out / "figures").is_dir():
-            write_report(store, experiments, report)
-        else:
-            publish(store, experiments, report)
-    click.echo(f"the report is {report}, the figures are in {where.out / 'figures'}")
-    return told(failures)
+        publish_studies(studies, damaged, report, figures=is_new or not figures.is_dir())
+    click.echo(f"the report is {report}, the figures are in {figures}")
 
 
 def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[Failure]]:
-    """Run experiments into a store; return it, and what failed."""
+    """Do the missing runs of some experiments; return the store and the failures."""
     from praemia.experiments.runner import run_into_store
     from praemia.experiments.store import Store
 
     part = parse_shard(where.shard)
     store = Store.create(where.out)
-    # Experiments share runs: each is done once.
+    # Experiments may share a run: it is done once.
     work = {store.path_of(job): job for experiment in experiments for job in experiment.jobs()}
     jobs = list(work.values())
     with advice_on_interrupt(lambda: stored(store, jobs)), job_progress() as progress:
@@ -81,7 +93,7 @@ def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[
 
 @contextmanager
 def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
-    """Have Ctrl-C say what to do next."""
+    """Make Ctrl-C say what to do next."""
     try:
         yield
     except KeyboardInterrupt:
@@ -89,13 +101,13 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
 
 
 def stored(store: Store, jobs: list[Job]) -> str:
-    """Say how many runs are kept, and that they need not be done again."""
+    """Say how many runs are stored; they are not repeated."""
     done = sum(map(store.has, jobs))
     return f"run again to go on: {done} of {plural(len(jobs), 'run')} are stored in {store.folder}"
 
 
-def told(failures: Iterable[Failure]) -> int:
-    """Tell which learners failed, each in one line; return the exit status."""
+def report_failures(failures: Iterable[Failure]) -> int:
+    """Print which learners failed, one line each; return the exit status."""
     counted = Counter((failure.message, failure.is_bad_plan) for failure in failures)
     for (message, _), count in counted.items():
         click.echo(f"error: {message}" + (f", in {count} runs" if count > 1 else ""), err=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    complete_learners,
     engine_options,
     episodes_option,
     json_option,
@@ -23,7 +24,6 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.completion import complete_learners
 from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,10 +48,10 @@ if TYPE_CHECKING:
 @episodes_option(10_000)
 @seed_option
 @engine_options
-@out_option("results-tuning", "Where the runs go; runs that are there are not done again.")
+@out_option("results-tuning", "Folder for the runs; stored runs are not repeated.")
 @policies_option
 @json_option
-def command(
+def tune_command(
     only: tuple[str, ...],
     names: tuple[str, ...],
     tries: tuple[str, ...],
@@ -65,15 +65,15 @@ def command(
     policies: bool,
     as_json: bool,
 ) -> int:
-    """Search for parameters: all combinations of the values to try, on the paper's tasks, by equal budgets.
+    """Search for parameters: all combinations of the values to try, on the paper's tasks, with equal budgets.
 
-    Without --learner these are the paper's candidates for the exploration coefficients, six for each learner. The
-    seeds are none of those that are reported, so that a parameter is never judged on the runs that chose it.
+    Without --learner, the paper's candidates for the exploration coefficients are tried, six for each learner. The
+    seeds differ from those of reported runs, so that a parameter is never judged on the runs that chose it.
 
     \b
     praemia tune --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1 --only warehouse-3
     """
-    from praemia.cli.sweep import Where, sweep, told
+    from praemia.cli.sweep import Where, report_failures, sweep
     from praemia.experiments.paper import select, tuning
     from praemia.statistics.stored_runs import collect
 
@@ -91,11 +91,11 @@ def command(
         print_json({"episodes": episodes, "runs": runs, "results": results})
     elif results:
         _show(results)
-    return told(failures)
+    return report_failures(failures)
 
 
 def parse_tries(items: tuple[str, ...]) -> dict[str, list[Any]]:
-    """Read ``name=v1,v2`` options: the values to try of each parameter."""
+    """Parse ``name=v1,v2`` options: the values to try for each parameter."""
     values: dict[str, list[Any]] = {}
     for item in items:
         name, equals, texts = item.partition("=")
@@ -130,9 +130,9 @@ def _entries(
     budget: Counter[str],
     failed: Mapping[tuple[str, str], set[str]],
 ) -> list[dict[str, Any]]:
-    """Return what each combination lost on average on a task, and the best.
+    """Return the mean regret of each combination on a task, and the best combination.
 
-    A combination that failed is told as failed; a learner some of whose runs are still to be done is left out.
+    A combination that failed is listed as failed; a learner with runs still to do is left out.
     """
     from praemia.statistics.intervals import mean_interval
 

@@ -12,8 +12,10 @@ import html
 import json
 import os
 import re
+import tempfile
 import textwrap
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -151,5 +153,30 @@ def _render(machine: RewardMachine, form: str, title: str | None) -> bytes:
         return str(graph.to_string()).encode()
     if form == "png":
         graph.graph_attr["dpi"] = "150"
-    drawn: bytes = graph.draw(format=form, prog="dot")
+    with _fontconfig_muted():
+        drawn: bytes = graph.draw(format=form, prog="dot")
     return drawn
+
+
+@contextmanager
+def _fontconfig_muted() -> Iterator[None]:
+    """Drop Fontconfig's warnings from standard error, and nothing else.
+
+    pygraphviz's wheel has an older Fontconfig than many systems. It complains, from C, about settings it does not know.
+    """
+    try:
+        stderr = os.dup(2)
+    except OSError:  # standard error is closed
+        yield
+        return
+    with tempfile.TemporaryFile() as written:
+        os.dup2(written.fileno(), 2)
+        try:
+            yield
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            written.seek(0)
+            for line in written:
+                if not line.startswith(b"Fontconfig warning"):
+                    os.write(2, line)

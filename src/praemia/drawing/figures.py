@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from praemia.drawing.style import GREY, INK, Look, looks, new_figure, tidy
 from praemia.statistics.intervals import mean_band, mean_interval
+from praemia.statistics.standings import Board, Standing
 from praemia.statistics.stored_runs import Series
-from praemia.statistics.tables import number
+from praemia.text_tables import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 NUM_POINTS = 300
 NUM_WINDOWS = 30
+RATIO_CUT = 30.0  # ratios above this are drawn at it
 LABEL_GAP = 0.062  # of a panel's height: room for a line of text
 
 Settings: TypeAlias = Mapping[str, Sequence[Series]]
@@ -119,6 +121,35 @@ def scaling_figure(settings: Settings, title: str, across: str, size: Callable[[
     return figure
 
 
+def league_figure(board: Board, table: Sequence[Standing]) -> Figure:
+    """Draw the ratios of regret with their intervals and every task's, beside the mean ranks, the best on top."""
+    names = [line.learner for line in table]
+    places = np.arange(len(names))[::-1]
+    figure = new_figure(10.5, 1.6 + 0.34 * len(names), f"The league: {len(board.tasks)} tasks, one setting per learner")
+    left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 1))
+    ratios = board.ratios
+    for place, line in zip(places, table, strict=True):
+        left.plot([line.ratio.low, line.ratio.high], [place, place], color=GREY, linewidth=2.2, solid_capstyle="butt")
+        own = np.minimum(RATIO_CUT, ratios[:, board.learners.index(line.learner)])
+        left.plot(own, np.full(len(own), place), "|", color="#0072B2", markersize=9, markeredgewidth=1.1)
+        left.plot(min(RATIO_CUT, line.ratio.estimate), place, "o", color=INK, markersize=6)
+        right.plot(line.rank, place, "o", color=GREY, markersize=6)
+    left.set_yticks(places, names)
+    left.set_ylim(-0.6, len(names) - 0.4)
+    _ratio_axis(left)
+    left.axvline(1.0, color=GREY, linewidth=0.9, linestyle=(0, (4, 3)))
+    tidy(
+        left,
+        f"regret ÷ that of {board.learners[board.reference]}, 95 % interval",
+        f"a mark per task, cut at {RATIO_CUT:g}; the dot is the geometric mean over kinds of task",
+        "",
+    )
+    tidy(right, "mean rank", "1 is best", "")
+    right.set_xlim(0.5, len(names) + 0.5)
+    right.locator_params(axis="x", integer=True)
+    return figure
+
+
 def _panels(settings: Settings, title: str, draw: Callable[[Axes, Series, Look], None], up: str) -> Figure:
     """Draw every setting in its panel, at most three in a row, under one legend."""
     columns = min(3, len(settings))
@@ -179,3 +210,14 @@ def _guide(axes: Axes) -> None:
     y = 1.15 * bottom * np.sqrt(x / x[0])
     axes.plot(x, y, color=GREY, linewidth=1.2, linestyle=(0, (1, 1.5)), scalex=False, scaley=False)
     axes.annotate("slope of √T", (x[0], y[0]), (-3, 0), textcoords="offset points", ha="right", fontsize=8, color=GREY)
+
+
+def _ratio_axis(axes: Axes) -> None:
+    """Make a logarithmic axis with plain numbers, from what is drawn to the cut."""
+    axes.set_xscale("log")
+    low, high = axes.get_xlim()
+    low, high = min(low, 0.3), max(3.0, min(high, RATIO_CUT * 1.1))
+    ticks = [tick for tick in (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0) if low <= tick <= high]
+    axes.set_xlim(low, high)
+    axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()

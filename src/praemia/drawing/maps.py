@@ -1,8 +1,8 @@
 """Maps of a task: where the optimal policy spends its time, and what it does there.
 
-One panel per machine state that matters. A place is the darker, the more often it is visited in an episode in that
-machine state; the arrow is the action that is taken there most often over the steps of an episode (the policy may
-change its mind with the time left). Only tasks whose actions are moves in the plane have a map.
+There is a panel for each machine state that matters. The darker a place, the more often it is visited in an episode in
+that machine state. The arrow is the action taken there most often, since the policy may change with the time left. Only
+tasks whose actions are moves in the plane have a map.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 ARROWS = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 NEVER = 1e-12
 MAX_PANELS = 6
+WALL = "#454C57"
 LENGTH = 0.3  # half an arrow, in cells
 
 
@@ -56,7 +57,12 @@ def policy_map(task: Task) -> Figure:
     for place, m in enumerate(states):
         layout = (len(states), 1, place + 1) if stacked else (1, len(states), place + 1)
         axes = figure.add_subplot(*layout)
-        _draw(axes, task, shown, total[m] / brightest, _favourite(plan.policy[:, m], visits[:, m], task.num_actions))
+        shade = total[m] / brightest
+        draw_cells(axes, shown, shade)
+        actions = _favourite(plan.policy[:, m], visits[:, m], task.num_actions)
+        for o in np.flatnonzero(actions >= 0).tolist():
+            way, spot = ARROWS[task.mdp.action_name(int(actions[o]))], shown.spots[o]
+            _arrow(axes, spot.x, spot.y, way, ink(shade[o]))
         axes.set_title(f"machine state {task.machine.states[m]!r}", fontsize=9, loc="left", color=INK)
     _colour_bar(figure, brightest, stacked)
     return figure
@@ -77,31 +83,25 @@ def _favourite(policy: NDArray[np.int16], visits: NDArray[np.float64], num_actio
     return np.where(weights.sum(axis=0) > NEVER, best, -1)
 
 
-def _draw(axes: Axes, task: Task, shown: Picture, shade: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
+def draw_cells(axes: Axes, shown: Picture, shade: NDArray[np.float64]) -> None:
+    """Draw the cells of a picture with their walls and marks, the darker the larger ``shade``, float64[O] in [0, 1]."""
     from matplotlib.patches import Rectangle
 
     width, height = shown.extent
     axes.set(xlim=(-0.05, width + 0.05), ylim=(height + 0.05, -0.05), aspect="equal")
     axes.axis("off")
     for x, y in shown.blocks:
-        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor="#454C57"))
-    for o, spot in enumerate(shown.spots):
-        tint = _tint(float(shade[o]))
-        axes.add_patch(
-            Rectangle((spot.x - 0.5, spot.y - 0.5), 1, 1, facecolor=tint, edgecolor="#AEB6C0", linewidth=0.8)
-        )
-        if actions[o] >= 0:
-            _arrow(axes, spot.x, spot.y, ARROWS[task.mdp.action_name(int(actions[o]))], dark=shade[o] > 0.6)
+        axes.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=WALL))
+    for spot, level in zip(shown.spots, shade.tolist(), strict=True):
+        corner = (spot.x - 0.5, spot.y - 0.5)
+        axes.add_patch(Rectangle(corner, 1, 1, facecolor=tint(level), edgecolor="#AEB6C0", linewidth=0.8))
         if spot.mark and spot.mark.role != "plain":
-            axes.text(
-                spot.x - 0.42, spot.y - 0.26, spot.mark.symbol, fontsize=7, fontweight="bold", color=_ink(shade[o])
-            )
+            axes.text(spot.x - 0.42, spot.y - 0.26, spot.mark.symbol, fontsize=7, fontweight="bold", color=ink(level))
     for x0, y0, x1, y1 in shown.walls:
-        axes.plot([x0, x1], [y0, y1], color="#454C57", linewidth=1.8, solid_capstyle="round")
+        axes.plot([x0, x1], [y0, y1], color=WALL, linewidth=1.8, solid_capstyle="round")
 
 
-def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], *, dark: bool) -> None:
-    colour = "white" if dark else INK
+def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], colour: str) -> None:
     dx, dy = way
     if (dx, dy) == (0.0, 0.0):
         axes.plot([x], [y], "o", color=colour, markersize=4)
@@ -111,13 +111,14 @@ def _arrow(axes: Axes, x: float, y: float, way: tuple[float, float], *, dark: bo
     axes.annotate("", xy=tip, xytext=tail, arrowprops=look)
 
 
-def _tint(shade: float) -> tuple[float, float, float]:
-    """Mix white and the palette's blue."""
+def tint(shade: float) -> tuple[float, float, float]:
+    """Return a colour from white (0) to dark blue (1)."""
     red, green, blue = (1.0 - shade * (1.0 - part) for part in (0.0, 0.31, 0.55))
     return red, green, blue
 
 
-def _ink(shade: float) -> str:
+def ink(shade: float) -> str:
+    """Return the colour of what is written on a tint."""
     return "white" if shade > 0.6 else INK
 
 
@@ -125,7 +126,7 @@ def _colour_bar(figure: Figure, brightest: float, stacked: bool) -> None:
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import LinearSegmentedColormap, Normalize
 
-    colours = LinearSegmentedColormap.from_list("visits", [_tint(0.0), _tint(1.0)])
+    colours = LinearSegmentedColormap.from_list("visits", [tint(0.0), tint(1.0)])
     bar = figure.colorbar(ScalarMappable(Normalize(0.0, brightest), colours), ax=figure.axes, shrink=0.85, aspect=14)
     bar.set_label("visits per episode", fontsize=8)
     bar.ax.tick_params(labelsize=7)

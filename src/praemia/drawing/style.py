@@ -60,7 +60,7 @@ _CYCLE = (_SKY, _BLACK, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BLUE)
 
 
 def looks(titles: Iterable[str]) -> dict[str, Look]:
-    """Give each learner its look: the paper's always the same, others what is left, in turn."""
+    """Give each learner its look: the paper's learners always the same, the others those that are left, in turn."""
     names = list(dict.fromkeys(titles))
     chosen = {name: _OWN[name] for name in names if name in _OWN}
     free = [look for look in _CYCLE if look not in chosen.values()] or list(_CYCLE)
@@ -86,7 +86,7 @@ def new_figure(width: float, height: float, title: str) -> Figure:
 
 
 def tidy(axes: Axes, title: str, across: str, up: str) -> None:
-    """Give a panel its titles, and take away what is not needed."""
+    """Set a panel's titles and remove clutter."""
     axes.set_title(title, fontsize=10, loc="left", color=INK)
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(up, fontsize=9)

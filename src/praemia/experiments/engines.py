@@ -1,4 +1,4 @@
-"""Where work is done: in this process, in processes of this machine, or on a Dask cluster.
+"""Where jobs run: in this process, in processes on this machine, or on a Dask cluster.
 
 Each is an ``Executor`` of the standard library, so the runner has one code path.
 """
@@ -32,7 +32,7 @@ def default_jobs() -> int:
 
 @contextmanager
 def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Executor]:
-    """Give an executor: on a cluster if there is an address, else ``jobs`` processes (all cores by default)."""
+    """Yield an executor: on a cluster if there is an address, else ``jobs`` processes (all cores by default)."""
     if address is not None:
         with _dask(address) as executor:
             yield executor
@@ -43,10 +43,10 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
     if count == 1:
         yield _InThisProcess()
         return
-    # Workers are started afresh, not forked: a fork would copy the threads' locks of this process.
+    # Spawn, not fork: a fork would copy locks that threads of this process hold.
     context = multiprocessing.get_context("spawn")
     if sys.platform == "win32":
-        count = min(count, 61)  # Windows cannot wait for more
+        count = min(count, 61)  # the most that Windows can wait for
     with shared_board(context, count) as board:
         executor = ProcessPoolExecutor(count, context, initializer=join_board, initargs=board)
         try:
@@ -56,7 +56,7 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
 
 
 class _InThisProcess(Executor):
-    """Do the work at once, where it is asked for; hand out one job at a time, so that its result is kept at once."""
+    """Run each job at once, in this process. One is submitted at a time, so its result is stored before the next."""
 
     ahead = 1
 
@@ -87,7 +87,7 @@ def _dask(address: str) -> Iterator[Executor]:
 
 
 def _address(text: str) -> dict[str, str]:
-    """Read an engine's address, or the scheduler file that holds it; a client given nonsense would linger."""
+    """Parse an engine's address, or the scheduler file that holds it; Dask would wait long on a malformed one."""
     if not Path(text).exists():
         host, colon, port = text.rpartition(":")
         if not (host and colon and port.isdecimal()):

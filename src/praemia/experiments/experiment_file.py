@@ -51,7 +51,7 @@ class ExperimentPart(BaseModel):
 def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment:
     """Load an experiment file; it is named after the file. Tasks and learners are checked before anything runs.
 
-    With ``allow_code`` the Python files are executed that it names learners of.
+    With ``allow_code``, the Python files that it takes learners from are executed.
     """
     source, folder = read_source(path), Path(path).parent
     part = validated(source, ExperimentPart)
@@ -59,7 +59,7 @@ def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment
     tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks)]
     with source.at("learners"):
         settings = tuple(Setting(task, choices, part.runs, part.episodes, part.seed) for task in tasks)
-    return Experiment(Path(path).stem, f"as {Path(path).name} says", settings)
+    return Experiment(Path(path).stem, f"the experiment in {Path(path).name}", settings)
 
 
 def _choice(source: Source, index: int, item: str | LearnerPart, code_folder: Path | None) -> LearnerChoice:
@@ -91,11 +91,11 @@ def task_text(name_or_path: str) -> TaskText:
 
 
 def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
-    """Choose learners by name, giving each those of the parameters that it has; one that none has is an error."""
+    """Choose learners by name, and give each the parameters that it has; one that none has is an error."""
     known = {name: LearnerChoice.of(name).parameters for name in names}
     for key in parameters:
         if not any(key in own for own in known.values()):
-            LearnerChoice.of(names[0], **{key: parameters[key]})  # it says what is wrong
+            LearnerChoice.of(names[0], **{key: parameters[key]})  # raises the error
     return tuple(
         LearnerChoice.of(name, **{key: value for key, value in parameters.items() if key in own})
         for name, own in known.items()

@@ -1,4 +1,4 @@
-"""The built-in experiments: the paper's, and what it claims but does not show."""
+"""The built-in experiments: the paper's own, and those for what it claims without an experiment."""
 
 from __future__ import annotations
 
@@ -64,9 +64,9 @@ def candidates() -> tuple[LearnerChoice, ...]:
 def tuning(
     num_runs: int = 4, num_episodes: int = 10_000, seed: int = 0, choices: tuple[LearnerChoice, ...] = ()
 ) -> Experiment:
-    """Return the search for parameters: every candidate, on the paper's tasks, by equal budgets.
+    """Return the search for parameters: every candidate on the paper's tasks, with equal budgets.
 
-    Its seeds are none of those that are reported.
+    Its seeds differ from those of reported runs.
     """
     tried = choices or candidates()
     tasks = [TaskText.builtin(name) for name in (*RIVERSWIMS, *WAREHOUSES)]
@@ -80,7 +80,7 @@ def tuning(
 def select(catalogue: list[Experiment], only: Iterable[str]) -> list[Experiment]:
     """Keep the experiments or single settings that are named; all of them when none is.
 
-    A setting that several experiments have is that of the first one.
+    A setting that several experiments share is taken from the first.
     """
     wanted = list(only)
     known = [name for exp in catalogue for name in (exp.name, *(setting.name for setting in exp.settings))]

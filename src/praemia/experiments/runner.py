@@ -1,7 +1,7 @@
-"""Do the jobs that are still to do, wherever; keep each run the moment it is there.
+"""Run the jobs that are missing, on any engine; keep each run as soon as it is finished.
 
-A worker that dies takes its unfinished jobs with it, never a finished one: they are done again, and since a run
-depends on its job alone, nothing shows. A learner from outside that fails costs its own runs and no others.
+When a worker dies, only its unfinished jobs are lost. They are run again, and since a run depends on its job alone,
+the results are the same. A user's learner that fails costs only its own runs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ AHEAD = 64  # jobs handed out at a time: enough to keep workers busy, few enough
 
 
 class Failure(NamedTuple):
-    """A job that was not done: the learner's own code raised an error, or its plan cannot be played."""
+    """A job without a run: the learner's own code raised an error, or its plan cannot be played."""
 
     job: Job
     message: str
@@ -33,7 +33,7 @@ class Failure(NamedTuple):
 
 
 class Progress(Protocol):
-    """What is told while jobs are done."""
+    """What a progress display is told while jobs run."""
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None: ...
 
@@ -43,7 +43,7 @@ class Progress(Protocol):
 
 
 class Silence:
-    """Tell nobody."""
+    """A progress display that shows nothing."""
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
         pass
@@ -59,7 +59,7 @@ SILENCE = Silence()
 
 
 def perform(job: Job) -> Run | Failure:
-    """Do a job. This is what workers run: a failure is returned, lest an engine should try again."""
+    """Run a job, in a worker. A failure is returned, not raised, so that no engine tries again."""
     try:
         learner = job.learner.make()
         with (
@@ -83,7 +83,7 @@ def perform(job: Job) -> Run | Failure:
 def run_in_memory(
     jobs: list[Job], *, num_workers: int | None = None, progress: Progress = SILENCE
 ) -> tuple[list[Run], list[Failure]]:
-    """Do the jobs of a setting; return their runs in order, and what failed."""
+    """Run the jobs of a setting; return their runs in order, and the failures."""
     runs: list[Run] = []
     progress.start(jobs, jobs)
     failures = _run(jobs, runs.append, progress, num_workers, None)
@@ -101,9 +101,9 @@ def run_into_store(
     keep_policies: bool = True,
     progress: Progress = SILENCE,
 ) -> list[Failure]:
-    """Do what is missing of the jobs, into a store; return what failed.
+    """Run the jobs whose runs are missing from a store; return the failures.
 
-    ``shard`` (i, n) takes every n-th job from the i-th on, for array jobs that share a folder.
+    ``shard`` (i, n) takes every n-th job, starting with the i-th, for array jobs that share a folder.
     """
     index, count = shard
     if not 1 <= index <= count:
@@ -123,7 +123,7 @@ def run_into_store(
 def _run(
     todo: list[Job], keep: Callable[[Run], None], progress: Progress, num_workers: int | None, address: str | None
 ) -> list[Failure]:
-    """Do jobs here or in workers; keep each run as soon as it is there, and return what failed."""
+    """Run jobs here or in workers; keep each run as soon as it is finished, and return the failures."""
     if address is not None or (default_jobs() if num_workers is None else num_workers) > 1:
         for job in todo:
             _require_portable(job)
@@ -153,7 +153,7 @@ Finish: TypeAlias = Callable[[Job, Run | Failure], None]
 
 
 def run_jobs(jobs: Iterable[Job], finish: Finish, open_engine: Callable[[], AbstractContextManager[Executor]]) -> None:
-    """Do jobs and hand each result to ``finish`` as soon as it is there, in whatever order they end."""
+    """Run jobs and hand each result to ``finish`` as soon as it is there, in any order."""
     todo = list(jobs)
     setbacks = 0
     while todo:
@@ -163,7 +163,7 @@ def run_jobs(jobs: Iterable[Job], finish: Finish, open_engine: Callable[[], Abst
                 _drain(todo, finish, executor)
         except (BrokenProcessPool, CancelledError, ConnectionError, OSError) as error:
             if isinstance(error, OSError) and not isinstance(error, ConnectionError):
-                raise  # the store's trouble, not the engine's
+                raise  # from the store, not from the engine
             setbacks = 0 if len(todo) < before else setbacks + 1
             if setbacks >= MAX_SETBACKS:
                 raise EngineError(f"the workers died {setbacks} times without finishing a run; {error}") from None

@@ -1,7 +1,7 @@
 """Experiments as data: which learners play which tasks, how often and for how long.
 
 An experiment is a list of settings; a setting is a task, some learners, a number of runs and a number of episodes.
-It unfolds into jobs. A job is one run, and is all that a worker anywhere needs to know: plain text and numbers.
+It expands into jobs. A job is one run: all that a worker needs to know, as plain text and numbers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_RUNS = 1_000_000
 
 @dataclass(frozen=True)
 class TaskText:
-    """A task by its name and the text of a task file that makes it anywhere."""
+    """A task's name, and the text of a task file from which any process can make it."""
 
     name: str
     text: str
@@ -56,8 +56,8 @@ def _parsed(text: str, name: str) -> Task:
 class LearnerChoice:
     """A learner with all its parameters, and the title under which it is shown.
 
-    ``code`` is where a learner from outside is, with what a worker needs to have it; ``origin`` is what a stored run
-    says of it. Both are empty for this package's learners.
+    ``code`` says where a user's learner is, with what a worker needs to load it; ``origin`` is what a stored run
+    records of it. Both are empty for this package's learners.
     """
 
     name: str
@@ -94,7 +94,7 @@ class LearnerChoice:
 
 @contextmanager
 def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[None]:
-    """Turn an error in the code of a learner from outside into one line; this package's own bugs are not hidden."""
+    """Turn an error in a user's learner into a one-line message; this package's own bugs keep their traceback."""
     try:
         yield
     except PraemiaError:
@@ -113,7 +113,7 @@ def _default_title(name: str, parameters: Mapping[str, Any]) -> str:
 
 
 def _as_data(learner: str, name: str, value: Any) -> Any:
-    """Return a parameter as it is after a way through a file, where it can go through one."""
+    """Return a parameter as it is after writing it to JSON and reading it back."""
     try:
         return json.loads(json.dumps(value))
     except (TypeError, ValueError):
@@ -134,7 +134,7 @@ class Job:
 
     @classmethod
     def of(cls, run: Run) -> Job:
-        """Return the job that a run was; of a learner from outside only the origin is known."""
+        """Return the job that made a run; of a user's learner only the origin is known."""
         learner = LearnerChoice(run.learner, run.parameters, run.title, run.origin)
         return cls(TaskText(run.task, run.task_text), learner, run.num_episodes, run.seed, run.streams)
 
@@ -150,7 +150,7 @@ class Job:
 
     @property
     def digest(self) -> str:
-        """A short name for all that the runs of this kind share, whatever they are called."""
+        """A short digest of all that runs of this kind share, except the learner's title."""
         known = self.about()
         shared = [known["task"]["text"], {**known["learner"], "title": ""}, self.num_episodes, self.streams]
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]

@@ -1,4 +1,4 @@
-"""A folder of runs that a person can understand.
+"""A folder of runs, laid out so that people can find their way in it.
 
     results/
       praemia-store.json                what this folder is
@@ -8,9 +8,9 @@
           run-0-7.npz                   one run: seed 0, number 7 (``Run.load`` reads it)
           times.csv                     how long each run took (the runs themselves do not depend on the time)
 
-A run is written under a temporary name, flushed to the disk and renamed: it is there whole or not at all, and
-processes that share a folder cannot damage it. Changed parameters, another source of a learner from outside or other
-random streams give another folder, so nothing is mixed.
+A run is written under a temporary name, flushed to disk and renamed: it is there whole or not at all, and processes
+that share a folder cannot damage it. Changed parameters, a changed learner file or other random streams give another
+folder, so different runs are never mixed.
 """
 
 from __future__ import annotations
@@ -42,29 +42,29 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | Path) -> Store:
-        """Open a store to write to; another folder's contents are left alone.
+        """Open a store for writing; refuse a folder that holds anything else.
 
-        A folder that is not there is made with the first run, so that work that cannot begin leaves nothing behind.
+        A new folder is created with the first run, so a command that fails before leaves nothing behind.
         """
         path = Path(folder)
         _require_place(path)
-        # Another process may be making the same store: its marker comes before all else, under a passing name first.
+        # Another process may be creating the same store: it writes the marker first, under a temporary name.
         if path.is_dir() and any(not item.name.endswith(PARTIAL) for item in path.iterdir()):
             if not (path / MARKER).is_file():
                 raise FileError(
-                    f"{path}: this folder has other things in it; choose a new one, or a store of praemia's"
+                    f"{path}: this folder holds other files; choose a new one, or one that praemia wrote its runs to"
                 )
             _check_format(path)
         return cls(path)
 
     @classmethod
     def open(cls, folder: str | Path) -> Store:
-        """Open a store that is there."""
+        """Open an existing store."""
         path = Path(folder)
         if not path.is_dir():
             raise FileError(f"{path}: no such folder; expected one that praemia wrote its results to")
         if not (path / MARKER).is_file():
-            raise FileError(f"{path}: not a store of praemia's (it has no {MARKER})")
+            raise FileError(f"{path}: not a folder of praemia's runs (it has no {MARKER})")
         _check_format(path)
         return cls(path)
 
@@ -100,7 +100,7 @@ class Store:
         return run
 
     def missing(self, jobs: Iterable[Job]) -> tuple[list[Job], list[str]]:
-        """Return the jobs that are still to do, and what was found damaged among the others."""
+        """Return the jobs without an intact run, and messages about the damaged ones."""
         todo, damaged = [], []
         for job in jobs:
             if not self.has(job):
@@ -113,12 +113,16 @@ class Store:
                 todo.append(job)
         return todo, damaged
 
+    def load(self, path: Path) -> Run:
+        """Return the run in one of the store's files, with the time that it took."""
+        return _read(path)
+
     def files(self) -> list[Path]:
         """Return the files of all runs, in order."""
-        return sorted(self.folder.glob("*/*/run-*.npz"))
+        return sorted(self.folder.glob("*/*/run-*.npz"), key=lambda path: path.parts)
 
     def runs(self, on_damage: Callable[[str], None]) -> Iterator[Run]:
-        """Read all runs, in order; tell ``on_damage`` what cannot be read or is not where it belongs."""
+        """Read all runs, in order; call ``on_damage`` for files that are damaged or in the wrong place."""
         for path in self.files():
             try:
                 run = _read(path)
@@ -131,7 +135,7 @@ class Store:
 
 
 def _require_place(folder: Path) -> None:
-    """Refuse a folder that is a file, or that could not be made or written to when the first run is there."""
+    """Refuse a folder that is a file, or that could not be created or written to later."""
     there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
     if not there.is_dir():
         raise FileError(f"{there}: a file; expected a folder for the results")
@@ -158,7 +162,7 @@ def _read(path: Path) -> Run:
 
 @lru_cache(maxsize=64)
 def _times(path: Path, size: int) -> dict[str, float]:
-    """Read how long runs took; lines that are not whole are passed over. The file only grows: its size is its age."""
+    """Read how long runs took, skipping incomplete lines. The file only grows, so its size tells whether it changed."""
     times = {}
     for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
         name, _, seconds = line.partition(",")

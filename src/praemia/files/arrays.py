@@ -12,6 +12,7 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -115,20 +116,28 @@ class PackedArrays:
             raise DamageError(f"its array {name!r} cannot be read") from None
 
     def _read(self, entry: zipfile.ZipInfo, kinds: str, dimensions: tuple[int, ...]) -> NDArray[Any]:
-        with self._archive.open(entry) as file:
-            shape, is_fortran, dtype = _READERS[npy.read_magic(file)](file)
-            if dtype.hasobject:
-                raise DamageError("holds Python objects, which are never read")
-            if dtype.kind not in kinds:
-                raise DamageError(f"is of type {dtype}; expected {_KINDS[kinds[0]]}")
-            if len(shape) not in dimensions or min(shape) < 0:
-                raise DamageError(f"has the shape {shape}; expected {' or '.join(map(str, dimensions))} dimensions")
-            claimed, there = math.prod(shape) * dtype.itemsize, entry.file_size - file.tell()
-            if claimed != there:
-                raise DamageError(f"claims {claimed:,} bytes; there are {there:,}")
-            data = file.read()
-        found = np.frombuffer(data, dtype).reshape(shape, order="F" if is_fortran else "C")
+        data = self._archive.read(entry)
+        begin = 10 + int.from_bytes(data[8:10], "little") if data[6] == 1 else 12 + int.from_bytes(data[8:12], "little")
+        shape, is_fortran, dtype = _array_header(data[:begin])
+        if dtype.hasobject:
+            raise DamageError("holds Python objects, which are never read")
+        if dtype.kind not in kinds:
+            raise DamageError(f"is of type {dtype}; expected {_KINDS[kinds[0]]}")
+        if len(shape) not in dimensions or min(shape) < 0:
+            raise DamageError(f"has the shape {shape}; expected {' or '.join(map(str, dimensions))} dimensions")
+        claimed, there = math.prod(shape) * dtype.itemsize, len(data) - begin
+        if claimed != there:
+            raise DamageError(f"claims {claimed:,} bytes; there are {there:,}")
+        found = np.frombuffer(data, dtype, offset=begin).reshape(shape, order="F" if is_fortran else "C")
         return found.astype(dtype.newbyteorder("="))
+
+
+@lru_cache(maxsize=4096)  # thousands of runs have the same few
+def _array_header(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Parse the header of an array in NumPy's format: its shape, order in memory and type."""
+    file = io.BytesIO(data)
+    shape, is_fortran, dtype = _READERS[npy.read_magic(file)](file)
+    return shape, is_fortran, dtype
 
 
 def require_fields(header: Mapping[str, Any], types: Mapping[str, tuple[type, ...]]) -> None:

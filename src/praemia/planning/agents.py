@@ -100,7 +100,8 @@ def _probabilities_of(agent: Any, shown: Any, num_actions: int) -> NDArray[np.fl
         probs = agent.policy.get_distribution(prepared).distribution.probs
     except AttributeError:
         raise ModelError(
-            f"{type(agent).__name__} has no action probabilities (policy.get_distribution); leave out deterministic"
+            f"{type(agent).__name__} has no action probabilities (policy.get_distribution); "
+            "leave out deterministic=False"
         ) from None
     plain = probs.detach().cpu().numpy() if hasattr(probs, "detach") else np.asarray(probs)
     if plain.size != num_actions:

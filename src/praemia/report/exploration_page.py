@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from pathlib import Path
 from typing import Any
 
+from praemia.drawing.exploration import certainty_figure, coverage_figure, losses_figure
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.posterior import PRIOR
 from praemia.exploration.what_if import Row, joint_failure_prob
 from praemia.files.atomic_io import write_whole
 from praemia.models.task import Task
-from praemia.report import html
-from praemia.report.exploration_figures import coverage_figure, intervals_figure, losses_figure
+from praemia.report.rendering import Table, picture, render_page
 
 
 def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path) -> None:
     """Write the page, whole or not at all."""
     name = str(dataset.sources[0].get("task", "data")) if dataset.sources else "data"
-    body = "\n".join(
-        [
-            f"<h1>Explored: {escape(name)}</h1>",
-            '<p class="lead">Data collected before any reward was known, and what it is good for.</p>',
-            html.bullets(dataset.coverage().splitlines()),
-            html.bullets(f"collected with {_source_text(source)}" for source in dataset.sources),
-            "<h2>Coverage</h2>",
-            coverage_figure(dataset, truth, name),
-            "<h2>Machines</h2>",
-            intervals_figure(rows),
-            losses_figure(rows),
-            _table(rows),
-            _reading(rows),
-            "<h2>What to visit next</h2>",
-            _to_visit(dataset, rows),
-        ]
+    page = render_page(
+        "exploration.html.j2",
+        title=f"Explored: {name}",
+        coverage=dataset.coverage().splitlines(),
+        sources=[f"collected with {_source_text(source)}" for source in dataset.sources],
+        is_truth_known=rows[0].optimum is not None,
+        coverage_figure=picture(coverage_figure, dataset, truth, name),
+        certainty_figure=picture(certainty_figure, rows),
+        losses_figure=picture(losses_figure, rows),
+        machines=_table(rows),
+        reading=_reading(rows),
+        to_visit=_to_visit(dataset, rows),
     )
-    write_whole(path, html.page(f"Explored: {name}", body, ()).encode())
+    write_whole(path, page)
 
 
 def _source_text(source: Mapping[str, Any]) -> str:
@@ -54,7 +49,7 @@ def _source_text(source: Mapping[str, Any]) -> str:
     )
 
 
-def _table(rows: list[Row]) -> str:
+def _table(rows: list[Row]) -> Table:
     header = ["machine", "value in p̂", "proven: loses at most", "likely: loses at most", "of at most"]
     header.append("more than the plan's value")
     known = rows[0].optimum is not None
@@ -68,7 +63,7 @@ def _table(rows: list[Row]) -> str:
         if row.optimum is not None and row.true_value is not None:
             cells += [f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}"]
         body.append(cells)
-    return html.table(header, body)
+    return Table(header, body)
 
 
 def _exceeding(row: Row) -> str:
@@ -80,7 +75,7 @@ def _exceeding(row: Row) -> str:
     ]
 
 
-def _reading(rows: list[Row]) -> str:
+def _reading(rows: list[Row]) -> list[str]:
     """Say what the table shows, from the numbers in it."""
     certificates, count = [row.plan.certificate for row in rows], len(rows)
     together = "the certificate holds" if count == 1 else f"all {count} certificates hold together"
@@ -100,7 +95,7 @@ def _reading(rows: list[Row]) -> str:
         lines.append(
             f"{broken} of {count} certificates and {unlikely} of {count} likely losses are below the true loss."
         )
-    return html.bullets(lines)
+    return lines
 
 
 def _scopes(rows: list[Row]) -> list[str]:
@@ -131,7 +126,8 @@ def _likely_reading(rows: list[Row]) -> list[str]:
     return lines
 
 
-def _to_visit(dataset: Dataset, rows: list[Row]) -> str:
+def _to_visit(dataset: Dataset, rows: list[Row]) -> Table:
+    """Return the ten pairs that add the most to the certificates, on average over the machines."""
     totals: dict[tuple[int, int], float] = {}
     for row in rows:
         for item in row.plan.certificate.to_visit:
@@ -142,6 +138,4 @@ def _to_visit(dataset: Dataset, rows: list[Row]) -> str:
         (dataset.observation_name(o), dataset.action_name(a), f"{dataset.visits[o, a]:,}", f"{weight:.4f}")
         for (o, a), weight in best
     ]
-    return "<p>The pairs that add the most to the simulation lemma's sum, over all machines.</p>" + html.table(
-        ("observation", "action", "visits", "adds on average"), body
-    )
+    return Table(("observation", "action", "visits", "adds on average"), body)

@@ -1,4 +1,4 @@
-"""Which figures are drawn from which experiment, and where they are written."""
+"""Which figures are drawn for which experiment, and the files they are written to."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import slug
 from praemia.models.machine import RewardMachine
 from praemia.models.task import Task
-from praemia.report.league_page import league_figure
 from praemia.statistics.standings import Board, standings
 from praemia.statistics.stored_runs import Series, Study
 
@@ -57,7 +56,7 @@ def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
     if study.name == LEAGUE:
         board = Board.of(study.settings)
         if board.learners:
-            yield LEAGUE, league_figure(board, standings(board))
+            yield LEAGUE, figures.league_figure(board, standings(board))
         return
     if study.name == "tuning":
         return  # 24 curves in a panel say nothing; the report has their table

@@ -1,25 +1,25 @@
 """The report: one HTML file that says what held, with curves, tables, tasks, and how it was made.
 
-It is made from a store alone, needs no network, and is the same for the same store.
+It is made from a store alone, needs no network, and the same store gives the same bytes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 from pathlib import Path
 
+from markupsafe import Markup
+
+from praemia.drawing.interactive import plotly_script
 from praemia.errors import FileError
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.settings import Experiment, Job, slug
+from praemia.experiments.settings import Experiment, Job
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
 from praemia.report.figure_files import write_figures
-from praemia.report.html import bullets, page, resource
-from praemia.report.interactive import plotly_script
 from praemia.report.league_page import league_section
-from praemia.report.provenance import provenance_section
-from praemia.report.sections import claims_section, study_section, tasks_section
+from praemia.report.rendering import render_page, resource
+from praemia.report.sections import claims_section, provenance_section, study_section, tasks_section
 from praemia.simulation.seeds import STREAMS
 from praemia.statistics.claims import check_claims
 from praemia.statistics.league_claims import check_league
@@ -55,12 +55,12 @@ def _studies(store: Store, experiments: Iterable[Experiment] | None) -> tuple[li
 
 
 def _write(studies: Sequence[Study], damaged: Sequence[str], path: Path) -> Path:
-    text = page(TITLE, report_body(studies, damaged), [plotly_script(), resource("report.js")])
+    page = _report(studies, damaged)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
-    write_whole(path, text.encode())
+    write_whole(path, page)
     return path
 
 
@@ -70,60 +70,25 @@ def all_claims(studies: Sequence[Study]) -> list[Claim]:
     return claims + [claim for study in studies if study.name == LEAGUE for claim in check_league(study)]
 
 
-def report_body(studies: Sequence[Study], damaged: Sequence[str] = ()) -> str:
-    """Return the report without the page around it."""
+def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
+    """Return the page."""
     claims = all_claims(studies)
-    return "\n".join(
-        [
-            f"<h1>{escape(TITLE)}</h1>",
-            f'<p class="lead">{escape(_opening(studies))}</p>',
-            _contents(studies, with_claims=bool(claims)),
-            _damage(damaged),
-            _revisions(studies),
-            claims_section(claims) if claims else "",
-            *(league_section(study) if study.name == LEAGUE else study_section(study) for study in studies),
-            tasks_section(studies),
-            provenance_section(studies),
-        ]
-    )
-
-
-def _opening(studies: Sequence[Study]) -> str:
+    streams = sorted({run.streams for study in studies for series in study.series for run in series.runs})
     # One run may serve two experiments; it is counted once.
     runs = {Job.of(run).digest + str(run.seed) for s in studies for series in s.series for run in series.runs}
-    tasks = {setting for study in studies for setting in study.settings}
-    learners = {series.title for study in studies if study.name != "tuning" for series in study.series}
-    return (
-        f"{len(runs):,} runs of {len(learners)} learners on {len(tasks)} tasks. Regret is exact: the value of every "
-        "policy that was played is computed, not sampled."
+    return render_page(
+        "report.html.j2",
+        title=TITLE,
+        num_runs=len(runs),
+        num_learners=len({series.title for s in studies if s.name != "tuning" for series in s.series}),
+        num_tasks=len({setting for study in studies for setting in study.settings}),
+        damaged=damaged,
+        streams=STREAMS,
+        other_streams=streams if streams != [STREAMS] else [],
+        studies=[league_section(study) if study.name == LEAGUE else study_section(study) for study in studies],
+        plotly=Markup(plotly_script()),
+        script=resource("report.js"),
+        **claims_section(claims),
+        **tasks_section(studies),
+        **provenance_section(studies),
     )
-
-
-def _contents(studies: Iterable[Study], *, with_claims: bool) -> str:
-    links = [("claims", "What held")] if with_claims else []
-    links += [(f"study-{slug(study.name)}", study.name) for study in studies]
-    links += [("tasks", "Tasks and machines"), ("made", "How it was made")]
-    return "<nav>" + "".join(f'<a href="#{escape(to)}">{escape(text)}</a>' for to, text in links) + "</nav>"
-
-
-def _damage(damaged: Sequence[str]) -> str:
-    if not damaged:
-        return ""
-    return (
-        f'<div class="notice"><p>{len(damaged)} damaged files are left out; running the experiment again makes them '
-        f"anew.</p>{bullets(damaged)}</div>"
-    )
-
-
-def _revisions(studies: Sequence[Study]) -> str:
-    """Say so when runs were made with other random streams than this version's."""
-    found = sorted({run.streams for study in studies for series in study.series for run in series.runs})
-    if found in ([], [STREAMS]):
-        return ""
-    which = " and ".join(map(str, found))
-    text = (
-        f"This folder holds runs of revision {which} of the random streams; this version makes revision {STREAMS}. At "
-        "the same seed they are different runs. They are never put together: an experiment is made of the newest "
-        "revision that it has runs of, and all others are under “other runs in this folder”."
-    )
-    return f'<div class="notice"><p>{escape(text)}</p></div>'

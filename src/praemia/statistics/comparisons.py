@@ -1,20 +1,33 @@
-"""Evidence for claims: comparisons of stored runs, each with its interval and how it reads.
+"""Evidence for claims: comparisons of stored runs, and which further runs would decide those that are open.
 
 A comparison is missing (None) where a learner has no runs in a setting. Learners are compared seed by seed, over the
-seeds that all of a comparison's series have.
+seeds that all of a comparison's series have. An open comparison gets runs up to the next of 8, 16, 32 … 512, the
+numbers at which verdicts may look.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from praemia.experiments.settings import Experiment
 from praemia.statistics.intervals import Floats, Interval, exponent_interval, quotient_interval, sum_interval
 from praemia.statistics.stored_runs import Series, Study, paired
-from praemia.statistics.verdicts import MARGIN, MISSING, Claim, Line, Question, Scale, decide, together
+from praemia.statistics.verdicts import (
+    MARGIN,
+    MIN_RUNS,
+    MISSING,
+    MOST_RUNS,
+    Claim,
+    Line,
+    Question,
+    Scale,
+    decide,
+    together,
+)
 
 TENFOLD = 10
 
@@ -137,3 +150,34 @@ def _measured(
         return None
     interval = exponent_interval(ends, last / first, confidence)
     return interval, Scale.around(0.5, math.log(1.0 + MARGIN) / math.log(last / first))
+
+
+def next_look(runs: int) -> int:
+    """Return the number of runs at which to look next; the present one where there is no next."""
+    look = MIN_RUNS
+    while look <= runs:
+        look *= 2
+    return look if look <= MOST_RUNS else runs
+
+
+def further_runs(claims: Iterable[Claim], catalogue: Sequence[Experiment]) -> list[Experiment]:
+    """Return the runs that the open claims ask for, as experiments: parts of those in the catalogue, with more runs."""
+    wanted: dict[tuple[str, str, str], int] = {}
+    for claim in claims:
+        if claim.held is None and claim.more_runs_help:
+            for line in claim.evidence:
+                look = next_look(line.runs)
+                if line.outcome is None and look > line.runs:
+                    wanted |= {part: max(look, wanted.get(part, 0)) for part in line.parts}
+    return [part for experiment in catalogue if (part := _part(experiment, wanted)).settings]
+
+
+def _part(experiment: Experiment, wanted: dict[tuple[str, str, str], int]) -> Experiment:
+    """Return the settings of an experiment in which runs are wanted, one for each number of runs."""
+    settings = []
+    for setting in experiment.settings:
+        numbers = [wanted.get((experiment.name, setting.name, choice.title), 0) for choice in setting.choices]
+        for number in sorted({number for number in numbers if number}):
+            chosen = tuple(c for c, own in zip(setting.choices, numbers, strict=True) if own == number)
+            settings.append(replace(setting, choices=chosen, num_runs=number))
+    return replace(experiment, settings=tuple(settings))

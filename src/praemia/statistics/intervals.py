@@ -55,7 +55,7 @@ def quotient_interval(samples: ArrayLike, powers: Sequence[int], confidence: flo
     logs = exponents[~gone] @ np.log(means[~gone])
     spread = exponents[~gone] @ (array[~gone] / means[~gone, None])
     half = _half_width(spread, confidence)
-    return Interval(*(math.exp(logs + step) for step in (0.0, -half, half)))
+    return Interval(*(_exp(logs + step) for step in (0.0, -half, half)))
 
 
 def sum_interval(samples: ArrayLike, weights: Sequence[int], confidence: float = CONFIDENCE) -> Interval:
@@ -76,7 +76,7 @@ def ratio_over_groups(log_ratios: Iterable[Sequence[float]], confidence: float =
     Groups, not their members, are what varies independently: the interval is that of a t test on their means.
     """
     middle = _around(np.array([np.mean(group) for group in log_ratios]), confidence)
-    return Interval(math.exp(middle.estimate), math.exp(middle.low), math.exp(middle.high))
+    return Interval(_exp(middle.estimate), _exp(middle.low), _exp(middle.high))
 
 
 def share_interval(count: int, total: int, confidence: float = CONFIDENCE) -> Interval:
@@ -109,6 +109,14 @@ def _half_width(values: Floats, confidence: float) -> float:
     if values.min() == values.max():
         return 0.0
     return _quantile(len(values), confidence) * float(values.std(ddof=1)) / math.sqrt(len(values))
+
+
+def _exp(value: float) -> float:
+    """Return e^value; an end that is too large for a float is infinite, as it can be with two runs."""
+    try:
+        return math.exp(value)
+    except OverflowError:
+        return math.inf
 
 
 def _quantile(count: int, confidence: float) -> float:

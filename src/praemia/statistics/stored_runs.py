@@ -3,9 +3,9 @@
 A ``Series`` is the runs of one learner in one setting; a ``Study`` is an experiment with the series of each of
 its settings. What is computed from them is in ``intervals``, ``tables`` and ``claims``.
 
-A folder may hold several goes at the same experiment (a short trial, another seed, other random streams). Of these
-the one with the newest streams and then the most runs is the experiment's; the others are listed after it. Runs of
-different revisions of the random streams are never put together.
+A folder may hold several attempts at the same experiment (a short trial, another seed, other random streams). The one
+with the newest streams, and then the most runs, is the experiment's; the others are listed after it. Runs of different
+revisions of the random streams are never combined.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Series:
 
     @cached_property
     def model(self) -> Task:
-        """The task itself, made again from the text that is kept with the runs."""
+        """The task itself, made from the text that is stored with the runs."""
         return TaskText(self.first.task, self.first.task_text).make()
 
     @cached_property
@@ -106,7 +106,7 @@ def paired(members: Sequence[Series]) -> NDArray[np.float64]:
 
 
 def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:
-    """Read the runs of some experiments; return those that have any, and what was found damaged."""
+    """Read the runs of some experiments; return those that have any, and messages about damaged files."""
     damaged: list[str] = []
     studies = [Study(e.name, e.purpose, collect(store, e.settings, damaged.append)) for e in experiments]
     return [study for study in studies if study.settings], damaged
@@ -117,7 +117,7 @@ def collect(
 ) -> dict[str, list[Series]]:
     """Read the runs of some settings; settings and learners without a single run are left out.
 
-    A damaged file is an error, or handed to ``on_damage`` and left out.
+    A damaged file is an error, or reported to ``on_damage`` and left out.
     """
     found: dict[str, list[Series]] = {}
     for setting in settings:
@@ -148,13 +148,13 @@ PAPER_TITLES = {choice.title for choice in PAPER_LEARNERS}
 
 
 def read_all(store: Store) -> tuple[list[Run], list[str]]:
-    """Read all runs of a store; return them and what was found damaged."""
+    """Read all runs of a store; return them, and messages about damaged files."""
     damaged: list[str] = []
     return list(store.runs(damaged.append)), damaged
 
 
 def discover(store: Store) -> tuple[list[Study], list[str]]:
-    """Return the experiments that a store has runs of, and what was found damaged.
+    """Return the experiments that a store has runs of, and messages about damaged files.
 
     Runs on black boxes are left out: their regret is not known.
     """
@@ -163,11 +163,11 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
     studies: list[Study] = []
     used: set[int] = set()
     for experiment in [*experiments(), *_league(runs), tuning()]:
-        study = _study(experiment, _best_go(_members(experiment, runs)))
+        study = _study(experiment, _best_attempt(_members(experiment, runs)))
         if experiment.name == LEAGUE:
-            study = _without_passers_by(study)
+            study = _without_partial_guests(study)
             if {series.title for series in study.series} <= PAPER_TITLES:
-                continue  # runs of the paper's learners, which the league shares, are no league
+                continue  # only runs that the league shares with the paper's experiments
         if study.series:
             studies.append(study)
             used.update(id(run) for series in study.series for run in series.runs)
@@ -178,7 +178,7 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
 
 
 def _league(runs: Sequence[Run]) -> list[Experiment]:
-    """Return the league of all learners that have runs, those from files too; none where these play alone."""
+    """Return the league of all learners that have runs, also users' own; none if only these have."""
     played = {run.learner for run in runs if not run.origin}
     known = [name for name in learners.names() if name in played]
     if not known:
@@ -205,28 +205,28 @@ def _members(experiment: Experiment, runs: Iterable[Run]) -> list[Run]:
 
 
 def _agrees(run: Run, choice: LearnerChoice) -> bool:
-    """Tell whether a run is this learner's; a parameter that only one version knows makes no difference."""
+    """Tell whether a run is this learner's; parameters that only one of them has are ignored."""
     shared = run.parameters.keys() & choice.parameters.keys()
     alike = all(run.parameters[key] == choice.parameters[key] for key in shared)
     return (run.learner, run.title, run.origin) == (choice.name, choice.title, choice.origin) and alike
 
 
-def _best_go(runs: Sequence[Run]) -> list[Run]:
-    """Keep the newest streams, and of these the length and the seed with the most runs; of equals, the longest."""
-    goes = Counter(map(_go, runs))
-    if not goes:
+def _best_attempt(runs: Sequence[Run]) -> list[Run]:
+    """Keep the newest streams, and of these the length and seed with the most runs; if tied, the longest."""
+    attempts = Counter(map(_attempt, runs))
+    if not attempts:
         return []
-    best = max(goes, key=lambda go: (go[0], goes[go], go[1], -go[2]))
-    return [run for run in runs if _go(run) == best]
+    best = max(attempts, key=lambda key: (key[0], attempts[key], key[1], -key[2]))
+    return [run for run in runs if _attempt(run) == best]
 
 
-def _go(run: Run) -> tuple[int, int, int]:
-    """Return what the runs of one go at an experiment share: random streams, length, seed."""
+def _attempt(run: Run) -> tuple[int, int, int]:
+    """Return what the runs of one attempt at an experiment share: random streams, length, seed."""
     return run.streams, run.num_episodes, run.seed[0]
 
 
 def _study(experiment: Experiment, runs: Iterable[Run]) -> Study:
-    """Make a study; of a learner's runs with different parameters it takes those of which there are more."""
+    """Make a study; of a learner's runs with different parameters, keep the larger group."""
     settings: dict[str, dict[str, Series]] = {}
     for series in group(runs):
         known = settings.setdefault(series.task, {})
@@ -235,8 +235,8 @@ def _study(experiment: Experiment, runs: Iterable[Run]) -> Study:
     return Study(experiment.name, experiment.purpose, {task: list(known.values()) for task, known in settings.items()})
 
 
-def _without_passers_by(study: Study) -> Study:
-    """Leave out who plays in the league when named only, and has not played on all of its tasks."""
+def _without_partial_guests(study: Study) -> Study:
+    """Leave out learners that join the league only when named and lack runs on some of its tasks."""
     usual = {title for name in contestants() for title in (choice.title for choice in choices(name))}
     tasks = Counter(series.title for series in study.series)
     settings = {

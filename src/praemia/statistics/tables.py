@@ -1,11 +1,9 @@
-"""Tables of final regrets: one line per learner, one per pair of learners; as CSV and as aligned text."""
+"""Tables of stored runs: a row per learner, or per pair of learners."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,6 +12,7 @@ import numpy as np
 from praemia.statistics.intervals import Interval, mean_interval, quotient_interval, sum_interval
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import MIN_RUNS, TOO_FEW, Scale
+from praemia.text_tables import number
 
 SUMMARY_HEADER = (
     "setting",
@@ -93,7 +92,7 @@ class Comparison:
 
 
 def summarise(setting: str, series: Series) -> Summary:
-    """Sum up the runs of a learner in a setting."""
+    """Summarise the runs of a learner in a setting."""
     return Summary(
         setting=setting,
         learner=series.title,
@@ -118,46 +117,3 @@ def compare(setting: str, members: Iterable[Series]) -> list[Comparison]:
             found = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
             compared.append(Comparison(setting, first.title, second.title, runs, *found))
     return compared
-
-
-def number(value: float) -> str:
-    """Write a number for people: three or four digits that count, a dash for what is not known."""
-    if math.isnan(value):
-        return "–"
-    if math.isinf(value) or value == 0.0:
-        return "0" if value == 0.0 else "∞"
-    if abs(value) >= 1000.0:
-        return f"{value:.0f}"
-    digits = max(0, 2 - math.floor(math.log10(abs(value))))
-    return f"{value:.{min(digits, 4)}f}".replace("-", "−")
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Write a table as CSV."""
-    buffer = io.StringIO()
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows(rows)
-    return buffer.getvalue()
-
-
-def plain_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table as aligned text: words to the left, numbers to the right."""
-    body = [tuple(row) for row in rows]
-    right = [bool(body) and all(is_numeric(cell) for cell in column) for column in zip(*body, strict=True)]
-    right = right or [False] * len(header)
-    table = [tuple(header), *body]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines = [
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(row, widths, right, strict=True)
-        ).rstrip()
-        for row in table
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def is_numeric(cell: str) -> bool:
-    """Tell whether a cell is a number as ``number`` writes them."""
-    return cell in {"–", "∞"} or cell.replace("−", "").replace(".", "").replace(",", "").isdecimal()

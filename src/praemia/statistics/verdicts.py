@@ -12,8 +12,8 @@ A claim is a list of comparisons, and holds when each of them does. A comparison
 An interval around the value lies within the margin when its half-width is below about 5 %: as many runs as that takes
 decide whether two learners are level. Fewer than 8 runs decide nothing.
 
-If single intervals cover as stated, those of a claim hold together with 95 %, whichever comparison is looked at, and
-at each of the numbers of runs 8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7
+If single intervals cover as stated, those of a claim hold together with probability 95 %, in all comparisons and at
+each of the numbers of runs 8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7
 looks each of them is taken at 1 − 5 %/(7m). So runs may be added, up to these numbers, until a claim is decided without
 making mistakes likelier; looks at other numbers of runs are not counted.
 """
@@ -101,7 +101,7 @@ _RULES: dict[Question, Rule] = {
 
 
 def together(question: Question, comparisons: int) -> float:
-    """Return the level of an interval such that all of a claim's hold together with 95 %, at every look."""
+    """Return the confidence level of an interval with which all of a claim's hold together with 95 %, at every look."""
     sides = 2.0 if question.is_one_sided else 1.0
     return 1.0 - sides * (1.0 - CONFIDENCE) / (LOOKS * max(1, comparisons))
 

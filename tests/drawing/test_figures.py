@@ -16,9 +16,8 @@ from praemia.errors import MissingExtraError
 
 pytest.importorskip("matplotlib")
 
-from praemia.drawing import figures, maps
-from praemia.drawing import style as canvas
-from praemia.report import figure_files as gallery
+from praemia.drawing import figures, maps, style
+from praemia.report import figure_files
 
 PAPER, SIZE, *_ = studies(KIND)
 
@@ -60,7 +59,7 @@ def test_every_learner_has_its_own_line_style() -> None:
 
 
 def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
-    written = gallery.write_figures([SIZE], tmp_path / "figures")
+    written = figure_files.write_figures([SIZE], tmp_path / "figures")
     assert sorted(path.name for path in written) == sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert {"machine-size.png", "machine-size.svg"} <= {path.name for path in written}
     for path in written:
@@ -71,18 +70,18 @@ def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
 
 
 def test_the_papers_figures_are_named_after_what_they_show() -> None:
-    names = [name for name, _ in gallery.study_figures(PAPER)]
+    names = [name for name, _ in figure_files.study_figures(PAPER)]
     assert names == ["regret-riverswim", "regret-warehouse", "log-paper", "per-episode-paper"]
 
 
 def test_the_same_runs_give_the_same_bytes() -> None:
-    one, other = (canvas.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "svg") for _ in "ab")
+    one, other = (style.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "svg") for _ in "ab")
     assert one == other
 
 
 def test_pyplot_is_not_touched() -> None:
     before = "matplotlib.pyplot" in sys.modules
-    canvas.render(maps.policy_map(envs.make("warehouse-3")), "png")
+    style.render(maps.policy_map(envs.make("warehouse-3")), "png")
     assert ("matplotlib.pyplot" in sys.modules) == before
 
 

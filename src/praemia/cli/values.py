@@ -1,19 +1,46 @@
-"""``praemia bound``: what the theory promises on a task."""
+"""``praemia solve`` and ``praemia bound``: the optimal value of a task, and the regret that the theory promises."""
 
 from __future__ import annotations
 
 import click
 
-from praemia.cli.common import episodes_option, json_option, print_json, print_table
-from praemia.cli.completion import complete_tasks
+from praemia.cli.common import complete_tasks, episodes_option, json_option, print_fields, print_json, print_table
+from praemia.cli.compiling import compiling_notice
+
+
+@click.command("solve")
+@click.argument("task", shell_complete=complete_tasks)
+@json_option
+def solve_command(task: str, as_json: bool) -> None:
+    """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
+    from praemia.files import resolve_task
+    from praemia.planning.exact import solve
+
+    problem = resolve_task(task)
+    with compiling_notice():
+        value = solve(problem, keep_values=False).value
+    record = {
+        "task": problem.name,
+        "value": value,
+        "horizon": int(problem.horizon),
+        "observations": problem.num_observations,
+        "actions": problem.num_actions,
+        "machine_states": problem.num_machine_states,
+    }
+    if as_json:
+        print_json(record)
+    else:
+        print_fields({name.replace("_", " "): entry for name, entry in record.items()})
 
 
 @click.command("bound")
 @click.argument("task", shell_complete=complete_tasks)
 @episodes_option(10_000)
-@click.option("--failure-prob", default=0.05, show_default=True, help="ρ: the bound may fail this often.")
+@click.option(
+    "--failure-prob", default=0.05, show_default=True, help="ρ: the probability with which the bound may fail."
+)
 @json_option
-def command(task: str, episodes: int, failure_prob: float, as_json: bool) -> None:
+def bound_command(task: str, episodes: int, failure_prob: float, as_json: bool) -> None:
     """Print Theorem 1's bound on UCBVI-PRM's regret on TASK, term by term, and the lower bound."""
     from praemia.files import resolve_task
     from praemia.theory import regret_bound, regret_lower_bound

@@ -8,7 +8,7 @@ from league_runs import made, study
 
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
-from praemia.statistics.deciding import further_runs
+from praemia.statistics.comparisons import further_runs
 from praemia.statistics.league_claims import check_league
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import Claim

@@ -1,4 +1,4 @@
-"""``praemia learners``: what there is, with parameters, defaults and references."""
+"""``praemia envs`` and ``praemia learners``: what is built in."""
 
 from __future__ import annotations
 
@@ -7,12 +7,41 @@ from typing import Any
 
 import click
 
-from praemia.cli.common import json_option, print_json
+from praemia.cli.common import complete_environments, json_option, print_json
+
+
+@click.command("envs")
+@click.argument("name", required=False, shell_complete=complete_environments)
+@json_option
+def envs_command(name: str | None, as_json: bool) -> None:
+    """List the built-in environments, or show the one called NAME with its picture."""
+    from praemia import envs
+
+    if name is None:
+        if as_json:
+            print_json({"environments": envs.names()})
+        else:
+            click.echo("\n".join(envs.names()))
+        return
+    task = envs.make(name)
+    if as_json:
+        print_json(
+            {
+                "name": task.name,
+                "observations": task.num_observations,
+                "actions": task.num_actions,
+                "machine_states": task.num_machine_states,
+                "horizon": int(task.horizon),
+                "propositions": list(task.machine.propositions),
+            }
+        )
+    else:
+        click.echo(f"{envs.describe(name)}\n\n{envs.text_picture(task)}")
 
 
 @click.command("learners")
 @json_option
-def command(as_json: bool) -> None:
+def learners_command(as_json: bool) -> None:
     """List the learners with their parameters, defaults and references."""
     from praemia import learners
 

@@ -2,13 +2,17 @@
 
 import builtins
 import os
+import subprocess
+import sys
 from itertools import pairwise
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 import strategies
 from hypothesis import given, settings
 
+from praemia.drawing import diagrams
 from praemia.drawing.diagrams import draw_machine, edge_text, machine_svg, mermaid
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
@@ -154,3 +158,17 @@ def test_a_machine_too_large_to_draw_is_refused(tmp_path):
     machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(9)))
     with pytest.raises(SizeError, match="512 states is too large to draw"):
         draw_machine(machine, tmp_path / "large.svg")
+
+
+def test_nothing_but_the_file_is_told_when_a_machine_is_drawn(tmp_path: Path) -> None:
+    pytest.importorskip("pygraphviz")
+    code = "from praemia.cli import main; main()"
+    command = [sys.executable, "-c", code, "draw", "warehouse-3", "--out", "machine.svg"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "wrote machine.svg\n")
+
+
+def test_what_graphviz_says_of_a_graph_is_passed_on(capfd: pytest.CaptureFixture[str]) -> None:
+    with diagrams._fontconfig_muted():
+        os.write(2, b'Fontconfig warning: "05.conf", line 6: unknown element "reset-dirs"\nError: no layout\n')
+    assert capfd.readouterr().err == "Error: no layout\n"

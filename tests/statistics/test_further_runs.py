@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
-from praemia.statistics.deciding import further_runs, next_look
+from praemia.statistics.comparisons import further_runs, next_look
 from praemia.statistics.intervals import Interval
 from praemia.statistics.verdicts import Claim, Line
 

@@ -10,9 +10,10 @@ from league_runs import made, study
 
 from praemia.report.figure_files import study_figures
 from praemia.report.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
-from praemia.report.provenance import commands
+from praemia.report.rendering import render_page
+from praemia.report.sections import commands
 from praemia.statistics.standings import SMALL_GAP, Board, compare, is_linear, standings
-from praemia.statistics.stored_runs import Series
+from praemia.statistics.stored_runs import Series, Study
 
 
 def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Board:
@@ -120,10 +121,15 @@ def test_linear_runs_are_counted_by_task() -> None:
     assert standing_cells(line)[HEADER.index("linear")] == "1/2"
 
 
+def shown(league: Study) -> str:
+    """Return the league's section of the report."""
+    return render_page("league.html.j2", study=league_section(league)).decode()
+
+
 def test_text_and_section_show_every_learner_and_task() -> None:
     table = standings(CLEAR)
     text = league_text(CLEAR, table)
-    page = league_section(study(CLEAR_REGRETS))
+    page = shown(study(CLEAR_REGRETS))
     for line in table:
         assert line.learner in text
         assert line.learner in page
@@ -135,7 +141,7 @@ def test_text_and_section_show_every_learner_and_task() -> None:
 
 def test_a_league_in_which_nobody_played_everywhere_says_so() -> None:
     scattered = study({"warehouse-3": {"a": [1, 2]}, "warehouse-4": {"b": [1, 2]}})
-    assert "No learner has runs on every task" in league_section(scattered)
+    assert "No learner has runs on every task" in shown(scattered)
     assert list(study_figures(scattered)) == []
 
 

@@ -89,6 +89,12 @@ def test_a_regret_that_is_mostly_nothing_has_a_wide_interval() -> None:
     assert 5.0 < found.high < math.inf
 
 
+def test_an_end_that_is_too_large_for_a_float_is_infinite() -> None:
+    # Two runs at the level of a claim with many comparisons: t is in the thousands.
+    found = quotient_interval([[1.0, 2.0], [2.0, 1.0]], [1, -1], 1.0 - 1e-5)
+    assert ends(found) == (0.0, 1.0, math.inf)
+
+
 @pytest.mark.parametrize("measure", [mean_interval, lambda x: quotient_interval([x, [2.0]], [1, -1])])
 @pytest.mark.parametrize("value", [0.0, 3.0])
 def test_one_run_has_no_interval(measure: Callable[[list[float]], Interval], value: float) -> None:

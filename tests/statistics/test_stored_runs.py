@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +13,12 @@ from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, sma
 from praemia.errors import FileError
 from praemia.experiments.league import league
 from praemia.experiments.store import Store
-from praemia.statistics.export import COLUMNS, run_rows, write_csv, write_parquet
 from praemia.statistics.stored_runs import collect, discover, gather, paired
-from praemia.statistics.tables import SUMMARY_HEADER, compare, csv_text, number, plain_text, summarise
+from praemia.statistics.tables import (
+    SUMMARY_HEADER,
+    compare,
+    summarise,
+)
 
 
 @pytest.fixture(scope="module")
@@ -136,30 +137,3 @@ def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
     apart = replace(first, runs=first.runs[::2])
     assert paired([apart, odd]).shape == (2, 0)
     assert compare("riverswim-5", [apart, odd]) == []
-
-
-def test_tables_as_text_are_aligned_and_as_csv_can_be_read_back() -> None:
-    header, rows = ("name", "value"), [("a, b", number(3.14159)), ("c", number(1234.5))]
-    assert plain_text(header, rows) == "name  value\na, b   3.14\nc      1234\n"
-    assert list(csv.reader(io.StringIO(csv_text(header, rows)))) == [list(header), *(list(row) for row in rows)]
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0"), (float("nan"), "–"), (float("inf"), "∞"), (0.01234, "0.0123"), (-2.5, "−2.50"), (98765.4, "98765")],
-)
-def test_numbers_are_written_for_people(value: float, text: str) -> None:
-    assert number(value) == text
-
-
-def test_exports_have_a_row_per_run(store: Store, tmp_path: Path) -> None:
-    parquet = pytest.importorskip("pyarrow.parquet")
-    members = [series for study in gather(store, small())[0] for series in study.series]
-    write_csv(members, tmp_path / "runs.csv")
-    write_parquet(members, tmp_path / "runs.parquet")
-    with open(tmp_path / "runs.csv", encoding="utf-8", newline="") as file:
-        lines = list(csv.DictReader(file))
-    table = parquet.read_table(tmp_path / "runs.parquet")
-    assert len(lines) == table.num_rows == len(store.files()) == len(run_rows(members))
-    assert tuple(lines[0]) == tuple(table.column_names) == COLUMNS
-    assert [float(line["regret"]) for line in lines] == table["regret"].to_pylist()

@@ -1,0 +1,107 @@
+"""``praemia check``, ``convert`` and ``draw``: files that hold a task or a machine."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from praemia.cli.common import complete_tasks, json_option, print_json
+from praemia.files.formats import FORMATS
+
+if TYPE_CHECKING:
+    from praemia.models.machine import RewardMachine
+
+
+@click.command("check")
+@click.argument("file", type=click.Path())
+@json_option
+def check_command(file: str, as_json: bool) -> None:
+    """Check FILE, which holds a task or just a machine.
+
+    Errors are shown with their line number, and the exit status is 2. Anything valid but suspicious is listed.
+    """
+    from praemia.files import load
+    from praemia.files.lint import lint, lint_machine
+    from praemia.models.task import Task
+
+    loaded = load(file)
+    if isinstance(loaded, Task):
+        kind, findings = "task", lint(loaded)
+        size = f"{loaded.num_observations} observations, {loaded.num_actions} actions, "
+        size += f"horizon {loaded.horizon}, {_machine_size(loaded.machine)}"
+    else:
+        kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
+    if as_json:
+        print_json({"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]})
+        return
+    for finding in findings:
+        click.echo(finding)
+    click.echo(f"ok: a {kind} with {size}")
+
+
+def _machine_size(machine: RewardMachine) -> str:
+    counts = {"machine states": machine.states, "rules": machine.rules, "propositions": machine.propositions}
+    return ", ".join(f"{len(items)} {kind}" for kind, items in counts.items())
+
+
+@click.command("convert")
+@click.argument("source", metavar="IN")
+@click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
+@click.option(
+    "--from", "source_format", type=click.Choice(FORMATS), help="The format of IN, if its extension does not tell."
+)
+@click.option(
+    "--to", "target_format", type=click.Choice(FORMATS), help="The format of OUT, if its extension does not tell."
+)
+@click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
+def convert_command(
+    source: str, target: Path, source_format: str | None, target_format: str | None, pay: str | None
+) -> None:
+    """Convert IN, a machine file, a task file or a built-in task, to OUT.
+
+    Machines: .yaml .json .txt (Toro Icarte's) .dot (AALpy's) .hoa, and multiagent-rl-rm's JSON (--to multiagent).
+    A task can become a task file or Storm's .drn; in a machine format, only its machine is written. What a format
+    cannot express is an error, and nothing is written.
+    """
+    from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
+    from praemia.files.formats import format_of, is_text_format
+    from praemia.files.writing import STORM
+    from praemia.models.task import Task
+
+    loaded = load(source, source_format, pay=pay) if looks_like_file(source) else resolve_task(source)
+    wants_machine = target_format == "multiagent" or is_text_format(format_of(target, target_format))
+    if isinstance(loaded, Task) and not wants_machine:
+        if target_format not in (None, format_of(target, None)):
+            raise click.UsageError(f"--to {target_format} is for machines; a task is written as {target.name} ends")
+        save_task(loaded, target)
+        click.echo(f"wrote the task to {target}", err=True)
+        return
+    if target.suffix.lower() == STORM and target_format is None:
+        raise click.UsageError(f"{source} holds just a machine; {STORM} is for tasks")
+    save_machine(loaded.machine if isinstance(loaded, Task) else loaded, target, target_format)
+    click.echo(f"wrote the machine to {target}", err=True)
+
+
+@click.command("draw")
+@click.argument("task_or_machine", metavar="TASK_OR_MACHINE_FILE", shell_complete=complete_tasks)
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .pdf .dot .mmd")
+def draw_command(task_or_machine: str, out: Path | None) -> None:
+    """Draw the machine of a task, or of a file that holds just a machine.
+
+    The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
+    """
+    from praemia.drawing.diagrams import draw_machine, mermaid
+    from praemia.files import load_machine, looks_like_file, resolve_task
+
+    if looks_like_file(task_or_machine):
+        machine = load_machine(task_or_machine)
+    else:
+        machine = resolve_task(task_or_machine).machine
+    if out is None:
+        click.echo(mermaid(machine), nl=False)
+    else:
+        draw_machine(machine, out)
+        click.echo(f"wrote {out}", err=True)

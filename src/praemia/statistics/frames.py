@@ -1,0 +1,209 @@
+"""Stored runs as rows: a row per run, or per point of its curves; as data frames, CSV or parquet.
+
+The exact regret is piecewise linear: it bends where a plan ends. A curve is given by these points, between which
+straight lines are exact, or at episodes of one's choice.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ParameterError, PraemiaWarning, missing_extra
+from praemia.experiments.store import Store
+from praemia.files.atomic_io import write_whole
+from praemia.simulation import Run
+from praemia.text_tables import csv_text
+
+if TYPE_CHECKING:
+    import pandas
+
+Columns: TypeAlias = dict[str, Any]
+
+# What tells a run from others, by type; then what it came to.
+KEYS: dict[str, type] = {
+    **dict.fromkeys(("task", "title", "learner", "parameters"), str),
+    **dict.fromkeys(("episodes", "seed", "run", "stream", "streams"), int),
+}
+RESULTS: dict[str, type] = {
+    **dict.fromkeys(("regret", "optimal_value", "mean_return"), float),
+    "plans": int,
+    "seconds": float,
+    "praemia": str,
+}
+
+
+class StoredRuns:
+    """The runs in a folder, read when they are asked for: iterate over them, or take them by number.
+
+    Damaged files are left out, with a warning. ``load_runs`` makes one.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.cli import execute
+    >>> command = "run riverswim-3 --learner optimal --episodes 50 --runs 3 --out results --json"
+    >>> status = execute(command.split())  # doctest: +ELLIPSIS
+    {...}
+    >>> runs = praemia.load_runs("results")
+    >>> len(runs), runs[0].learner, sum(run.num_episodes for run in runs)
+    (3, 'optimal', 150)
+    >>> runs.curves([50])["regret"].tolist()  # the optimal policy loses nothing
+    [0.0, 0.0, 0.0]
+    """
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def __len__(self) -> int:
+        return len(self.store.files())
+
+    def __iter__(self) -> Iterator[Run]:
+        return self.store.runs(lambda message: warnings.warn(message, PraemiaWarning, stacklevel=2))
+
+    def __getitem__(self, number: int) -> Run:
+        return self.store.load(self.store.files()[number])
+
+    def __repr__(self) -> str:
+        return f"StoredRuns({len(self):,} in {str(self.store.folder)!r})"
+
+    def to_frame(self) -> pandas.DataFrame:
+        """Return a data frame with a row for each run.
+
+        Its columns are task, title (the learner as it is shown), learner, parameters (as JSON), episodes, seed, run
+        (its number), stream (0 but for runs of a tuning), streams (the revision of the random streams), regret,
+        optimal_value, mean_return, plans, seconds and praemia (the version). What is not known is NaN: how long a run
+        took, if nobody noted it; regret and optimal_value on a black box.
+        """
+        return _frame(run_columns(self))
+
+    def curves(self, episodes: Sequence[int] | NDArray[np.int64] | None = None) -> pandas.DataFrame:
+        """Return a data frame with a row for each point of each run's curves.
+
+        Parameters
+        ----------
+        episodes : numbers of episodes, such as [100, 1000]; those that a run did not play are left out. None: where the
+            regret bends, so that straight lines between the points are exact.
+
+        Returns
+        -------
+        The columns that tell runs apart, as in ``to_frame``, then episode, regret (exact, NaN on a black box) and
+        total_return (as it was sampled), both after so many episodes.
+        """
+        return _frame(curve_columns(self, episodes))
+
+
+def load_runs(folder: str | Path) -> StoredRuns:
+    """Open a folder of stored runs, such as ``praemia run … --out results`` writes.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.cli import execute
+    >>> command = "run riverswim-3 --learner optimal --episodes 50 --runs 2 --out results --json"
+    >>> status = execute(command.split())  # doctest: +ELLIPSIS
+    {...}
+    >>> runs = praemia.load_runs("results")
+    >>> frame = runs.to_frame()
+    >>> frame[["task", "learner", "seed", "run", "regret"]].to_dict("records")[1]
+    {'task': 'riverswim-3', 'learner': 'optimal', 'seed': 0, 'run': 1, 'regret': 0.0}
+    >>> runs.curves(episodes=[10, 50])["episode"].tolist()
+    [10, 50, 10, 50]
+    """
+    return StoredRuns(Store.open(folder))
+
+
+def run_columns(runs: Iterable[Run]) -> Columns:
+    """Return a row per run, as columns."""
+    rows = [(*_key(run), *_results(run)) for run in runs]
+    return _typed({**KEYS, **RESULTS}, zip(*rows, strict=True) if rows else ())
+
+
+def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> Columns:
+    """Return a row per point of each run's curves, as columns."""
+    chosen = None if episodes is None else _checked(episodes)
+    keys, points = [], []
+    for run in runs:
+        ends = np.append(run.plan_episodes, run.num_episodes)
+        at = ends if chosen is None else chosen[chosen <= run.num_episodes]
+        keys.append(_key(run))
+        points.append((at, _regret_at(run, ends, at), _before(run.returns, at)))
+    rows = np.repeat(np.arange(len(keys)), [len(at) for at, _, _ in points])
+    columns = _typed(KEYS, zip(*keys, strict=True) if keys else ())
+    taken = {name: column[rows] for name, column in columns.items()}
+    parts = zip(*points, strict=True) if points else ((np.empty(0, np.int64),), (np.empty(0),), (np.empty(0),))
+    return {**taken, **dict(zip(("episode", "regret", "total_return"), map(np.concatenate, parts), strict=True))}
+
+
+def write_csv(columns: Columns, path: Path) -> None:
+    """Write columns as CSV; what is not known is left empty."""
+    values = [[None if value != value else value for value in column.tolist()] for column in columns.values()]
+    write_whole(path, csv_text(tuple(columns), zip(*values, strict=True)).encode())
+
+
+def write_parquet(columns: Columns, path: Path) -> None:
+    """Write columns as a parquet file; what is not known is null."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise missing_extra("parquet needs pyarrow", "parquet") from None
+    kinds = {"i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
+    arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in columns.values()]
+    buffer = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), buffer)
+    write_whole(path, buffer.getvalue())
+
+
+def _frame(columns: Columns) -> pandas.DataFrame:
+    try:
+        import pandas
+    except ImportError:
+        raise missing_extra("data frames need pandas", "frames") from None
+    return pandas.DataFrame(columns)
+
+
+def _key(run: Run) -> tuple[Any, ...]:
+    seed, number, stream = (*run.seed, 0, 0, 0)[:3] if len(run.seed) < 3 else run.seed[:3]
+    parameters = json.dumps(run.parameters, sort_keys=True)
+    return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.streams
+
+
+def _results(run: Run) -> tuple[Any, ...]:
+    optimal = np.nan if run.optimal_value is None else run.optimal_value
+    lengths = np.diff(np.append(run.plan_episodes, run.num_episodes))
+    regret = np.nan if run.optimal_value is None else float(np.cumsum(run.plan_gaps * lengths)[-1])
+    return regret, optimal, float(run.returns.mean()), run.num_plans, run.seconds, run.versions.get("praemia", "")
+
+
+def _typed(types: dict[str, type], columns: Iterable[Sequence[Any]]) -> Columns:
+    """Return columns as arrays: int64, float64 or objects."""
+    dtypes = {int: np.int64, float: np.float64, str: np.object_}
+    found = list(columns) or [()] * len(types)
+    return {name: np.array(c, dtypes[kind]) for (name, kind), c in zip(types.items(), found, strict=True)}
+
+
+def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+    array = np.asarray(episodes)
+    if array.ndim != 1 or not np.issubdtype(array.dtype, np.integer) or array.min(initial=0) < 0:
+        raise ParameterError(f"episodes={episodes!r}; expected a list of whole numbers of at least 0")
+    return array.astype(np.int64)
+
+
+def _regret_at(run: Run, ends: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the exact regret after some numbers of episodes, from the points where it bends."""
+    if run.optimal_value is None:
+        return np.full(len(at), np.nan)
+    return np.interp(at, ends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(ends)))))
+
+
+def _before(returns: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:
+    sums: NDArray[np.float64] = np.concatenate(([0.0], np.cumsum(returns)))[at]
+    return sums

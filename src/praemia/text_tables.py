@@ -1,0 +1,60 @@
+"""Tables as text: how numbers are written, which columns are numbers, aligned columns and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Sequence
+
+HUGE = 1e7  # from here on a number is written with a power of ten
+
+
+def number(value: float) -> str:
+    """Write a number with three significant digits, and from 1,000 on as a whole number; NaN (not known) is a dash."""
+    if math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if value == 0.0:
+        return "0"
+    if abs(value) >= HUGE:
+        exponent = math.floor(math.log10(abs(value)))
+        return f"{value / 10.0**exponent:.2f}×10^{exponent}".replace("-", "−")
+    decimals = 0 if abs(value) >= 1000.0 else min(4, max(0, 2 - math.floor(math.log10(abs(value)))))
+    return f"{value:.{decimals}f}".replace("-", "−")
+
+
+def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
+    """Tell for each column whether it holds numbers: these stand to the right, words to the left."""
+    return [any(_is_number(row[i]) for row in rows) for i in range(len(header))]
+
+
+def _is_number(cell: str) -> bool:
+    """Tell whether a cell is a number, or several with signs between them, such as ``3.1 ± 0.2``."""
+    return any(map(str.isdecimal, cell)) and not any(map(str.isalpha, cell))
+
+
+def table_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table in aligned columns."""
+    body = [tuple(row) for row in rows]
+    table = [tuple(header), *body]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    columns = list(zip(widths, numeric_columns(header, body), strict=True))
+    lines = [
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, (width, to_right) in zip(row, columns, strict=True)
+        ).rstrip()
+        for row in table
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Write a table as CSV."""
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return buffer.getvalue()

@@ -1,0 +1,45 @@
+"""The page about explored data: text is escaped, and without matplotlib there are no figures."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from praemia import envs
+from praemia.exploration import explore
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.what_if import Row, machine_family, plan_rows
+from praemia.report.exploration_page import write_page
+
+
+@pytest.fixture(scope="module")
+def data() -> Dataset:
+    return explore(envs.make("riverswim-5"), episodes=100, method="uncertainty")
+
+
+@pytest.fixture(scope="module")
+def rows(data: Dataset) -> list[Row]:
+    family = machine_family(sorted(data.labelling.propositions()), most=2)
+    return plan_rows(data, family, None, draws=20)
+
+
+def test_names_are_text_and_never_markup(data: Dataset, rows: list[Row], tmp_path: Path) -> None:
+    evil = "<script>alert(1)</script>"
+    named = replace(data, sources=({**data.sources[0], "task": evil},))
+    write_page(named, [replace(row, name=evil) for row in rows], None, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert text.count("&lt;script&gt;alert(1)") == 4  # the title, the heading and two rows
+    assert "<script" not in text
+
+
+def test_without_matplotlib_the_page_has_its_tables(
+    data: Dataset, rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    write_page(data, rows, None, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert "<img" not in text
+    assert all(row.name in text for row in rows)

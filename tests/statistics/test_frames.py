@@ -1,0 +1,152 @@
+"""Stored runs as rows and curves: the same numbers in Python, in data frames, in CSV and in parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from stored_runs import CORRECT, PRM, fill, jitter, small
+
+from praemia import BlackBox, MachineBuilder, learners, load_runs, simulate
+from praemia.cli import execute
+from praemia.errors import FileError, MissingExtraError, ParameterError, PraemiaWarning
+from praemia.experiments.store import Store
+from praemia.statistics.frames import KEYS, RESULTS, curve_columns
+
+REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
+
+pytest.importorskip("pandas")
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return fill(Store.create(tmp_path_factory.mktemp("runs") / "store"), REGRETS, small(num_runs=3))
+
+
+def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: Store) -> None:
+    frame = load_runs(store.folder).to_frame()
+    assert list(frame.columns) == [*KEYS, *RESULTS]
+    assert len(frame) == len(load_runs(store.folder)) == 9
+    assert {str(frame[name].dtype) for name in ("seed", "run", "stream", "episodes", "plans")} == {"int64"}
+    for (task, title), group in frame.groupby(["task", "title"]):
+        assert sorted(zip(group.seed, group.run, strict=True)) == [(0, 0), (0, 1), (0, 2)]
+        jobs = [job for experiment in small(num_runs=3) for job in experiment.jobs() if job.task.name == task]
+        known = {job.seed[1]: jitter(job, REGRETS[task, title]) for job in jobs}
+        np.testing.assert_allclose(group.regret, [known[run] for run in group.run])
+    assert (frame.mean_return == 0.5).all()
+    assert (frame.seconds == 0.25).all()
+
+
+def test_runs_are_read_one_by_one(store: Store) -> None:
+    runs = load_runs(str(store.folder))
+    assert [run.seed for run in runs] == [runs[number].seed for number in range(len(runs))]
+    assert runs[0].seconds == 0.25
+    assert "9 in" in repr(runs)
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """Return a store with real runs of two lengths, and one on a black box."""
+    folder = tmp_path_factory.mktemp("played")
+    for episodes in ("120", "300"):
+        command = ["run", "riverswim-4", "--learner", "ucbvi-prm", "--episodes", episodes, "--runs", "2"]
+        assert execute([*command, "--out", str(folder / "store")]) == 0
+    store = Store.open(folder / "store")
+    machine = MachineBuilder("a").edge("a", "goal", "b", reward=1).build()
+    lake = gymnasium.make("FrozenLake-v1")
+    box = BlackBox(lake, lambda o, a, z, info: {"goal"} if z == 15 else set(), machine, 20)
+    store.write(simulate(box, learners.make("random"), 50, 7))
+    return store
+
+
+def test_straight_lines_between_the_points_of_a_curve_are_the_exact_regret(played: Store) -> None:
+    frame = load_runs(played.folder).curves()
+    for run in load_runs(played.folder):
+        seed, number = (*run.seed, 0)[:2]
+        mine = frame[(frame.task == run.task) & (frame.episodes == run.num_episodes) & (frame.run == number)]
+        assert mine.episode.iloc[0] == 0
+        assert mine.episode.iloc[-1] == run.num_episodes
+        assert len(mine) == run.num_plans + 1
+        assert set(mine.seed) == {seed}
+        np.testing.assert_allclose(mine.total_return, [run.returns[:k].sum() for k in mine.episode])
+        if run.optimal_value is None:
+            assert mine.regret.isna().all()
+        else:
+            every = np.arange(1, run.num_episodes + 1)
+            np.testing.assert_allclose(np.interp(every, mine.episode, mine.regret), run.regret, atol=1e-9)
+
+
+def test_curves_at_chosen_episodes_are_the_exact_regret_there(played: Store) -> None:
+    frame = load_runs(played.folder).curves([0, 1, 77, 200])
+    tasks = frame[frame.task == "riverswim-4"]
+    for run in load_runs(played.folder):
+        if run.optimal_value is not None:
+            mine = tasks[(tasks.episodes == run.num_episodes) & (tasks.run == run.seed[1])]
+            at = [0, 1, 77] if run.num_episodes == 120 else [0, 1, 77, 200]  # what was not played is left out
+            assert mine.episode.tolist() == at
+            np.testing.assert_allclose(mine.regret, [0.0, *run.regret[np.array(at[1:]) - 1]], atol=1e-9)
+    assert {str(frame[name].dtype) for name in ("seed", "run", "episode")} == {"int64"}
+
+
+@pytest.mark.parametrize("curves", [False, True])
+def test_files_hold_what_frames_hold(played: Store, tmp_path: Path, curves: bool) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    files = [str(tmp_path / name) for name in ("rows.csv", "rows.parquet")]
+    options = ["--csv", files[0], "--parquet", files[1], *(["--curves"] if curves else [])]
+    assert execute(["results", str(played.folder), *options]) == 0
+    runs = load_runs(played.folder)
+    frame = runs.curves() if curves else runs.to_frame()
+    table = parquet.read_table(files[1])
+    assert table.column_names == list(frame.columns)
+    assert table["seed"].type == table["run"].type == "int64"
+    with open(files[0], encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == table.num_rows == len(frame)
+    known = frame.regret.notna().tolist()
+    assert [line["regret"] != "" for line in lines] == known
+    assert [value is not None for value in table["regret"].to_pylist()] == known
+    assert [float(line["regret"]) for line in lines if line["regret"]] == frame.regret.dropna().tolist()
+    assert [int(line["run"]) for line in lines] == table["run"].to_pylist() == frame.run.tolist()
+    assert json.loads(lines[0]["parameters"]) == runs[0].parameters
+
+
+def test_an_empty_store_gives_empty_frames(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "praemia-store.json").write_bytes((store.folder / "praemia-store.json").read_bytes())
+    runs = load_runs(tmp_path)
+    assert (len(runs), len(runs.to_frame()), len(runs.curves())) == (0, 0, 0)
+    assert set(curve_columns([])) == {*KEYS, "episode", "regret", "total_return"}
+
+
+# Bad input
+
+
+def test_a_damaged_file_is_left_out_with_a_warning(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path / "store"), REGRETS, small(num_runs=1))
+    damaged = store.files()[0]
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    with pytest.warns(PraemiaWarning, match=damaged.name):
+        assert len(load_runs(store.folder).to_frame()) == 2
+
+
+def test_wrong_folders_and_episodes_are_refused(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="no such folder"):
+        load_runs(tmp_path / "nowhere")
+    for wrong in ([-1], [0.5], 3, [[1]]):
+        with pytest.raises(ParameterError, match=r"episodes=.*; expected a list of whole numbers"):
+            load_runs(store.folder).curves(wrong)  # type: ignore[arg-type]
+
+
+def test_without_pandas_there_is_one_message(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtraError, match=r"data frames need pandas.*'frames'"):
+        load_runs(store.folder).to_frame()
+
+
+def test_curves_without_a_file_is_one_message(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["results", str(store.folder), "--curves"]) == 2
+    assert "give a file with --csv or --parquet" in capsys.readouterr().err
