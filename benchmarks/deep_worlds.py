@@ -69,7 +69,7 @@ class Square(gymnasium.Env[Any, Any]):
 
 
 def square_labels(o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> set[str]:
-    """Label three of the corners: the item's at the lower right, the delivery point's above it, home at the upper left."""
+    """Label three corners: the item's at the lower right, the delivery point's above it, home at the upper left."""
     corners = {(True, False): {"item"}, (True, True): {"delivery"}, (False, True): {"home"}}
     if min(abs(o_next)) < 0.4:
         return set()

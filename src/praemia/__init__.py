@@ -14,7 +14,7 @@ from praemia.learners.registry import CLASSES
 
 __version__ = version("praemia")
 
-_ROOMS = ("envs", "learners", "patterns", "testing", "theory")
+_ROOMS = ("deep", "envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),

@@ -139,6 +139,13 @@ def test_time_limits_are_ends_if_the_buffer_is_told_so() -> None:
     np.testing.assert_array_equal(ends, np.repeat(cut[:, None], 3, axis=1))
 
 
+def test_the_horizon_is_the_end_if_the_step_is_shown() -> None:
+    buffer = trained(SAC, line(horizon=4, show_step=True)).replay_buffer
+    assert buffer.timeouts.sum() == 0
+    steps = buffer.next_observations["step"][: 3 * STEPS, 0, 0]
+    np.testing.assert_array_equal(buffer.dones[: 3 * STEPS, 0], steps == 4)
+
+
 def test_a_full_buffer_drops_the_oldest() -> None:
     buffer = trained(SAC, line(flat=True), buffer_size=300).replay_buffer
     assert buffer.full
@@ -188,6 +195,11 @@ def test_wrappers_that_change_what_is_seen_are_refused() -> None:
     vector = VecFrameStack(make_vec_env(line, n_envs=1, env_kwargs={"flat": True}), 2)
     with pytest.raises(praemia.PraemiaError, match=r"a wrapper changes the observations"):
         trained(SAC, vector)
+
+
+def test_a_seed_is_a_whole_number() -> None:
+    with pytest.raises(praemia.PraemiaError, match=r"seed=-1; expected a whole number of at least 0"):
+        counterfactual_replay(line(), seed=-1)
 
 
 def test_environments_with_different_machines_are_refused() -> None:

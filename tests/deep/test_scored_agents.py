@@ -38,7 +38,9 @@ def test_the_exact_value_of_ppo_is_the_mean_of_what_it_earns(flat: bool, determi
     """Within four standard errors: each of the four fails in vain with a probability of about 0.0001."""
     env = praemia.envs.TaskEnv(TASK, flat=flat)
     policy = "MlpPolicy" if flat else "MultiInputPolicy"
-    agent = PPO(policy, env, n_steps=256, batch_size=64, n_epochs=4, seed=0, policy_kwargs={"net_arch": [16]}).learn(512)
+    agent = PPO(policy, env, n_steps=256, batch_size=64, n_epochs=4, seed=0, policy_kwargs={"net_arch": [16]}).learn(
+        512
+    )
     exact = praemia.evaluate(TASK, agent, deterministic=deterministic).value
     mean, error = mean_return(agent, env, deterministic=deterministic)
     assert exact > 0.0

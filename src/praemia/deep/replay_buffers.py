@@ -18,7 +18,10 @@ def arguments(view: MachineView, seed: int) -> dict[str, Any]:
     """Return the arguments of a learner that make it use the buffer for the observations in view."""
     is_dict = isinstance(view.layout.space, spaces.Dict)
     kind = CounterfactualDictReplayBuffer if is_dict else CounterfactualReplayBuffer
-    return {"replay_buffer_class": kind, "replay_buffer_kwargs": {"view": view, "seed": seed}}
+    # An agent that sees the step knows the horizon: nothing follows it. Else a time limit says nothing about worth.
+    shows_step = view.layout.horizon is not None
+    options = {"view": view, "seed": seed, "handle_timeout_termination": not shows_step}
+    return {"replay_buffer_class": kind, "replay_buffer_kwargs": options}
 
 
 class CounterfactualReplayBuffer(ReplayBuffer):
