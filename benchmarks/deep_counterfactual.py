@@ -75,7 +75,7 @@ class Study:
 STUDIES = {
     "warehouse": Study("DQN, warehouse-5", (WITHOUT, WITH), 8_000, 0.7),
     "square": Study("SAC, square", (WITHOUT, WITH), 4_000, 0.8, seeds=4),
-    "pycrm": Study("DQN, warehouse-5 without chance in its machine", (PYCRM, WITH), 4_000, 0.7),
+    "pycrm": Study("DQN, warehouse-5 without chance", (PYCRM, WITH), 4_000, 0.7),
 }
 
 
@@ -199,7 +199,8 @@ def draw(found: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> None:
             if arm in curves:
                 steps = EVERY * np.arange(1, curves[arm].shape[1] + 1)
                 axes.plot(steps, curves[arm].T, color=look.colour, linewidth=0.4, alpha=0.35)
-                axes.plot(steps, curves[arm].mean(axis=0), color=look.colour, linewidth=2, label=arm)
+                style = {"color": look.colour, "dashes": look.dash or (None, None)}
+                axes.plot(steps, curves[arm].mean(axis=0), linewidth=2, label=arm, **style)
         axes.axhline(STUDIES[name].goal, color="#6B7280", linewidth=0.8, linestyle=":")
         axes.legend(fontsize=8, frameon=False, loc="lower right")
     path.write_bytes(render(figure, path.suffix[1:]))
