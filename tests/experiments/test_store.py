@@ -116,9 +116,9 @@ def test_the_order_of_parameters_does_not_change_what_a_run_is() -> None:
 
 def test_a_folder_with_other_things_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("do not touch")
-    with pytest.raises(FileError, match="other things"):
+    with pytest.raises(FileError, match="holds other files"):
         Store.create(tmp_path)
-    with pytest.raises(FileError, match="not a store"):
+    with pytest.raises(FileError, match="not a folder of praemia's runs"):
         Store.open(tmp_path)
     for inside in ("", "chapter", "chapter/one"):
         with pytest.raises(FileError, match=r"thesis\.txt: a file"):
