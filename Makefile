@@ -46,6 +46,8 @@ $(DEEP)/installed: pyproject.toml $(PINS) $(DEEP_PINS)
 		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' pytest hypothesis
 	@touch $@
 
+# The networks are small: threads would only wait for each other.
+test-deep: export OMP_NUM_THREADS = 1
 test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
 	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k deep

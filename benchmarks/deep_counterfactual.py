@@ -36,6 +36,7 @@ from praemia.statistics.intervals import quotient_interval
 
 FOLDER = Path("results") / "deep"
 EVERY = 250  # steps between two scores
+SEEDS = range(8)
 EPISODES = 20  # of a score in the square
 WITH, WITHOUT, PYCRM = "with counterfactuals", "without", "PyCRM"
 FOR_DQN = {
@@ -63,18 +64,17 @@ FOR_SAC = {
 
 @dataclass(frozen=True)
 class Study:
-    """A comparison: which learner where, for how many steps and seeds, and the return to be reached."""
+    """A comparison: which learner where, for how many steps, and the return to be reached."""
 
     title: str
     arms: tuple[str, ...]
     steps: int
     goal: float
-    seeds: int = 8
 
 
 STUDIES = {
     "warehouse": Study("DQN, warehouse-5", (WITHOUT, WITH), 8_000, 0.7),
-    "square": Study("SAC, square", (WITHOUT, WITH), 4_000, 0.8, seeds=4),
+    "square": Study("SAC, square", (WITHOUT, WITH), 4_000, 0.8),
     "pycrm": Study("DQN, warehouse-5 without chance", (PYCRM, WITH), 4_000, 0.7),
 }
 
@@ -191,7 +191,7 @@ def tell(name: str, curves: dict[str, NDArray[np.float64]], seconds: dict[str, f
 
 def draw(found: dict[str, dict[str, NDArray[np.float64]]], path: Path) -> None:
     """Draw the curves: the mean over seeds, and each seed thin."""
-    figure = new_figure(4.2 * len(found), 3.0, "Return while learning")
+    figure = new_figure(3.4 * len(found), 2.8, "Return while learning")
     panels = figure.subplots(1, len(found), squeeze=False)[0]
     for axes, (name, curves) in zip(panels, found.items(), strict=True):
         tidy(axes, STUDIES[name].title, "steps of the environment", "return")
@@ -216,7 +216,7 @@ def main() -> None:
     with ProcessPoolExecutor(chosen.jobs, mp_context=get_context("spawn")) as pool:
         for name in chosen.study or ["warehouse", "square"]:
             study = STUDIES[name]
-            waiting = {arm: [pool.submit(play, name, arm, seed) for seed in range(study.seeds)] for arm in study.arms}
+            waiting = {arm: [pool.submit(play, name, arm, seed) for seed in SEEDS] for arm in study.arms}
             records = {arm: [json.loads(run.result().read_text()) for run in runs] for arm, runs in waiting.items()}
             found[name] = {arm: np.array([record["scores"] for record in own]) for arm, own in records.items()}
             seconds = {arm: float(np.mean([record["cpu_seconds"] for record in own])) for arm, own in records.items()}
