@@ -11,7 +11,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow docs lint format names core-table tree constraints dist clean
+.PHONY: help reproduce test test-slow test-deep docs lint format names core-table tree constraints dist clean
 
 help:
 	@sed -n '1,3s/^# \{0,1\}//p' Makefile
@@ -34,6 +34,23 @@ test: lint
 
 test-slow: $(VENV)/installed
 	$(BIN)/python -m pytest -n auto -m 'slow or not slow'
+
+# Deep learners have an environment of their own, 1.4 GB. Where pip does not find the CPU build of torch that is pinned,
+# tell it where to look (PIP_EXTRA_INDEX_URL), or leave the pins out: make test-deep DEEP_PINS=
+DEEP      := .venv-deep
+DEEP_PINS ?= constraints/deep.txt
+
+$(DEEP)/installed: pyproject.toml $(PINS) $(DEEP_PINS)
+	$(PYTHON) -m venv $(DEEP)
+	$(DEEP)/bin/python -m pip install --quiet --disable-pip-version-check --no-compile \
+		$(addprefix -c ,$(PINS) $(DEEP_PINS)) -e '.[deep,plot]' pytest hypothesis
+	@touch $@
+
+# The networks are small: threads would only wait for each other.
+test-deep: export OMP_NUM_THREADS = 1
+test-deep: $(DEEP)/installed
+	$(DEEP)/bin/python -m pytest tests/deep
+	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k deep
 
 # Build the documentation site in results/site and run its tutorials; warnings are errors.
 docs: $(VENV)/installed
@@ -76,4 +93,4 @@ dist: $(VENV)/installed
 	$(BIN)/python -c 'import hatchling.build; print(hatchling.build.build_sdist("dist"))'
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results
+	rm -rf $(VENV) $(DEEP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results

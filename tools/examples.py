@@ -14,6 +14,7 @@ MODULES = (
     "praemia.exploration",
     "praemia.theory",
     "praemia.testing",
+    "praemia.deep",
 )
 
 

@@ -14,7 +14,7 @@ from praemia.learners.registry import CLASSES
 
 __version__ = version("praemia")
 
-_MODULES = ("envs", "learners", "patterns", "testing", "theory")
+_MODULES = ("deep", "envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.drawing.show": ("show",),
     "praemia.envs.black_box": ("BlackBox",),

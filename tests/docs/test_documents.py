@@ -92,6 +92,8 @@ def test_code_runs_in_order_and_prints_what_is_shown(
     matplotlib.use("template")  # a backend that shows nothing
     if "from IPython" in path.read_text(encoding="utf-8"):
         pytest.importorskip("IPython", reason="no IPython here: a notebook was not run (pip install 'praemia[docs]')")
+    if any("stable_baselines3" in code for _, code in blocks(path, "python")):
+        pytest.importorskip("stable_baselines3", reason="run by make test-deep")
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for language, text in blocks(path, "python", "console", "sh"):
         run_block(language, text, namespace, capsys)

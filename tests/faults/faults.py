@@ -52,6 +52,7 @@ BOX_COUNTS = "simulation/test_box_counts.py"
 BOX_PLANS = f"{BOX}::test_plans_are_made_when_they_are_due"
 DATASETS = "exploration/test_datasets.py"
 MERGING = f"{DATASETS}::test_merging_adds_up"
+COUNTERFACTUALS = "deep/test_counterfactuals.py"
 ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_pays_nothing"
 EXPLORING = "exploration/test_exploring.py"
 EPISODES = f"{EXPLORING}::test_counts_are_those_of_whole_episodes_from_the_start"
@@ -592,6 +593,27 @@ OUTSIDE = (
         "np.interp(at, ends, ",
         "np.interp(at + 1, ends, ",
         "statistics/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there",
+    ),
+    Fault(
+        "all machine states make of a step what its own did",
+        "deep/counterfactuals.py",
+        "self._sampler.step(m, label, self._rng)",
+        "self._sampler.step(own, label, self._rng)",
+        f"{COUNTERFACTUALS}::test_next_states_and_rewards_have_the_machines_law",
+    ),
+    Fault(
+        "an episode ends in all machine states where it ends in one",
+        "deep/counterfactuals.py",
+        "m_next in self.view.settled,",
+        "own in self.view.settled,",
+        f"{COUNTERFACTUALS}::test_an_episode_ends_in_the_machine_state_that_can_earn_no_more",
+    ),
+    Fault(
+        "the environment's reward is always added",
+        "deep/counterfactuals.py",
+        'outside["reward"] if self.view.add_reward else 0.0',
+        'outside["reward"]',
+        f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it",
     ),
 )
 

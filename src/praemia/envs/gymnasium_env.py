@@ -14,9 +14,11 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.pictures import render_text
 from praemia.envs.registry import FAMILIES, make, picture
 from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.models.playing import settled_states
 from praemia.models.task import Task
 
 
@@ -25,7 +27,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     Observations are ``{"observation": o, "machine_state": m}``, or with ``flat=True`` the number m · O + o
     of the product state. Rewards are drawn from the machine's reward laws. An episode is truncated after the
-    task's horizon and never terminated: an absorbing machine state pays nothing, but the episode goes on.
+    task's horizon and, unless ``end_early``, never terminated: where nothing more can be earned, it goes on.
     ``info`` holds the ``label`` of the transition, a sorted tuple of propositions. Randomness comes from
     ``reset(seed=…)`` alone.
 
@@ -33,6 +35,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     ----------
     task : the task.
     flat : whether observations are one number.
+    end_early : whether to terminate an episode once every further reward is 0, whatever happens.
     render_mode : None; "ansi" for a picture in text; "rgb_array" for one in pixels, which needs the extra ``plot``.
 
     Examples
@@ -50,23 +53,27 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     # Gymnasium declares it as an instance variable, so it cannot be a ClassVar here.
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
 
-    def __init__(self, task: Task, *, flat: bool = False, render_mode: str | None = None) -> None:
+    def __init__(
+        self, task: Task, *, flat: bool = False, end_early: bool = False, render_mode: str | None = None
+    ) -> None:
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ParameterError(f"render_mode={render_mode!r}; expected 'ansi', 'rgb_array' or None")
         self.task = task
         self.flat = flat
         self.render_mode = render_mode
-        observations, states = task.num_observations, task.num_machine_states
         self.action_space = spaces.Discrete(task.num_actions)
-        self.observation_space = (
-            spaces.Discrete(observations * states)
-            if flat
-            else spaces.Dict({"observation": spaces.Discrete(observations), "machine_state": spaces.Discrete(states)})
-        )
+        self.layout = layout_of(spaces.Discrete(task.num_observations), task.num_machine_states, None, flat=flat)
+        self.observation_space = self.layout.space
+        self.settled = settled_states(task.machine) if end_early else frozenset()
         self._labels = tuple(tuple(sorted(label)) for label in task.mdp.label_sets)
         self._observation = int(np.argmax(task.mdp.start_probs))
         self._machine_state = task.table.initial
         self._step = 0
+
+    @property
+    def machine_view(self) -> MachineView:
+        """What one needs to know to tell of a step in another machine state."""
+        return MachineView(self.task.machine, self.layout, self.settled, add_reward=False)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode: the observation from the start distribution, the machine in its initial state."""
@@ -93,7 +100,9 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         reward = float(table.reward_values[paid])
         if table.reward_widths[paid] > 0.0:
             reward += float(table.reward_widths[paid]) * self.np_random.random()
-        return self._state(), reward, False, truncated, {"label": self._labels[label]}
+        outside = {"reward": 0.0, "terminated": False, "truncated": truncated}
+        info = {"label": self._labels[label], "environment": outside}
+        return self._state(), reward, self._machine_state in self.settled, truncated, info
 
     def render(self) -> Any:
         """Return where things stand as text (the picture, unless it would be too large, and a line) or as pixels."""
@@ -113,9 +122,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     def shown(self, observation: int, machine_state: int) -> Any:
         """Return what is shown for an observation and a machine state."""
-        if self.flat:
-            return np.int64(machine_state * self.task.num_observations + observation)
-        return {"observation": np.int64(observation), "machine_state": np.int64(machine_state)}
+        return self.layout.join(np.int64(observation), machine_state, self._step)
 
     def _state(self) -> Any:
         return self.shown(self._observation, self._machine_state)
@@ -131,9 +138,11 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         return int(np.searchsorted(cumulative, self.np_random.random() * cumulative[-1], side="right"))
 
 
-def make_env(family: str, *, flat: bool = False, render_mode: str | None = None, **params: Any) -> TaskEnv:
+def make_env(
+    family: str, *, flat: bool = False, end_early: bool = False, render_mode: str | None = None, **params: Any
+) -> TaskEnv:
     """Make the environment of a built-in name; parameters are those of ``praemia.envs.make``."""
-    return TaskEnv(make(family, **params), flat=flat, render_mode=render_mode)
+    return TaskEnv(make(family, **params), flat=flat, end_early=end_early, render_mode=render_mode)
 
 
 def register() -> None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 
 from praemia.errors import ModelError
+from praemia.models.machine import RewardMachine
 
 MACHINE_STATE, STEP, OBSERVATION = "machine_state", "step", "observation"
 
@@ -30,6 +32,10 @@ class Layout(ABC):
     @abstractmethod
     def join(self, observation: Any, m: int, step: int) -> Any:
         """Return what is shown."""
+
+    @abstractmethod
+    def machine_state(self, shown: Any) -> int:
+        """Return the machine state that is shown."""
 
     @abstractmethod
     def with_machine_state(self, shown: Any, m: int) -> Any:
@@ -58,6 +64,9 @@ class DictLayout(Layout):
         shown[MACHINE_STATE] = np.int64(m)
         return shown if self.horizon is None else {**shown, STEP: np.int64(step)}
 
+    def machine_state(self, shown: Any) -> int:
+        return int(shown[MACHINE_STATE])
+
     def with_machine_state(self, shown: Any, m: int) -> dict[str, Any]:
         return {**shown, MACHINE_STATE: np.int64(m)}
 
@@ -81,6 +90,9 @@ class VectorLayout(Layout):
             shown[-1] = step / self.horizon
         return shown
 
+    def machine_state(self, shown: Any) -> int:
+        return int(np.argmax(shown[self.first : self.first + self.num_states]))
+
     def with_machine_state(self, shown: Any, m: int) -> Any:
         other = np.array(shown)
         other[self.first : self.first + self.num_states] = 0
@@ -100,6 +112,9 @@ class NumberLayout(Layout):
         outer = m if self.horizon is None else step * self.num_states + m
         return np.int64(outer * self.size + int(observation) - self.start)
 
+    def machine_state(self, shown: Any) -> int:
+        return int(shown) // self.size % self.num_states
+
     def with_machine_state(self, shown: Any, m: int) -> Any:
         outer, place = divmod(int(shown), self.size)
         return np.int64((outer // self.num_states * self.num_states + m) * self.size + place)
@@ -117,3 +132,21 @@ def layout_of(inner: spaces.Space[Any], num_states: int, horizon: int | None, *,
         f"flat=True, and the observation space is {inner}; expected Discrete(n) or a Box of floats with one dimension: "
         "apply gymnasium.wrappers.FlattenObservation first, or leave flat out to have a dictionary"
     )
+
+
+@dataclass(frozen=True)
+class MachineView:
+    """How an environment plays its machine: what one needs to know to tell of a step in another machine state.
+
+    Attributes
+    ----------
+    machine : the machine.
+    layout : where an observation holds the machine's state.
+    settled : the machine states in which episodes end.
+    add_reward : whether the environment's own reward is added to the machine's.
+    """
+
+    machine: RewardMachine
+    layout: Layout
+    settled: frozenset[int]
+    add_reward: bool

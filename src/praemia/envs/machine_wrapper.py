@@ -9,7 +9,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from praemia.envs.black_box import StepLabels, step_label
-from praemia.envs.layouts import layout_of
+from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.models.labels import AFTER_THE_END, Label
@@ -24,7 +24,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     """Play a machine along with an environment of any spaces, and pay what the machine pays.
 
     An observation is ``{"observation": …, "machine_state": m}``; an environment whose observations are dictionaries
-    keeps its own entries. ``info`` holds the ``label`` of the step, a sorted tuple, and the ``machine_state`` by name.
+    keeps its own entries. ``info`` holds the ``label`` of the step, a sorted tuple, the ``machine_state`` by name,
+    and in ``environment`` the step without the machine: the ``reward``, ``terminated`` and ``truncated``.
     The environment draws the random numbers that it would draw alone; the machine has its own, from the same seed.
     Once an episode has ended the machine halts: it stays and pays nothing.
 
@@ -94,6 +95,11 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         """The number of the machine state."""
         return self._machine_state
 
+    @property
+    def machine_view(self) -> MachineView:
+        """What one needs to know to tell of a step in another machine state."""
+        return MachineView(self.machine, self.layout, self.settled, self.add_reward)
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode of the environment, with the machine in its initial state."""
         self._recorder.end_episode()
@@ -112,14 +118,16 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         reward += float(own) if self.add_reward else 0.0
         self._seen = seen
         self._step += 1
-        terminated = bool(terminated) or self._machine_state in self.settled
         truncated = bool(truncated) or self._step == self.horizon
+        outside = {"reward": float(own), "terminated": bool(terminated), "truncated": truncated}
+        terminated = bool(terminated) or self._machine_state in self.settled
         if not self._is_over:
             self._recorder.add(label, reward)
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()
-        return self._shown(), reward, terminated, truncated, self._told(info, label - AFTER_THE_END)
+        told = self._told(info, label - AFTER_THE_END) | {"environment": outside}
+        return self._shown(), reward, terminated, truncated, told
 
     def label(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
         """Return the label of a step, checked against the machine's propositions."""

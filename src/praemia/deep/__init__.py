@@ -1,0 +1,52 @@
+"""Counterfactual experience for the deep learners of stable-baselines3 (the extra ``deep``).
+
+A machine tells what any of its states would have made of a step: its label is enough. So one step of the environment
+is experience for every machine state, and a learner that replays old steps can learn from all of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from praemia.deep.counterfactuals import view_of
+from praemia.errors import missing_extra, require_whole
+
+if TYPE_CHECKING:
+    import gymnasium
+
+__all__ = ["counterfactual_replay"]
+
+
+def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[str, Any]:
+    """Return the arguments that give DQN, SAC, TD3 or DDPG a replay buffer with counterfactual experience.
+
+    Whenever a step is stored, so is what it would have been in every other machine state: the same action and the same
+    move of the environment, with the machine's next state and reward drawn from that state's law, and with an end of
+    its own if the episode would have ended there (``end_early``). Time limits are no ends, as always in
+    stable-baselines3, unless the agent sees the step (``show_step``).
+
+    ``buffer_size`` counts everything stored: with M machine states a buffer of a million holds a million / M
+    steps of the environment. ``learning_starts`` and ``train_freq`` count steps of the environment, as always.
+
+    Parameters
+    ----------
+    env : a ``praemia.MachineWrapper`` or a ``praemia.envs.TaskEnv``, perhaps within other wrappers, or a vector
+        environment of stable-baselines3 made of such. Wrappers around it must leave observations and rewards alone.
+    seed : of the machine's moves in steps that did not happen. They have a generator of their own.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> from praemia.deep import counterfactual_replay
+    >>> from stable_baselines3 import DQN
+    >>> env = praemia.envs.TaskEnv(praemia.envs.warehouse(size=4))
+    >>> agent = DQN("MultiInputPolicy", env, seed=0, buffer_size=30_000, **counterfactual_replay(env))
+    >>> agent.learn(120).replay_buffer.size()  # 120 steps, each in 3 machine states
+    360
+    """
+    try:
+        from praemia.deep import replay_buffers
+    except ImportError:
+        raise missing_extra("counterfactual replay needs stable-baselines3", "deep") from None
+
+    return replay_buffers.arguments(view_of(env), require_whole("seed", seed, 0))
