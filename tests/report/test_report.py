@@ -13,6 +13,7 @@ from browser import REQUIRE, Page, browser, find_browser
 from stored_runs import CORRECT, KIND, PRM, fill, made_up, small
 
 from praemia.errors import FileError, MissingExtraError
+from praemia.experiments.runner import run_into_store
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report.page import publish, write_report
@@ -80,6 +81,17 @@ def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -
     assert f"revision {STREAMS - 1} and {STREAMS} of the random streams" in text
     assert f"seed 0, random streams {STREAMS - 1}" in text
     assert "random streams" not in write_report(store, small(2), tmp_path / "asked.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_final_policy_that_was_stored_is_shown_on_its_map(kept: bool, tmp_path: Path) -> None:
+    choices = (LearnerChoice.of("random"), LearnerChoice.of("optimal"))
+    setting = Setting(TaskText.builtin("warehouse-3"), choices, num_runs=1, num_episodes=5)
+    store = Store.create(tmp_path / "store")
+    assert run_into_store(setting.jobs(), store, num_workers=1, keep_policies=kept) == []
+    text = write_report(store, [Experiment("mine", "try", (setting,))], tmp_path / "report.html").read_text("utf-8")
+    assert (f"the final policy of {choices[1].title} on warehouse-3" in text) == kept
+    assert f"the final policy of {choices[0].title}" not in text
 
 
 def test_the_report_says_how_to_repeat_it(report: Path) -> None:

@@ -12,7 +12,7 @@ from praemia.drawing.diagrams import machine_svg, mermaid
 from praemia.drawing.interactive import as_script_data, curves
 from praemia.drawing.maps import has_map, policy_map
 from praemia.envs.registry import svg_picture
-from praemia.errors import MissingExtraError, PraemiaError
+from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.league import YARDSTICKS, contestants
 from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED
@@ -27,6 +27,8 @@ from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, summarise
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, Claim, Line
 from praemia.text_tables import number
+
+MAX_CELLS = 400  # of a map in the report
 
 
 def claims_section(claims: Sequence[Claim]) -> dict[str, Any]:
@@ -83,7 +85,20 @@ def study_section(study: Study) -> dict[str, Any]:
         "curves": None if is_tuning else Markup(as_script_data(curves(study.settings))),
         "summary": Table(SUMMARY_HEADER, cells, strong=_best(summaries)),
         "pairs": Table(COMPARISON_HEADER, pairs),
+        "policies": list(filter(None, map(_final_policy, settings.values()))),
     }
+
+
+def _final_policy(members: Sequence[Series]) -> dict[str, Any] | None:
+    """Return a map of the last policy of the best learner's first run; None if it was not stored or has no map."""
+    best = min(members, key=lambda series: float(series.final.mean()))
+    task, policy = best.model, best.first.final_policy
+    if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
+        return None
+    try:
+        return {"task": best.task, "learner": best.title, "map": picture(policy_map, task, policy)}
+    except ModelError:  # a file may hold any policy
+        return None
 
 
 def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
