@@ -13,6 +13,7 @@ from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 SEEDS = range(4)
 LARGE_SEEDS = range(2)
 UNTOUCHED = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
+ONE_OF_EACH_KIND = tuple(f"drawn-{kind}-{SEEDS[0]}" for kind in KINDS)
 LARGE = tuple(f"drawn-{kind}-large-{seed}" for kind in KINDS for seed in LARGE_SEEDS)
 SETTINGS_OF_THE_PAPER = (
     *RIVERSWIMS,
