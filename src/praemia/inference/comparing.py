@@ -40,17 +40,12 @@ class Comparison:
         return not self.differences
 
 
-def compare(
-    machine: RewardMachine, truth: RewardMachine, labels: Collection[tuple[str, Label]] | Collection[Label]
-) -> Comparison:
-    """Compare a machine with the truth on some labels, or on pairs of a true state and a label that can come there."""
+def compare(machine: RewardMachine, truth: RewardMachine, labels: Collection[Label]) -> Comparison:
+    """Compare a machine with the truth on all sequences of some labels."""
     queue = [(machine.initial, truth.initial)]
     seen, differences = set(queue), []
     for state, true_state in queue:
-        for item in labels:
-            at, label = item if isinstance(item, tuple) else (true_state, item)
-            if at != true_state:
-                continue
+        for label in labels:
             moves, true_moves = _moves(machine, state, label), _moves(truth, true_state, label)
             if moves.keys() != true_moves.keys():
                 paid = (frozenset(moves), frozenset(true_moves))

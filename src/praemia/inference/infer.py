@@ -178,6 +178,12 @@ def infer(
     )
 
 
+def infer_machine(data: Traces, failure_prob: float = 0.01) -> RewardMachine:
+    """Infer a machine without asking how far the traces support it."""
+    core, _ = _states(data, contradiction(data) is None, failure_prob)
+    return build_machine(data, core, failure_prob)[0]
+
+
 def _states(
     data: Traces, exact: bool, failure_prob: float, on_progress: Progress | None = None
 ) -> tuple[Core, list[Alternative]]:

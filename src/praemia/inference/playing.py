@@ -26,6 +26,15 @@ class Played:
     labels: Ints
     rewards: Floats
 
+    def __add__(self, other: Played) -> Played:
+        """Return the episodes of both."""
+        return Played(
+            np.concatenate((self.observations, other.observations)),
+            np.concatenate((self.actions, other.actions)),
+            np.concatenate((self.labels, other.labels)),
+            np.concatenate((self.rewards, other.rewards)),
+        )
+
     def traces(self, task: Task) -> list[list[tuple[frozenset[str], float]]]:
         """Return the episodes as lists of (label, reward)."""
         sets = task.mdp.label_sets
@@ -35,9 +44,15 @@ class Played:
         ]
 
 
+IMPOSSIBLE = -1
+
+
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """How a player's memory moves: next int64[memory, labels, rewards + 1]; the last column is for any other reward."""
+    """How a player's memory moves: next int64[memory, labels, rewards + 1]; the last column is for any other reward.
+
+    A move may be ``IMPOSSIBLE``, if the machine that the player holds cannot pay the reward; the memory then stays.
+    """
 
     next: Ints
     rewards: Floats
@@ -47,13 +62,27 @@ class Memory:
         """Return a memory of one state, which remembers nothing."""
         return cls(np.zeros((1, num_labels, 1), dtype=np.int64), np.zeros(0))
 
+    @cached_property
+    def settled(self) -> Ints:
+        """The moves, with a stay in place of every impossible one."""
+        stay = np.arange(len(self.next))[:, None, None]
+        return np.where(self.next == IMPOSSIBLE, stay, self.next)
+
+    def columns(self, reward: Floats) -> Ints:
+        """Return the column of each of some rewards."""
+        place = np.searchsorted(self.rewards, reward)
+        known = np.append(self.rewards, np.nan)[place] == reward
+        return np.where(known, place, len(self.rewards))
+
     def step(self, state: Ints, label: Ints, reward: Floats) -> Ints:
-        if not len(self.rewards):
-            return self.next[state, label, 0]
-        place = np.minimum(np.searchsorted(self.rewards, reward), len(self.rewards) - 1)
-        column = np.where(self.rewards[place] == reward, place, len(self.rewards))
-        moved: Ints = self.next[state, label, column]
+        """Return where the memory moves."""
+        moved: Ints = self.settled[state, label, self.columns(reward)]
         return moved
+
+    def is_possible(self, state: Ints, label: Ints, reward: Floats) -> NDArray[np.bool_]:
+        """Tell where the machine held could have paid a reward."""
+        possible: NDArray[np.bool_] = self.next[state, label, self.columns(reward)] != IMPOSSIBLE
+        return possible
 
 
 class Sampler:
@@ -65,10 +94,6 @@ class Sampler:
     @cached_property
     def _edge_sums(self) -> Floats:
         return running_sums(self.task.mdp.probs, self.task.mdp.indptr)
-
-    @cached_property
-    def _machine_sums(self) -> Floats:
-        return running_sums(self.task.table.probs, self.task.table.indptr)
 
     @cached_property
     def _reward_sums(self) -> Floats:
@@ -90,7 +115,7 @@ class Sampler:
             a = rng.integers(task.num_actions, size=num_episodes) if policy is None else policy[h, state, o]
             edge = _draw(mdp.indptr, self._edge_sums, o * task.num_actions + a, rng)
             label = mdp.labels[edge].astype(np.int64)
-            out = _draw(table.indptr, self._machine_sums, label * table.num_states + machine, rng)
+            out = _draw(table.indptr, table.sums, label * table.num_states + machine, rng)
             paid = _draw(table.reward_indptr, self._reward_sums, out, rng)
             reward = table.reward_values[paid]
             if table.reward_widths.any():

@@ -139,6 +139,25 @@ def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
     return _encode(((number, episode) for number, episode in enumerate(traces, 1)), "episode ", ModelError)
 
 
+def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
+    """Turn episodes of one length, as label numbers and rewards [N, H], into traces."""
+    values, reward_of = np.unique(rewards, return_inverse=True)
+    symbols = labels * len(values) + reward_of.reshape(labels.shape)
+    rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
+    used, numbers = np.unique(rows, return_inverse=True)
+    shown, label_of = np.unique(used // len(values), return_inverse=True)
+    return Traces(
+        numbers.reshape(rows.shape).astype(np.int32),
+        np.full(len(rows), labels.shape[1], dtype=np.int64),
+        weights.astype(np.int64),
+        firsts.astype(np.int64) + 1,
+        tuple(label_sets[number] for number in shown),
+        tuple(values.tolist()),
+        label_of,
+        used % len(values),
+    )
+
+
 def load_traces(path: str | Path) -> Traces:
     """Load traces from a file with one episode per line.
 
