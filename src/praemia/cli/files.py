@@ -54,8 +54,14 @@ def _check_traces(file: str, as_json: bool) -> None:
     if as_json:
         print_json({"ok": True, "kind": "traces", **found})
         return
-    steps = f"{found['shortest']}" if found["shortest"] == found["longest"] else f"{found['shortest']} to {found['longest']}"
-    click.echo(f"ok: {plural(found['episodes'], 'episode')} of {steps} steps, {found['distinct_episodes']:,} of them distinct\n")
+    steps = (
+        f"{found['shortest']}"
+        if found["shortest"] == found["longest"]
+        else f"{found['shortest']} to {found['longest']}"
+    )
+    click.echo(
+        f"ok: {plural(found['episodes'], 'episode')} of {steps} steps, {found['distinct_episodes']:,} distinct\n"
+    )
     labels = [("label", label_text(frozenset(row["label"])), row["steps"]) for row in found["labels"]]
     rewards = [("reward", f"{row['reward']:g}", row["steps"]) for row in found["rewards"]]
     shown = [*labels[:MOST_LISTED], *rewards[:MOST_LISTED]]

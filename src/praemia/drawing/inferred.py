@@ -38,7 +38,8 @@ def _inferred(inference: Inference, compared: Comparison | None) -> Annotated:
     wrong = set() if compared is None else {(item.state, item.label) for item in compared.differences}
     if compared is not None:
         notes = {
-            state: f"{text} · {' or '.join(compared.partners[state]) or 'no true state'}" for state, text in notes.items()
+            state: f"{text} · {' or '.join(compared.partners[state]) or 'no true state'}"
+            for state, text in notes.items()
         }
     edge_notes = {
         (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,}×"

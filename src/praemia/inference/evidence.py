@@ -33,9 +33,7 @@ def p_value(arriving: Floats, present: Floats, level: float) -> float:
     if not can_reject.any():
         return 1.0
     marked, unmarked, total, drawn = (column[can_reject] for column in (marked, unmarked, total, drawn))
-    tails = np.minimum(
-        hypergeom.cdf(marked, total, unmarked, drawn), hypergeom.sf(marked - 1, total, unmarked, drawn)
-    )
+    tails = np.minimum(hypergeom.cdf(marked, total, unmarked, drawn), hypergeom.sf(marked - 1, total, unmarked, drawn))
     return float(min(1.0, 2.0 * tails.min() * number))
 
 

@@ -23,10 +23,10 @@ from praemia.inference.traces import Floats, Ints, Traces
 
 MARGIN = 10.0  # nats by which the description must be shorter
 MOST_STATES = 4
-STARTS, FIRST_STEPS, STEPS = 20, 10, 60
+STARTS, FIRST_STEPS, STEPS = 10, 8, 40
 OPEN = 0.3  # how much of each edge is left open at the start of a fit
 NEGLIGIBLE = 1e-3
-MAX_EVENTS = 10  # of each episode
+MAX_EVENTS, MAX_ROWS = 10, 600  # of each episode, and different episodes
 
 
 def find_hidden_moves(traces: Traces, core: Core) -> int | None:
@@ -60,7 +60,7 @@ def _moving(traces: Traces, core: Core) -> Ints:
 
 
 def _events(traces: Traces, kept: Ints) -> Traces:
-    """Return the traces with some symbols alone, the most frequent sequences first."""
+    """Return the traces with some symbols alone, up to a number of different sequences."""
     number = np.full(traces.num_symbols + 1, -1, dtype=np.int64)
     number[kept] = np.arange(len(kept))
     weights: dict[tuple[int, ...], int] = {}
@@ -68,7 +68,7 @@ def _events(traces: Traces, kept: Ints) -> Traces:
         key = tuple(symbol for symbol in row if symbol >= 0)[:MAX_EVENTS]
         if key:
             weights[key] = weights.get(key, 0) + weight
-    chosen = sorted(weights.items(), key=lambda item: -item[1])
+    chosen = list(weights.items())[:MAX_ROWS]
     lengths = np.array([len(key) for key, _ in chosen], dtype=np.int64)
     symbols = np.full((len(chosen), int(lengths.max(initial=0))), -1, dtype=np.int32)
     for row, (key, _) in enumerate(chosen):

@@ -11,7 +11,7 @@ import numpy as np
 from praemia.errors import ModelError, ParameterError
 from praemia.inference.hidden_moves import find_hidden_moves
 from praemia.inference.machine_from_counts import Edge, build_machine, merge_equivalent
-from praemia.inference.merging import Core, Merger, base_rates, walk
+from praemia.inference.merging import Core, base_rates, merge_states, walk
 from praemia.inference.support import SAME, Alternative, alternatives, contradiction, filled, is_smallest
 from praemia.inference.traces import Episode, Traces, as_traces, label_text
 from praemia.models.machine import RewardMachine
@@ -52,17 +52,15 @@ class Inference:
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
     not_identifiable : what the traces cannot tell, with the states in question.
     close_calls : what they barely tell: a machine at most 20 times less likely has this edge lead elsewhere.
-    outside_class : why the machine seems to lie outside the class in which label and reward fix the next state; or None.
+    outside_class : why label and reward do not seem to fix the next state in the true machine; None if they do.
     held_out : how well held-out episodes are predicted; None if there are too few.
 
     Examples
     --------
     >>> import praemia
-    >>> found = praemia.infer([[({"item"}, 0.0), (set(), 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0)]])
-    >>> found.machine.num_states, found.is_smallest
-    (2, True)
-    >>> found.edges[0].count
-    1
+    >>> found = praemia.infer([[({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]])
+    >>> found.machine.num_states, found.is_smallest, found.num_steps
+    (2, True, 5)
     """
 
     machine: RewardMachine
@@ -146,8 +144,9 @@ def infer(
     Examples
     --------
     >>> import praemia
-    >>> episode = [({"item"}, 0.0), (set(), 0.0), ({"door"}, 1.0), ({"door"}, 0.0)]
-    >>> machine = praemia.infer([episode, [({"door"}, 0.0)]]).machine
+    >>> first = [({"item"}, 0.0), ({"door"}, 1.0), ({"door"}, 0.0)]
+    >>> second = [({"door"}, 0.0), ({"item"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]
+    >>> machine = praemia.infer([first, second]).machine
     >>> machine.expected_rewards([{"item"}, {"door"}])
     array([0., 1.])
     """
@@ -188,7 +187,7 @@ def _states(
     data: Traces, exact: bool, failure_prob: float, on_progress: Progress | None = None
 ) -> tuple[Core, list[Alternative]]:
     """Return states and edges, and where edges could lead instead; edges that are likelier elsewhere are moved."""
-    core = Merger(data, deterministic=exact, failure_prob=failure_prob, on_progress=on_progress).run()
+    core = merge_states(data, deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
     core = merge_equivalent(data, core)
     for _ in range(MAX_REPAIRS):
         others = alternatives(data, core, deterministic=exact)

@@ -73,7 +73,7 @@ def merge_equivalent(traces: Traces, core: Core) -> Core:
     number = np.array([order.get(int(block), -1) for block in blocks])
     delta = np.full((len(order), traces.num_symbols), -1, dtype=np.int64)
     counts = np.zeros((len(order), traces.num_symbols))
-    for state in np.flatnonzero(number >= 0):
+    for state in np.flatnonzero(number >= 0).tolist():
         seen = core.counts[state] > 0
         delta[number[state], seen] = number[moves[state, seen]]
         counts[number[state]] += core.counts[state]
@@ -150,9 +150,7 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
     return tuple(found)
 
 
-def _edges(
-    traces: Traces, group: LabelGroup, source: str, names: tuple[str, ...], num_intervals: int
-) -> list[Edge]:
+def _edges(traces: Traces, group: LabelGroup, source: str, names: tuple[str, ...], num_intervals: int) -> list[Edge]:
     labels = tuple(traces.labels[number] for number in group.labels)
     total = int(group.counts.sum())
     return [

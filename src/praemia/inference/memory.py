@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -27,8 +27,8 @@ class TableMachine(RewardMachine):
 
     table: Mapping[tuple[str, Label], tuple[Outcome, ...]] = field(default_factory=dict, repr=False)
 
-    def outcomes(self, state: str, label: object) -> tuple[Outcome, ...]:  # type: ignore[override]
-        return self.table.get((state, frozenset(label)), (Outcome(state, reward=self.idle_reward),))  # type: ignore[call-overload]
+    def outcomes(self, state: str, label: Set[str]) -> tuple[Outcome, ...]:
+        return self.table.get((state, frozenset(label)), (Outcome(state, reward=self.idle_reward),))
 
     @property
     def _rewards(self) -> list[Reward]:
@@ -48,7 +48,11 @@ class TableMachine(RewardMachine):
 
 def moves_of(machine: RewardMachine, labels: Sequence[Label]) -> Memory:
     """Return how a player follows a machine by label and reward; rewards that it cannot pay are ``IMPOSSIBLE``."""
-    outs = {(q, i): machine.outcomes(state, label) for q, state in enumerate(machine.states) for i, label in enumerate(labels)}
+    outs = {
+        (q, i): machine.outcomes(state, label)
+        for q, state in enumerate(machine.states)
+        for i, label in enumerate(labels)
+    }
     rewards = np.array(sorted({value for each in outs.values() for out in each for value in out.reward.values}))
     moves = np.full((machine.num_states, len(labels), len(rewards) + 1), IMPOSSIBLE, dtype=np.int64)
     for (q, i), each in outs.items():
@@ -100,6 +104,7 @@ class EventMemory:
         """Return the machine that pays 1 for every new label [memory, labels], and in the sink of unknown pairs."""
         size = len(self.shift)
         names = tuple(map(str, range(machine.num_states * size)))
+        table: dict[tuple[str, Label], tuple[Outcome, ...]]
         table = {(name, INTO_THE_SINK): (Outcome(name, reward=SURE),) for name in names}
         for (q, state), (i, label) in product(enumerate(machine.states), enumerate(labels)):
             outs = machine.outcomes(state, label)
@@ -122,7 +127,9 @@ def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) 
     for state, m, (i, label) in product(truth.states, range(len(moves.next)), enumerate(labels)):
         parts: dict[str, list[tuple[float, Reward]]] = {}
         for out in truth.outcomes(state, label):
-            for value, width, chance in zip(out.reward.values, out.reward.widths, out.reward.probabilities, strict=True):
+            for value, width, chance in zip(
+                out.reward.values, out.reward.widths, out.reward.probabilities, strict=True
+            ):
                 column = int(moves.columns(np.array([value]))[0]) if width == 0.0 else len(moves.rewards)
                 target = f"{out.target}|{moves.settled[m, i, column]}"
                 parts.setdefault(target, []).append((out.probability * chance, Reward((value,), (1.0,), (width,))))

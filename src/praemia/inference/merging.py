@@ -5,15 +5,16 @@ the edges decided so far. Every episode runs through the core until it comes to 
 there on, says where that edge leads:
 
 - to a state of the core, if the rest could have been played from there: it is run through the core from that state, and
-  the rewards that arrive in a cell (state, label) are compared with those that are there. Where the rest leaves the core
-  again, it is compared with the other episodes that left over the same edge, history by history.
+  the rewards that arrive in a cell (state, label) are compared with those that are there. Where the rest leaves the
+  core again, it is compared with the other episodes that left over the same edge, history by history.
 - to a new state, if every state of the core is rejected.
 
-In a deterministic machine one reward that differs rejects, and edges are decided in the order of their shortest access
-(as in RPNI), so that a characteristic sample among the traces gives the right machine. In a probabilistic one the exact
-test of ``praemia.inference.evidence`` rejects, and edges with the most data come first. The j-th comparison gets the
-level ρ/(j(j + 1)): over all of them a right merge is rejected with probability at most ρ. Among states that are not
-rejected, the one that predicts the arriving rewards best is taken.
+In a deterministic machine one reward that differs rejects. Edges are decided in the order of their shortest access (as
+in RPNI), so that a characteristic sample among the traces gives the right machine, and, once more, in the order of how
+much data they have; the smaller machine is taken. In a probabilistic one the exact test of
+``praemia.inference.evidence`` rejects, and edges with the most data come first. The j-th comparison gets the level
+ρ/(j(j + 1)): over all of them a right merge is rejected with probability at most ρ. Among states that are not rejected,
+the one that predicts the arriving rewards best is taken.
 """
 
 from __future__ import annotations
@@ -73,9 +74,37 @@ class Trial:
     rejected: bool
 
 
+def merge_states(
+    traces: Traces, *, deterministic: bool, failure_prob: float, on_progress: Callable[[int, int], None] | None = None
+) -> Core:
+    """Return the states and edges that explain traces; for a deterministic machine, two orders are tried."""
+    if not deterministic:
+        return Merger(
+            traces, deterministic=False, failure_prob=failure_prob, most_data_first=True, on_progress=on_progress
+        ).run()
+    found: Core | None = None
+    for most_data_first in (True, False):
+        most = MAX_STATES if found is None else found.num_states
+        merger = Merger(
+            traces,
+            deterministic=True,
+            failure_prob=failure_prob,
+            most_data_first=most_data_first,
+            max_states=most,
+            on_progress=on_progress,
+        )
+        try:
+            found = merger.run()
+        except SizeError:
+            if found is None and not most_data_first:
+                raise
+    assert found is not None
+    return found
+
+
 def walk(traces: Traces, delta: Ints, rows: Ints, positions: Ints, states: Ints) -> Walk:
     """Run episodes from given steps in given states until each ends or meets an undecided edge."""
-    num_states, num_symbols = delta.shape
+    num_symbols = delta.shape[1]
     flat = delta.ravel()
     counts = np.zeros(delta.size)
     exit_state, exit_pos = np.full(len(rows), -1), np.full(len(rows), -1)
@@ -104,9 +133,12 @@ class Merger:
         *,
         deterministic: bool,
         failure_prob: float,
+        most_data_first: bool = False,
+        max_states: int = MAX_STATES,
         on_progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.traces, self.deterministic, self.failure_prob = traces, deterministic, failure_prob
+        self.most_data_first, self.max_states = most_data_first, max_states
         self.on_progress = on_progress
         self.num_tests = 0
         self.base = base_rates(traces)
@@ -133,7 +165,7 @@ class Merger:
             return None
         symbols = traces.symbols[out, core.exit_pos[out]]
         places = core.exit_state[out] * traces.num_symbols + symbols
-        if self.deterministic:  # states are numbered in the order of their access
+        if not self.most_data_first:  # states are numbered in the order of their access
             return divmod(int(places.min()), traces.num_symbols)
         behind = traces.weights[out] * (traces.lengths[out] - core.exit_pos[out])
         return divmod(int(np.bincount(places, behind).argmax()), traces.num_symbols)
@@ -145,7 +177,9 @@ class Merger:
         open_trials = [trial for trial in trials if not trial.rejected]
         if open_trials:
             # On most labels most machines stay, and staying is what data refutes most easily if it is wrong.
-            best = max(open_trials, key=lambda trial: (trial.evidence + STAYING * (trial.target == state), -trial.target))
+            best = max(
+                open_trials, key=lambda trial: (trial.evidence + STAYING * (trial.target == state), -trial.target)
+            )
             target = best.target
         else:
             target = self._new_state()
@@ -158,9 +192,10 @@ class Merger:
 
     def _new_state(self) -> int:
         core = self.core
-        if core.num_states == MAX_STATES:
+        if core.num_states >= self.max_states:
             raise SizeError(
-                f"no machine of at most {MAX_STATES:,} states explains the traces; are labels missing that matter?"
+                f"found no machine of at most {self.max_states:,} states that explains the traces; more traces may "
+                "help, or labels for what matters"
             )
         core.delta = np.vstack((core.delta, np.full(core.delta.shape[1], UNDECIDED)))
         core.counts = np.vstack((core.counts, np.zeros(core.counts.shape[1])))
@@ -240,7 +275,8 @@ def compare_suffixes(
         place = cell * num_rewards + traces.reward_of[symbols]
         shape = (len(names), num_rewards)
         tables = [
-            np.bincount(place, weights * part, shape[0] * shape[1]).reshape(shape) for part in (arrives, ~arrives)
+            np.bincount(place, weights * part, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+            for part in (arrives, ~arrives)
         ]
         cells.append((tables[0], tables[1], names % num_labels))
         groups, positions = groups * traces.num_symbols + symbols, positions + 1

@@ -100,7 +100,11 @@ class Sampler:
         return running_sums(self.task.table.reward_probs, self.task.table.reward_indptr)
 
     def play(
-        self, num_episodes: int, rng: np.random.Generator, policy: NDArray[Any] | None = None, memory: Memory | None = None
+        self,
+        num_episodes: int,
+        rng: np.random.Generator,
+        policy: NDArray[Any] | None = None,
+        memory: Memory | None = None,
     ) -> Played:
         """Play episodes by a policy [H, memory, O] of actions; without one, actions are uniform."""
         task, mdp, table = self.task, self.task.mdp, self.task.table
@@ -109,7 +113,10 @@ class Sampler:
         o = rng.choice(task.num_observations, num_episodes, p=mdp.start_probs)
         machine = np.full(num_episodes, table.initial, dtype=np.int64)
         state = np.zeros(num_episodes, dtype=np.int64)
-        observations, actions = np.empty((num_episodes, horizon + 1), np.int64), np.empty((num_episodes, horizon), np.int64)
+        observations, actions = (
+            np.empty((num_episodes, horizon + 1), np.int64),
+            np.empty((num_episodes, horizon), np.int64),
+        )
         labels, rewards = np.empty_like(actions), np.empty((num_episodes, horizon))
         for h in range(horizon):
             a = rng.integers(task.num_actions, size=num_episodes) if policy is None else policy[h, state, o]

@@ -7,6 +7,7 @@ deterministic machine, and with nearly the same likelihood in a probabilistic on
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -17,7 +18,8 @@ from praemia.inference.traces import Floats, Ints, Traces
 CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call
 SAME = 1e-6  # nats: the data cannot tell
 SAMPLE = 300  # episodes tried first, to save work where one conflict decides
-REPRESENTATIVES = 6  # histories tried for each state in the proof that there are no fewer states
+HISTORIES = 4  # of each length and state, in the search for a proof that there are no fewer states
+MAX_TRIES = 500
 
 
 @dataclass(frozen=True)
@@ -103,37 +105,36 @@ def is_smallest(traces: Traces, core: Core) -> bool:
     and then paid differently: no two of them can end in one state. Not finding such histories proves nothing.
     """
     paths = state_paths(traces, core.delta)
-    chosen: list[tuple[Ints, int]] = []
-    for state in range(core.num_states):
-        options = _histories(traces, paths, state)
-        fitting = (option for option in options if all(_differ(traces, option, other) for other in chosen))
-        best = next(fitting, None)
-        if best is None:
-            return False
-        chosen.append(best)
-    return True
+    options = [_histories(traces, paths, state) for state in range(core.num_states)]
+    tries = count()
+
+    def extend(chosen: list[tuple[Ints, int]]) -> bool:
+        if len(chosen) == len(options):
+            return True
+        for option in options[len(chosen)]:
+            if next(tries) >= MAX_TRIES:
+                return False
+            if all(_differ(traces, option, other) for other in chosen) and extend([*chosen, option]):
+                return True
+        return False
+
+    return extend([])
 
 
 def _histories(traces: Traces, paths: Ints, state: int) -> list[tuple[Ints, int]]:
-    """Return the histories (the episodes that begin with it, its length) that end in a state and were continued most."""
-    found: list[tuple[int, Ints, int]] = []
-    groups = np.zeros(len(paths), dtype=np.int64)
-    rows = np.arange(len(paths))
+    """Return histories that end in a state, those that were continued most first: the episodes, and the length."""
+    found: list[tuple[Ints, int]] = []
+    groups, rows = np.zeros(len(paths), dtype=np.int64), np.arange(len(paths))
     for step in range(paths.shape[1]):
         kept = step < traces.lengths[rows]
         rows, groups = rows[kept], groups[kept]
-        here = rows[paths[rows, step] == state]
-        if len(here):
-            own = groups[paths[rows, step] == state]
-            sizes = np.bincount(own)
-            for group in np.argsort(-sizes, kind="stable")[:REPRESENTATIVES]:
-                if sizes[group]:
-                    found.append((int(sizes[group]), here[own == group], step))
-        if sum(size > 1 for size, _, _ in found) >= REPRESENTATIVES:
-            break
+        here = paths[rows, step] == state
+        sizes = np.bincount(groups[here])
+        for group in np.argsort(-sizes, kind="stable")[:HISTORIES]:
+            if sizes[group]:
+                found.append((rows[here & (groups == group)], step))
         _, groups = np.unique(groups * traces.num_symbols + traces.symbols[rows, step], return_inverse=True)
-    found.sort(key=lambda item: -item[0])
-    return [(members, step) for _, members, step in found[:REPRESENTATIVES]]
+    return sorted(found, key=lambda item: -len(item[0]))
 
 
 def _differ(traces: Traces, first: tuple[Ints, int], second: tuple[Ints, int]) -> bool:
@@ -151,13 +152,13 @@ def contradiction(traces: Traces) -> tuple[int, int, int] | None:
         going = step < traces.lengths[rows]
         rows, groups = rows[going], groups[going]
         symbols = traces.symbols[rows, step]
-        places, first, inverse = np.unique(
+        _, first, inverse = np.unique(
             groups * len(traces.labels) + traces.label_of[symbols], return_index=True, return_inverse=True
         )
         differs = np.flatnonzero(symbols != symbols[first[inverse]])
         if len(differs):
             return int(rows[first[inverse[differs[0]]]]), int(rows[differs[0]]), step
-        _, groups = np.unique(inverse, return_inverse=True)
+        groups = inverse  # one reward per label, so the label says it all
         common = np.bincount(groups)[groups] > 1
         rows, groups = rows[common], groups[common]
         if not len(rows):

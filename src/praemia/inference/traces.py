@@ -121,9 +121,7 @@ class Traces:
             "longest": int(self.lengths.max()),
             "propositions": list(self.propositions),
             "labels": [{"label": sorted(self.labels[i]), "steps": int(by_label[i])} for i in order],
-            "rewards": [
-                {"reward": reward, "steps": int(n)} for reward, n in zip(self.rewards, by_reward, strict=True)
-            ],
+            "rewards": [{"reward": reward, "steps": int(n)} for reward, n in zip(self.rewards, by_reward, strict=True)],
         }
 
 
@@ -219,7 +217,7 @@ class _Codes:
 def _what_is_wrong(step: Any) -> str:
     """Say why a step is not a pair of a label and a reward that can be looked up."""
     if isinstance(step, str | bytes) or not isinstance(step, Sequence) or len(step) != 2:
-        return f"{_shown(step)}; expected a pair of a label and a reward, such as [[\"item\"], 0.0]"
+        return f'{_shown(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
     try:
         _checked_label(step[0])
         _checked_reward(step[1])
@@ -230,7 +228,7 @@ def _what_is_wrong(step: Any) -> str:
 
 def _checked_label(label: Any) -> Label:
     if isinstance(label, str | bytes) or not isinstance(label, Iterable):
-        raise ValueError(f"the label {_shown(label)}; expected a list of proposition names, such as [\"item\"] or []")
+        raise ValueError(f'the label {_shown(label)}; expected a list of proposition names, such as ["item"] or []')
     names = list(label)
     for name in names:
         if not isinstance(name, str) or not name:
