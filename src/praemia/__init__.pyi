@@ -4,6 +4,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import PraemiaError
 from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
 from praemia.files import load_machine, load_task, save_machine, save_task
+from praemia.inference import Inference, infer
 from praemia.learners import (
     CRM,
     EQO,
@@ -51,6 +52,7 @@ __all__ = [
     "Dataset",
     "Experience",
     "Headroom",
+    "Inference",
     "LabelRule",
     "LabeledMDP",
     "Learner",
@@ -70,6 +72,7 @@ __all__ = [
     "envs",
     "evaluate",
     "explore",
+    "infer",
     "learners",
     "load_machine",
     "load_task",
