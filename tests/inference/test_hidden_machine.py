@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from machine_traces import LABELS, machine_of, random_table
 
 import praemia
 from praemia.cli import execute
 from praemia.inference.hidden_machine import play_hidden
 from praemia.inference.memory import joint_machine, moves_of
+from praemia.models.labels import LabelRule, RuleLabelling
 from praemia.models.task import Task
 
 
@@ -52,3 +55,26 @@ def test_the_command_says_what_was_held_when(capsys: pytest.CaptureFixture[str])
 def test_built_in_tasks_end_within_one_percent_of_the_optimum(name: str) -> None:
     run = play_hidden(praemia.envs.make(name), 3_000, seed=0)
     assert run.value >= 0.99 * run.optimal_value
+
+
+def random_deterministic_task(seed: int) -> Task:
+    base = praemia.envs.random_task(observations=8, actions=3, machine_states=1, horizon=15, seed=seed)
+    rules = tuple(LabelRule(LABELS[1 + o % 2], target=o) for o in (2, 4, 5, 7))
+    mdp = replace(base.mdp, labelling=RuleLabelling(rules))
+    return Task(mdp, machine_of(random_table(np.random.default_rng([seed, 7]), 2 + seed % 4, 1)), 15)
+
+
+def check_random_tasks(seeds: range, num_episodes: int) -> None:
+    for seed in seeds:
+        run = play_hidden(random_deterministic_task(seed), num_episodes, seed=0)
+        assert run.found_at is not None, seed
+        assert run.value >= 0.99 * run.optimal_value, seed
+
+
+def test_random_tasks_end_within_one_percent_of_the_optimum() -> None:
+    check_random_tasks(range(2), 1_000)
+
+
+@pytest.mark.slow
+def test_twenty_random_tasks_end_within_one_percent_of_the_optimum() -> None:
+    check_random_tasks(range(20), 2_000)
