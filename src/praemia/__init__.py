@@ -22,6 +22,7 @@ _HOMES = {
     "praemia.errors": ("PraemiaError",),
     "praemia.exploration": ("CoverageReward", "Dataset", "TrajectoryReward", "explore", "plan_from"),
     "praemia.files": ("load_machine", "load_task", "save_machine", "save_task"),
+    "praemia.inference": ("Inference", "infer"),
     "praemia.learners": (*CLASSES, "Experience", "Learner", "LearnerPlan"),
     "praemia.models.labels": ("LabelRule",),
     "praemia.models.machine": ("MachineBuilder", "RewardMachine"),

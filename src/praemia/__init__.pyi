@@ -6,6 +6,7 @@ from praemia.envs.machine_wrapper import MachineWrapper
 from praemia.errors import PraemiaError
 from praemia.exploration import CoverageReward, Dataset, TrajectoryReward, explore, plan_from
 from praemia.files import load_machine, load_task, save_machine, save_task
+from praemia.inference import Inference, infer
 from praemia.learners import (
     CRM,
     EQO,
@@ -57,6 +58,7 @@ __all__ = [
     "Dataset",
     "Experience",
     "Headroom",
+    "Inference",
     "LabelRule",
     "LabeledMDP",
     "Learner",
@@ -81,6 +83,7 @@ __all__ = [
     "envs",
     "evaluate",
     "explore",
+    "infer",
     "learners",
     "load_machine",
     "load_runs",

@@ -8,21 +8,26 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import complete_tasks, json_option, print_json
+from praemia.cli.common import complete_tasks, json_option, plural, print_json, print_table
 from praemia.files.formats import FORMATS
 
 if TYPE_CHECKING:
     from praemia.models.machine import RewardMachine
+
+MOST_LISTED = 20  # labels or rewards of traces
 
 
 @click.command("check")
 @click.argument("file", type=click.Path())
 @json_option
 def check_command(file: str, as_json: bool) -> None:
-    """Check FILE, which holds a task or just a machine.
+    """Check FILE, which holds a task, just a machine, or traces (.jsonl).
 
     Errors are shown with their line number, and the exit status is 2. Anything valid but suspicious is listed.
     """
+    if Path(file).suffix.lower() == ".jsonl":
+        _check_traces(file, as_json)
+        return
     from praemia.files import load
     from praemia.files.lint import lint, lint_machine
     from praemia.models.task import Task
@@ -40,6 +45,30 @@ def check_command(file: str, as_json: bool) -> None:
     for finding in findings:
         click.echo(finding)
     click.echo(f"ok: a {kind} with {size}")
+
+
+def _check_traces(file: str, as_json: bool) -> None:
+    from praemia.inference.traces import label_text, load_traces
+
+    found = load_traces(file).summary()
+    if as_json:
+        print_json({"ok": True, "kind": "traces", **found})
+        return
+    steps = (
+        f"{found['shortest']}"
+        if found["shortest"] == found["longest"]
+        else f"{found['shortest']} to {found['longest']}"
+    )
+    click.echo(
+        f"ok: {plural(found['episodes'], 'episode')} of {steps} steps, {found['distinct_episodes']:,} distinct\n"
+    )
+    labels = [("label", label_text(frozenset(row["label"])), row["steps"]) for row in found["labels"]]
+    rewards = [("reward", f"{row['reward']:g}", row["steps"]) for row in found["rewards"]]
+    shown = [*labels[:MOST_LISTED], *rewards[:MOST_LISTED]]
+    print_table(("", "value", "steps"), [(kind, text, f"{count:,}") for kind, text, count in shown])
+    more = len(labels) + len(rewards) - len(shown)
+    if more:
+        click.echo(f"… and {more:,} more; --json lists all")
 
 
 def _machine_size(machine: RewardMachine) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +25,12 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
 )
-from praemia.cli.progress import job_progress
+from praemia.cli.progress import CountProgress, job_progress
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Setting
+    from praemia.inference.hidden_machine import HiddenRun
     from praemia.statistics.stored_runs import Series
 
 FEW = 20_000  # episodes in total for which starting processes costs more than it gains
@@ -55,6 +57,9 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @jobs_option
 @out_option(None, "Store the runs in this folder; stored runs are not repeated.")
 @policies_option
+@click.option(
+    "--hidden-machine", is_flag=True, help="Hide the machine: explore, infer it, and plan with what was inferred."
+)
 @json_option
 def run_command(
     task: str,
@@ -66,6 +71,7 @@ def run_command(
     jobs: int | None,
     out: Path | None,
     policies: bool,
+    hidden_machine: bool,
     as_json: bool,
 ) -> int:
     """Run learners on TASK and print their exact regret.
@@ -80,6 +86,11 @@ def run_command(
     from praemia.experiments.experiment_file import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
+    if hidden_machine:
+        if out is not None or settings:
+            raise click.UsageError("--hidden-machine goes with --episodes, --runs, --seed and --json alone")
+        _run_hidden(task, episodes, runs, seed, as_json)
+        return 0
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     setting = Setting(task_text(task), choices, runs, episodes, seed)
     began = time.perf_counter()
@@ -94,6 +105,55 @@ def run_command(
         _show(rows)
         click.echo(f"\n{time.perf_counter() - began:.1f} s in total" + (f"; kept in {out}" if out else ""))
     return report_failures(failures)
+
+
+def _run_hidden(name: str, episodes: int, runs: int, seed: int, as_json: bool) -> None:
+    """Play with the machine hidden; print what was held when, and how good the last plan is."""
+    from praemia.files import resolve_task
+    from praemia.inference.hidden_machine import play_hidden
+
+    task, progress = resolve_task(name), CountProgress("episodes")
+    found = []
+    for number in range(runs):
+        before = number * episodes
+        report = partial(_report_after, progress, before, runs * episodes)
+        found.append(play_hidden(task, episodes, seed + number, on_progress=report))
+    optimal = found[0].optimal_value
+    if as_json:
+        rows = [_hidden_row(run, seed + number) for number, run in enumerate(found)]
+        print_json({"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows})
+        return
+    click.echo(f"{task.name}, machine hidden: {episodes:,} episodes, optimal value {optimal:.6f}\n")
+    print_table(
+        ("seed", "mean return", "value of the last plan", "states held", "right from episode"),
+        [
+            (
+                str(seed + number),
+                f"{run.returns.mean():.4f}",
+                f"{run.value:.6f}",
+                " → ".join(str(held.machine.num_states) for held in run.held),
+                "never" if run.found_at is None else f"{run.found_at:,}",
+            )
+            for number, run in enumerate(found)
+        ],
+    )
+
+
+def _report_after(progress: CountProgress, before: int, total: int, done: int, _: int) -> None:
+    progress(before + done, total)
+
+
+def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
+    """Return a run with a hidden machine as plain data."""
+    return {
+        "seed": seed,
+        "returns": run.returns.tolist(),
+        "value": run.value,
+        "found_at": run.found_at,
+        "machines": [
+            {"episode": held.episode, "states": held.machine.num_states, "right": held.is_right} for held in run.held
+        ],
+    }
 
 
 def _show(rows: list[dict[str, Any]]) -> None:

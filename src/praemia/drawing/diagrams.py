@@ -14,8 +14,9 @@ import os
 import re
 import tempfile
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ GRAPHVIZ_SUFFIXES = (".svg", ".png", ".pdf", ".dot")
 MERMAID_SUFFIX = ".mmd"
 
 _FONT = "DejaVu Sans,Helvetica,Arial,sans-serif"
-_INK, _PAYS, _FILL = "#333333", "#0072B2", "#F4F4F4"  # the blue of Okabe and Ito's palette
+_INK, _PAYS, _WRONG, _FILL = "#333333", "#0072B2", "#D55E00", "#F4F4F4"  # the blue and red of Okabe and Ito's palette
 _GRAPH = {"rankdir": "LR", "nodesep": "0.45", "ranksep": "0.7", "pad": "0.1", "bgcolor": "white"}
 _NODE = {"shape": "ellipse", "style": "filled", "fillcolor": _FILL, "color": _INK, "fontcolor": "black"}
 _EDGE = {"color": _INK, "fontcolor": "black", "arrowsize": "0.8"}
@@ -77,8 +78,7 @@ def layout_json(machine: RewardMachine) -> bytes:
 def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
     """Draw a machine into a file, under a title; its suffix says how: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
     path = Path(path)
-    if machine.num_states > MAX_DRAWN:
-        raise SizeError(f"a machine of {machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}")
+    _require_drawable(machine)
     suffix = path.suffix.lower()
     if suffix == MERMAID_SUFFIX:
         content = mermaid(machine, title).encode()
@@ -88,6 +88,41 @@ def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: st
         known = ", ".join((*GRAPHVIZ_SUFFIXES, MERMAID_SUFFIX))
         raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {known}")
     write_whole(path, content)
+    return path
+
+
+def _require_drawable(machine: RewardMachine) -> None:
+    if machine.num_states > MAX_DRAWN:
+        raise SizeError(f"a machine of {machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}")
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """A machine with notes: below states, by name, and on edges, by (source, target, guard); what is marked is red."""
+
+    machine: RewardMachine
+    title: str | None = None
+    state_notes: Mapping[str, str] = field(default_factory=dict)
+    edge_notes: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
+    marked_edges: frozenset[tuple[str, str, str]] = frozenset()
+    marked_states: frozenset[str] = frozenset()
+
+
+def draw_machines(machines: Sequence[Annotated], path: str | os.PathLike[str]) -> Path:
+    """Draw annotated machines side by side into one file: .svg, .png, .pdf or .dot."""
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in GRAPHVIZ_SUFFIXES:
+        known = ", ".join(GRAPHVIZ_SUFFIXES)
+        raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {known}")
+    for item in machines:
+        _require_drawable(item.machine)
+    graph = _empty_graph()
+    for number, item in enumerate(machines):
+        frame = graph.add_subgraph(name=f"cluster{number}", label=f"<{_wrapped(item.title or '', _TITLE_WIDTH)}>")
+        frame.graph_attr.update(color="white", fontname=_FONT, fontsize="13", labelloc="t")
+        _add_machine(frame, item, f"m{number}")
+    write_whole(path, _drawn(graph, suffix[1:]))
     return path
 
 
@@ -117,43 +152,61 @@ def _wrapped(text: str, width: int) -> str:
     return "<br/>".join(map(_graphviz_text, lines))
 
 
-def _node_text(machine: RewardMachine, state: str) -> str:
-    """Write a state, and below it what it stands for where the name does not say so."""
+def _node_text(item: Annotated, state: str) -> str:
+    """Write a state, and below it what it stands for where the name does not say so, and its note."""
     name = _graphviz_text(state)
-    meaning = machine.meanings[state]
-    if meaning == state:
-        return name
-    lines = _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
+    meaning = item.machine.meanings[state]
+    lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
     shown = lines if len(lines) <= _MEANING_LINES else [*lines[: _MEANING_LINES - 1], "…"]
-    return f"<{name}<br/>{_SMALL.format('<br/>'.join(shown))}>"
+    if state in item.state_notes:
+        shown.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
+    return f"<{name}<br/>{_SMALL.format('<br/>'.join(shown))}>" if shown else name
 
 
-def _graph(machine: RewardMachine, title: str | None) -> Any:
-    """Return the machine as a pygraphviz graph."""
+def _empty_graph() -> Any:
+    """Return a pygraphviz graph without nodes."""
     try:
         from pygraphviz import AGraph
     except ImportError:
         raise missing_extra("drawing needs pygraphviz", "diagrams") from None
     graph = AGraph(directed=True, strict=False, name="machine")
     graph.graph_attr.update(_GRAPH)
-    if title is not None:
-        graph.graph_attr.update(label=f"<{_wrapped(title, _TITLE_WIDTH)}>", labelloc="t", fontname=_FONT, fontsize="13")
     graph.node_attr.update(_NODE, fontname=_FONT, fontsize="13")
     graph.edge_attr.update(_EDGE, fontname=_FONT, fontsize="11")
-    graph.add_node("start", shape="point", width="0.06", color=_INK, fillcolor=_INK, label="")
-    for i, name in enumerate(machine.states):
-        border = "2" if _is_absorbing(machine, name) else "1"
-        graph.add_node(f"s{i}", label=_node_text(machine, name), peripheries=border)
-    graph.add_edge("start", f"s{machine.index[machine.initial]}", key="start")
-    for number, (source, target, rule, outcome) in enumerate(_edges(machine)):
-        look = {"color": _PAYS, "fontcolor": _PAYS, "penwidth": "1.8"} if outcome.reward.mean > 0.0 else {}
-        text = _ROOMY.format(_wrapped(edge_text(rule, outcome), _GUARD_WIDTH))
-        graph.add_edge(f"s{source}", f"s{target}", key=str(number), label=text, **look)
     return graph
 
 
+def _add_machine(graph: Any, item: Annotated, prefix: str = "") -> None:
+    """Add a machine's states and edges to a graph, or to a part of one."""
+    machine = item.machine
+    graph.add_node(f"{prefix}start", shape="point", width="0.06", color=_INK, fillcolor=_INK, label="")
+    for i, name in enumerate(machine.states):
+        look = {"peripheries": "2" if _is_absorbing(machine, name) else "1"}
+        if name in item.marked_states:
+            look |= {"color": _WRONG, "penwidth": "2"}
+        graph.add_node(f"{prefix}s{i}", label=_node_text(item, name), **look)
+    graph.add_edge(f"{prefix}start", f"{prefix}s{machine.index[machine.initial]}", key=f"{prefix}start")
+    for number, (source, target, rule, outcome) in enumerate(_edges(machine)):
+        look = {"color": _PAYS, "fontcolor": _PAYS, "penwidth": "1.8"} if outcome.reward.mean > 0.0 else {}
+        place = (rule.source, outcome.target, str(rule.guard))
+        if place in item.marked_edges:
+            look = {"color": _WRONG, "fontcolor": _WRONG, "penwidth": "1.8"}
+        text = _wrapped(edge_text(rule, outcome), _GUARD_WIDTH)
+        if place in item.edge_notes:
+            text += "<br/>" + _SMALL.format(_graphviz_text(item.edge_notes[place]))
+        ends = (f"{prefix}s{source}", f"{prefix}s{target}")
+        graph.add_edge(*ends, key=f"{prefix}{number}", label=_ROOMY.format(text), **look)
+
+
 def _render(machine: RewardMachine, form: str, title: str | None) -> bytes:
-    graph = _graph(machine, title)
+    graph = _empty_graph()
+    if title is not None:
+        graph.graph_attr.update(label=f"<{_wrapped(title, _TITLE_WIDTH)}>", labelloc="t", fontname=_FONT, fontsize="13")
+    _add_machine(graph, Annotated(machine))
+    return _drawn(graph, form)
+
+
+def _drawn(graph: Any, form: str) -> bytes:
     if form == "dot":
         return str(graph.to_string()).encode()
     if form == "png":

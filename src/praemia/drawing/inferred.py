@@ -1,0 +1,71 @@
+"""Draw an inferred machine with its support, beside the truth where it is known.
+
+A state shows how many steps were taken in it and, beside the truth, the true states it stands for. An edge shows how
+often it was taken. What differs from the truth is
+red in both drawings.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from praemia.drawing.diagrams import Annotated, draw_machines
+from praemia.inference.comparing import Comparison, compare
+from praemia.inference.infer import Inference
+from praemia.models.labels import Label
+from praemia.models.machine import RewardMachine
+from praemia.models.rules import Outcome, Rule
+
+
+def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: RewardMachine | None = None) -> Path:
+    """Draw an inferred machine into a file, .svg, .png, .pdf or .dot; beside the true machine, if it is given."""
+    compared = None
+    if truth is not None:
+        truth = truth.over(inference.machine.propositions)
+        labels = {label for edge in inference.edges for label in edge.labels}
+        compared = compare(inference.machine.over(truth.propositions), truth, labels)
+    drawings = [_inferred(inference, compared)]
+    if truth is not None and compared is not None:
+        wrong = {(item.true_state, item.label) for item in compared.differences}
+        drawings.append(Annotated(truth, "the truth", {}, {}, _marked(truth, wrong), frozenset(s for s, _ in wrong)))
+    return draw_machines(drawings, path)
+
+
+def _inferred(inference: Inference, compared: Comparison | None) -> Annotated:
+    machine = inference.machine
+    notes = {state: f"{count:,} steps" for state, count in inference.visits.items()}
+    wrong = set() if compared is None else {(item.state, item.label) for item in compared.differences}
+    if compared is not None:
+        notes = {
+            state: f"{text} · {' or '.join(compared.partners[state]) or 'no true state'}"
+            for state, text in notes.items()
+        }
+    edge_notes = {
+        (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,}×"
+        for rule in machine.rules
+        for out in rule.outcomes
+    }
+    title = f"inferred from {inference.num_episodes:,} episodes"
+    return Annotated(machine, title, notes, edge_notes, _marked(machine, wrong), frozenset(s for s, _ in wrong))
+
+
+def _marked(machine: RewardMachine, wrong: set[tuple[str, Label]]) -> frozenset[tuple[str, str, str]]:
+    """Return the edges of the rules that hold on one of some labels in its state."""
+    return frozenset(
+        (rule.source, out.target, str(rule.guard))
+        for rule in machine.rules
+        for out in rule.outcomes
+        if any(state == rule.source and rule.guard.holds(label) for state, label in wrong)
+    )
+
+
+def _count(inference: Inference, rule: Rule, outcome: Outcome) -> int:
+    """Return how often an outcome of a rule was seen."""
+    return sum(
+        edge.count
+        for edge in inference.edges
+        if edge.source == rule.source
+        and edge.target == outcome.target
+        and all(rule.guard.holds(label) for label in edge.labels)
+    )

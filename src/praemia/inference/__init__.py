@@ -1,0 +1,13 @@
+"""Machines nobody wrote: infer a reward machine from traces of labels and rewards, and play while it is hidden.
+
+The class of machines: the next state is fixed by the state, the label and the reward. Deterministic machines belong to
+it, and probabilistic ones whose rewards reveal what happened.
+"""
+
+from __future__ import annotations
+
+from praemia.inference.infer import HeldOut, Inference, infer
+from praemia.inference.machine_from_counts import Edge
+from praemia.inference.traces import Traces, load_traces
+
+__all__ = ["Edge", "HeldOut", "Inference", "Traces", "infer", "load_traces"]

@@ -1,0 +1,74 @@
+"""May two sets of rewards come from one law? The exact test behind every merge, and what it is worth as evidence.
+
+A *cell* is a place in which rewards of two origins meet: those that would arrive there if a merge were made, and those
+that are there already. In the class of machines inferred here, rewards of one cell are independent draws of one law if
+the merge is right. Then, given how many arrived and how often each reward occurs in all, the number of arrivals with a
+reward is hypergeometric. That gives an exact p-value however rare the reward is (Fisher 1935). Cells that could not
+reject, whatever arrived, are not counted among the tests (Tarone 1990).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.stats import hypergeom
+
+from praemia.inference.traces import Floats
+
+
+def p_value(arriving: Floats, present: Floats, level: float) -> float:
+    """Return a p-value for: in every cell both kinds of rewards follow one law. It is valid at the given level.
+
+    Parameters
+    ----------
+    arriving, present : float64[C, R], how often each reward occurs in each cell.
+    """
+    marked, unmarked, total, drawn = _tables(arriving, present)
+    if not len(marked):
+        return 1.0
+    lowest, highest = np.maximum(0, drawn - (total - unmarked)), np.minimum(drawn, unmarked)
+    ends = (hypergeom.pmf(lowest, total, unmarked, drawn), hypergeom.pmf(highest, total, unmarked, drawn))
+    attainable = 2.0 * np.minimum(*ends)
+    number = _testable(attainable, level)
+    can_reject = attainable <= level / number
+    if not can_reject.any():
+        return 1.0
+    marked, unmarked, total, drawn = (column[can_reject] for column in (marked, unmarked, total, drawn))
+    tails = np.minimum(hypergeom.cdf(marked, total, unmarked, drawn), hypergeom.sf(marked - 1, total, unmarked, drawn))
+    return float(min(1.0, 2.0 * tails.min() * number))
+
+
+def _tables(arriving: Floats, present: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return for each cell and reward: arrivals with the reward, all with it, all rewards, arrivals."""
+    drawn, there = arriving.sum(axis=1), present.sum(axis=1)
+    pooled = arriving + present
+    mixed = (drawn > 0) & (there > 0) & ((pooled > 0).sum(axis=1) > 1)
+    arriving, pooled = arriving[mixed], pooled[mixed]
+    cells, rewards = np.nonzero(pooled)
+    return arriving[cells, rewards], pooled[cells, rewards], pooled.sum(axis=1)[cells], arriving.sum(axis=1)[cells]
+
+
+def _testable(attainable: Floats, level: float) -> int:
+    """Return Tarone's number: the least k such that at most k tests can reach a p-value of level/k."""
+    ordered = np.sort(attainable)
+    for k in range(1, len(ordered) + 1):
+        if np.searchsorted(ordered, level / k, side="right") <= k:
+            return k
+    return len(ordered)
+
+
+def evidence(arriving: Floats, present: Floats, base: Floats) -> float:
+    """Return how much better the rewards present predict those arriving than the base rates of their labels, in nats.
+
+    Parameters
+    ----------
+    arriving, present : float64[C, R]. base : float64[C, R], the law of rewards on the cell's label over all traces.
+    """
+    there = present.sum(axis=1, keepdims=True)
+    predicted = (present + base) / (there + 1.0)
+    used = (arriving > 0) & (there > 0)
+    return float((arriving[used] * np.log(predicted[used] / base[used])).sum())
+
+
+def has_conflict(cells: Floats) -> bool:
+    """Tell whether some cell [C, R] has two different rewards: impossible in a deterministic machine."""
+    return bool(((cells > 0).sum(axis=1) > 1).any())

@@ -1,0 +1,216 @@
+"""Play in a task whose machine is hidden: explore, infer, plan, play until a surprise, infer again.
+
+The player sees observations, labels and rewards; p and the machine it does not know. It holds a machine, the one
+inferred last, and follows its state by label and reward. Episodes are played in turn to
+
+- *explore*: go where something is new. New is a pair (o, a) visited less than m times, or a label that came less than m
+  times after the same recent events in the same state of the machine held: rewards may depend on the order of events
+  even if no reward has been seen yet. When nothing new can be reached, m doubles.
+- *exploit*: play the optimum of the machine held in the estimate p̂.
+
+A reward that the machine held cannot pay is a surprise; then a machine is inferred from all episodes so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import require_whole
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.environments import TaskEnvironment
+from praemia.exploration.estimate import estimated_mdp, estimated_task
+from praemia.exploration.merging import add_up
+from praemia.inference.infer import infer_machine
+from praemia.inference.memory import EventMemory, joint_machine, moves_of
+from praemia.inference.playing import IMPOSSIBLE, Memory, Played, Sampler
+from praemia.inference.traces import Floats, traces_from_arrays
+from praemia.models.labels import ENDED, Label, RuleLabelling
+from praemia.models.machine import RewardMachine
+from praemia.models.machine_table import MachineTable
+from praemia.models.memory import MAX_EPISODES
+from praemia.models.task import Task
+from praemia.planning.exact import evaluate, solve
+
+FIRST_EPISODES, FIRST_ENOUGH = 16, 2
+EVENTS = 2  # how many recent events count as the same history
+NOTHING_NEW = 0.05  # expected new things in an episode below which m doubles
+
+
+@dataclass(frozen=True)
+class Held:
+    """A machine that the player held from an episode on; ``is_right`` tells whether it pays what the truth pays."""
+
+    episode: int
+    machine: RewardMachine
+    is_right: bool
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenRun:
+    """What came of playing with a hidden machine.
+
+    Attributes
+    ----------
+    returns : float64[K], what each episode paid. held : the machines held, each from an episode on.
+    value : the exact value of the last plan, in the true task; optimal_value : that of the best plan.
+    found_at : the episode from which the right machine was held to the end, or None.
+    """
+
+    task: str
+    returns: Floats
+    held: tuple[Held, ...]
+    value: float
+    optimal_value: float
+
+    @property
+    def found_at(self) -> int | None:
+        found = None
+        for item in self.held:
+            found = (item.episode if found is None else found) if item.is_right else None
+        return found
+
+
+def play_hidden(
+    task: Task, num_episodes: int, seed: int = 0, *, on_progress: Callable[[int, int], None] | None = None
+) -> HiddenRun:
+    """Play a task whose machine is hidden for a number of episodes."""
+    require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
+    require_whole("seed", seed, 0)
+    player = _Player(task, num_episodes, np.random.default_rng(seed))
+    while player.played < num_episodes:
+        player.explore()
+        player.exploit()
+        if on_progress is not None:
+            on_progress(player.played, num_episodes)
+    assert player.all is not None
+    joint = joint_machine(task.machine, player.moves, task.mdp.label_sets)
+    policy = np.tile(player.best_policy(), (1, task.machine.num_states, 1))  # the true state varies slowest
+    value = evaluate(Task(task.mdp, joint, task.horizon), policy).value
+    returns = player.all.rewards.sum(axis=1)
+    return HiddenRun(task.name, returns, tuple(player.held), float(value), float(solve(task).value))
+
+
+class _Player:
+    """The state of play: episodes so far, and the machine held."""
+
+    def __init__(self, task: Task, num_episodes: int, rng: np.random.Generator) -> None:
+        self.task, self.num_episodes, self.rng = task, num_episodes, rng
+        self.sampler = Sampler(task)
+        self.labels: tuple[Label, ...] = task.mdp.label_sets
+        self.names = tuple(sorted(frozenset().union(*self.labels) - {ENDED}))
+        self.label_rules = TaskEnvironment(task).known_rules() or ()
+        self.all: Played | None = None
+        self.held: list[Held] = []
+        self.enough = FIRST_ENOUGH
+        self._hold(RewardMachine(("q0",), "q0", self.names, ()))
+
+    @property
+    def played(self) -> int:
+        return 0 if self.all is None else len(self.all.rewards)
+
+    def _hold(self, machine: RewardMachine) -> None:
+        self.machine = machine.over(self.names)
+        self.moves = moves_of(self.machine, self.labels)
+        self.held.append(Held(self.played, self.machine, _is_right(self.task, self.moves)))
+
+    def _play(self, policy: NDArray[np.int64] | None, memory: Memory | None, most: int) -> None:
+        count = min(most, self.num_episodes - self.played)
+        if count <= 0:
+            return
+        new = self.sampler.play(count, self.rng, policy, memory)
+        self.all = new if self.all is None else self.all + new
+        if _surprises(new, self.moves):
+            self._hold(infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
+
+    def dataset(self, enough: int = 1) -> Dataset:
+        """Return what was counted, without the pairs visited less than ``enough`` times."""
+        assert self.all is not None
+        size, num_actions = self.task.num_observations, self.task.num_actions
+        pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions).ravel()
+        kept = np.bincount(pairs, minlength=size * num_actions)[pairs] >= enough
+        after = self.all.observations[:, 1:].ravel()[kept]
+        return Dataset(
+            size,
+            num_actions,
+            int(self.task.horizon),
+            *add_up(pairs[kept], after, np.ones(len(after), dtype=np.int64), size),
+            first_counts=np.bincount(self.all.observations[:, 0], minlength=size),
+            labelling=RuleLabelling(self.label_rules),
+            labels_known=True,
+            absorbing=np.zeros(size, dtype=bool),
+            reachability=np.zeros(size),
+            propositions=self.names,
+        )
+
+    def explore(self) -> None:
+        """Play episodes that go for what is new."""
+        if self.all is None:
+            self._play(None, None, FIRST_EPISODES)
+            return
+        events = EventMemory.of(self.moves, self.labels, EVENTS)
+        mdp = estimated_mdp(self.dataset(self.enough))
+        names = sorted(frozenset().union(*mdp.label_sets) - {ENDED})
+        machine = events.seeking(self.machine, self.labels, events.counts(self.all) < self.enough, names)
+        plan = solve(Task(mdp, machine, self.task.horizon))
+        if plan.value < NOTHING_NEW:
+            self.enough *= 2
+        else:
+            self._play(plan.policy.astype(np.int64), events.memory, 2 * self.enough)
+
+    def best_policy(self) -> NDArray[np.int64]:
+        """Return the optimum of the machine held, in p̂: [H, M, O]."""
+        plan = solve(estimated_task(self.dataset(), self.machine))
+        return plan.policy[:, :, : self.task.num_observations].astype(np.int64)
+
+    def exploit(self) -> None:
+        """Play the best plan for the machine held, if it pays anything."""
+        if any(self.machine.mean_rewards):
+            self._play(self.best_policy(), self.moves, 2 * self.enough)
+
+
+def _surprises(part: Played, moves: Memory) -> bool:
+    """Tell whether the machine held could not have paid some reward."""
+    state = np.zeros(len(part.labels), dtype=np.int64)
+    for step in range(part.labels.shape[1]):
+        seen = (state, part.labels[:, step], part.rewards[:, step])
+        if not moves.is_possible(*seen).all():
+            return True
+        state = moves.step(*seen)
+    return False
+
+
+def _is_right(task: Task, moves: Memory) -> bool:
+    """Tell whether a machine pays what the truth pays, wherever an episode of the task can get."""
+    mdp, table = task.mdp, task.table
+    edges: dict[int, set[tuple[int, int]]] = {}
+    sources = np.repeat(np.arange(len(mdp.indptr) - 1), np.diff(mdp.indptr)) // task.num_actions
+    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
+        edges.setdefault(o, set()).add((z, label))
+    frontier = {(int(o), table.initial, 0) for o in task.starts}
+    reached = set(frontier)
+    for _ in range(int(task.horizon)):
+        ahead = set()
+        for o, q, m in frontier:
+            for z, label in edges[o]:
+                after = _followed(table, moves, q, m, label)
+                if after is None:
+                    return False
+                ahead |= {(z, *states) for states in after}
+        frontier = ahead - reached
+        reached |= frontier
+    return True
+
+
+def _followed(table: MachineTable, moves: Memory, q: int, m: int, label: int) -> set[tuple[int, int]] | None:
+    """Return where the truth and the machine held can be after a label; None if they can pay different rewards."""
+    outs = range(*table.indptr[label * table.num_states + q :][:2])
+    paid = [(t, r) for t in outs for r in table.reward_values[range(*table.reward_indptr[t : t + 2])]]
+    columns = moves.columns(np.array([reward for _, reward in paid]))
+    payable = set(np.flatnonzero(moves.next[m, label] != IMPOSSIBLE).tolist())
+    if payable != set(columns.tolist()):
+        return None
+    return {(int(table.targets[t]), int(moves.next[m, label, c])) for (t, _), c in zip(paid, columns, strict=True)}

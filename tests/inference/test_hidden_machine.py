@@ -1,0 +1,80 @@
+"""Playing with a hidden machine: it is found, and the last plan is nearly as good as the best."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from machine_traces import LABELS, machine_of, random_table
+
+import praemia
+from praemia.cli import execute
+from praemia.inference.hidden_machine import play_hidden
+from praemia.inference.memory import joint_machine, moves_of
+from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.task import Task
+
+
+def test_a_memory_beside_the_truth_does_not_change_what_a_policy_earns() -> None:
+    """The optimal policy of the true machine, played by following that machine, has the optimal value."""
+    task = praemia.envs.riverswim_prm(size=4, horizon=14)
+    plan = praemia.solve(task)
+    joint = joint_machine(task.machine, moves_of(task.machine, task.mdp.label_sets), task.mdp.label_sets)
+    policy = np.tile(plan.policy, (1, task.num_machine_states, 1))
+    assert praemia.evaluate(Task(task.mdp, joint, task.horizon), policy).value == pytest.approx(plan.value, abs=1e-12)
+
+
+def test_the_patrol_is_found_and_played_within_one_percent_of_the_optimum() -> None:
+    run = play_hidden(praemia.envs.riverswim(size=4, horizon=16), 400, seed=0)
+    assert run.found_at is not None
+    assert run.value >= 0.99 * run.optimal_value
+    assert len(run.returns) == 400
+
+
+def test_the_same_seed_gives_the_same_run() -> None:
+    task = praemia.envs.riverswim(size=3)
+    first, second = (play_hidden(task, 60, seed=3) for _ in range(2))
+    assert np.array_equal(first.returns, second.returns)
+    assert [held.machine for held in first.held] == [held.machine for held in second.held]
+
+
+def test_the_command_says_what_was_held_when(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", "riverswim-3", "--hidden-machine", "--episodes", "80", "--runs", "1"]
+    assert execute([*arguments, "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["runs"][0]["machines"][0] == {"episode": 0, "states": 1, "right": False}
+    assert execute(arguments) == 0
+    assert "right from episode" in capsys.readouterr().out
+    assert execute([*arguments, "--set", "bonus_scale=1"]) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["riverswim-5", "riverswim-prm-5", "rooms-5"])
+def test_built_in_tasks_end_within_one_percent_of_the_optimum(name: str) -> None:
+    run = play_hidden(praemia.envs.make(name), 3_000, seed=0)
+    assert run.value >= 0.99 * run.optimal_value
+
+
+def random_deterministic_task(seed: int) -> Task:
+    base = praemia.envs.random_task(observations=8, actions=3, machine_states=1, horizon=15, seed=seed)
+    rules = tuple(LabelRule(LABELS[1 + o % 2], target=o) for o in (2, 4, 5, 7))
+    mdp = replace(base.mdp, labelling=RuleLabelling(rules))
+    return Task(mdp, machine_of(random_table(np.random.default_rng([seed, 7]), 2 + seed % 4, 1)), 15)
+
+
+def check_random_tasks(seeds: range, num_episodes: int) -> None:
+    for seed in seeds:
+        run = play_hidden(random_deterministic_task(seed), num_episodes, seed=0)
+        assert run.found_at is not None, seed
+        assert run.value >= 0.99 * run.optimal_value, seed
+
+
+def test_random_tasks_end_within_one_percent_of_the_optimum() -> None:
+    check_random_tasks(range(2), 1_000)
+
+
+@pytest.mark.slow
+def test_twenty_random_tasks_end_within_one_percent_of_the_optimum() -> None:
+    check_random_tasks(range(20), 2_000)

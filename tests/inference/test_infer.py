@@ -1,0 +1,189 @@
+"""Inferred machines are the right ones where the traces tell, and say so where they do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from machine_traces import LABELS, characteristic_sample, isomorphism, machine_of, random_table, random_traces
+from scipy.stats import binomtest, fisher_exact
+
+import praemia
+from praemia.errors import ModelError, ParameterError
+from praemia.inference.comparing import compare
+from praemia.inference.evidence import p_value
+from praemia.inference.machine_from_counts import clopper_pearson
+from praemia.inference.playing import Sampler
+from praemia.models.task import Task
+
+
+def sampled(task: Task, num_episodes: int, seed: int) -> list[list[tuple[frozenset[str], float]]]:
+    return Sampler(task).play(num_episodes, np.random.default_rng(seed)).traces(task)
+
+
+def test_the_sampler_draws_what_the_task_pays() -> None:
+    """The mean return of uniform play, against its exact value; it is off by more than 4 σ w.p. below 1e-4."""
+    task = praemia.envs.warehouse(size=3)
+    shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
+    exact = praemia.evaluate(task, np.full(shape, 1 / task.num_actions)).value
+    returns = Sampler(task).play(20_000, np.random.default_rng(5)).rewards.sum(axis=1)
+    assert abs(returns.mean() - exact) < 4 * returns.std() / np.sqrt(len(returns))
+
+
+def check_deterministic(seeds: range) -> None:
+    for seed in seeds:
+        rng = np.random.default_rng(seed)
+        table = random_table(rng, 1 + seed % 10, 1)
+        found = praemia.infer(characteristic_sample(table) + random_traces(table, rng, 20, 8))
+        assert isomorphism(found.machine, table) is not None, seed
+        assert found.is_smallest, seed
+
+
+def test_a_characteristic_sample_gives_the_deterministic_machine_and_proves_it_smallest() -> None:
+    check_deterministic(range(30))
+
+
+@pytest.mark.slow
+def test_two_hundred_random_deterministic_machines_are_recovered() -> None:
+    check_deterministic(range(200))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6))
+def test_an_inferred_machine_explains_every_trace_it_was_inferred_from(seed: int, num_states: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = random_table(rng, num_states, 1)
+    traces = random_traces(table, rng, 15, 7)
+    machine = praemia.infer(traces).machine
+    for trace in traces:
+        rewards = machine.expected_rewards(label for label, _ in trace)
+        assert rewards.tolist() == [reward for _, reward in trace]
+
+
+def check_probabilistic(seeds: range) -> None:
+    """The intervals of one machine hold together w.p. 0.95: fewer than 85 % of 30 would have a chance below 1 %."""
+    right = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 1])
+        table = random_table(rng, 1 + seed % 5, 2)
+        found = praemia.infer(random_traces(table, rng, 4_000, 12), deterministic=False)
+        names = isomorphism(found.machine, table)
+        assert names is not None, seed
+        inside = [
+            edge.interval[0] <= table[names[edge.source]][LABELS.index(label)][edge.reward][0] <= edge.interval[1]
+            for edge in found.edges
+            for label in edge.labels
+        ]
+        right.append(all(inside))
+        assert found.outside_class is None, seed
+    assert sum(right) >= 0.85 * len(right)
+
+
+def test_probabilistic_machines_are_recovered_with_their_probabilities_in_the_intervals() -> None:
+    check_probabilistic(range(3))
+
+
+@pytest.mark.slow
+def test_thirty_probabilistic_machines_are_recovered() -> None:
+    check_probabilistic(range(30))
+
+
+def check_patrol(seeds: range) -> None:
+    task = praemia.envs.riverswim_prm(size=5, horizon=24)
+    for seed in seeds:
+        found = praemia.infer(sampled(task, 10_000, seed))
+        assert found.machine.num_states == 2, seed
+        assert compare(found.machine, task.machine, task.mdp.label_sets).is_right, seed
+        assert found.outside_class is None, seed
+        assert not found.not_identifiable, seed
+
+
+def test_the_probabilistic_patrol_is_found_from_random_traces() -> None:
+    check_patrol(range(1))
+
+
+@pytest.mark.slow
+def test_the_probabilistic_patrol_is_found_in_twenty_of_twenty_data_sets() -> None:
+    check_patrol(range(20))
+
+
+def test_what_a_short_horizon_hides_is_said_to_be_not_identifiable() -> None:
+    task = praemia.envs.riverswim_prm(size=5, horizon=10)
+    found = praemia.infer(sampled(task, 3_000, 0))
+    assert any("{left-end}" in text and "q0" in text and "q1" in text for text in found.not_identifiable)
+
+
+@pytest.mark.slow
+def test_the_flower_is_found_if_its_horizon_is_long_enough() -> None:
+    task = praemia.envs.flower(loop=5, horizon=100)
+    found = praemia.infer(sampled(task, 10_000, 0))
+    assert found.machine.num_states == task.machine.num_states == 18
+    assert compare(found.machine, task.machine, task.mdp.label_sets).is_right
+
+
+@pytest.mark.slow
+def test_the_warehouse_is_recognised_as_outside_the_class() -> None:
+    found = praemia.infer(sampled(praemia.envs.warehouse(size=3, horizon=30), 10_000, 0))
+    assert found.outside_class is not None
+    assert "3 states" in found.outside_class
+
+
+def test_a_contradiction_of_determinism_names_two_episodes() -> None:
+    traces = [[({"a"}, 0.0)], [(set(), 0.0), ({"a"}, 1.0)], [(set(), 0.0), ({"a"}, 2.0), (set(), 0.0)]]
+    with pytest.raises(ModelError, match=r"episode 2 and episode 3.*step 2.*pays 1 and the other 2"):
+        praemia.infer(traces, deterministic=True)
+
+
+@pytest.mark.parametrize(("name", "value"), [("deterministic", "yes"), ("failure_prob", 0.0), ("failure_prob", 1.0)])
+def test_parameters_outside_their_range_are_refused(name: str, value: object) -> None:
+    with pytest.raises(ParameterError, match=name):
+        praemia.infer([[(set(), 0.0)]], **{name: value})  # type: ignore[arg-type]
+
+
+def test_guards_read_only_what_is_needed_and_rewards_become_laws() -> None:
+    rng = np.random.default_rng(3)
+    trace = [
+        [({"coin", "rain"} if rng.random() < 0.5 else {"coin"}, float(rng.random() < 0.3)), ({"rain"}, 0.0)]
+        for _ in range(500)
+    ]
+    machine = praemia.infer(trace).machine
+    assert [str(rule.guard) for rule in machine.rules] == ["coin"]
+    (outcome,) = machine.rules[0].outcomes
+    assert outcome.reward.values == (0.0, 1.0)
+
+
+def test_comparing_finds_where_machines_pay_differently() -> None:
+    first, second = (machine_of(random_table(np.random.default_rng(seed), 4, 1)) for seed in (1, 2))
+    assert compare(first, first, LABELS).is_right
+    differences = compare(first, second, LABELS).differences
+    assert differences
+    for item in differences:
+        paid = {value for out in first.outcomes(item.state, item.label) for value in out.reward.values}
+        assert paid == item.pays != item.truly_pays
+
+
+def test_the_p_value_of_one_cell_is_fishers() -> None:
+    arriving, present = np.array([[3.0, 9.0]]), np.array([[20.0, 4.0]])
+    table = [[3, 9], [20, 4]]
+    tail = min(fisher_exact(table, alternative=side).pvalue for side in ("less", "greater"))
+    assert p_value(arriving, present, 0.05) == pytest.approx(2 * 2 * tail)  # two rewards are tested
+
+
+def test_the_test_keeps_its_level_with_rare_rewards() -> None:
+    """Right merges, 2,000 times at level 0.05: more than 130 rejections would have a chance below 1e-3."""
+    rng = np.random.default_rng(0)
+    laws = rng.dirichlet([0.2, 0.2, 5.0], size=6)
+    rejected = 0
+    for _ in range(2_000):
+        sizes = rng.integers(1, 60, size=(2, 6))
+        arriving, present = (
+            np.array([rng.multinomial(n, law) for n, law in zip(size, laws, strict=True)]) for size in sizes
+        )
+        rejected += p_value(arriving.astype(float), present.astype(float), 0.05) <= 0.05
+    assert rejected <= 130
+
+
+@pytest.mark.parametrize(("count", "total"), [(0, 5), (5, 5), (3, 17)])
+def test_intervals_are_clopper_and_pearsons(count: int, total: int) -> None:
+    known = binomtest(count, total).proportion_ci(0.95, method="exact")
+    assert clopper_pearson(count, total, 0.05) == pytest.approx((known.low, known.high))

@@ -1,0 +1,81 @@
+"""``praemia infer``, ``praemia check`` for traces, and drawings: files in, files out, one message for bad input."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import praemia
+from praemia.cli import execute
+from praemia.inference.playing import Sampler
+
+
+@pytest.fixture
+def traces(tmp_path: Path) -> Path:
+    task = praemia.envs.riverswim(size=3, horizon=12)
+    played = Sampler(task).play(300, np.random.default_rng(0)).traces(task)
+    path = tmp_path / "traces.jsonl"
+    lines = [json.dumps([[sorted(label), reward] for label, reward in episode]) for episode in played]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_infer_writes_a_machine_that_is_right(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = traces.with_name("machine.yaml")
+    assert execute(["infer", str(traces), "-o", str(out), "--truth", "riverswim-3", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["states"], record["smallest"], record["right"]) == (2, True, True)
+    assert sum(edge["count"] for edge in record["edges"]) == record["steps"] == 300 * 12
+    assert praemia.load_machine(out).num_states == 2
+
+
+def test_infer_prints_the_support_of_each_edge(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["infer", str(traces), "--truth", "riverswim-3"]) == 0
+    text = capsys.readouterr().out
+    assert "2 states, proved smallest, from 300 episodes" in text
+    assert "the truth: pays the same on every label seen" in text
+
+
+def test_a_drawing_shows_support_and_marks_what_differs_from_the_truth(traces: Path) -> None:
+    right, wrong = traces.with_name("right.dot"), traces.with_name("wrong.dot")
+    other = traces.with_name("other.yaml")
+    praemia.save_machine(praemia.MachineBuilder("idle").edge("idle", "right-end", "idle", reward=1).build(), other)
+    assert execute(["infer", str(traces), "--draw", str(right), "--truth", "riverswim-3"]) == 0
+    assert execute(["infer", str(traces), "--draw", str(wrong), "--truth", str(other)]) == 0
+    assert "×" in right.read_text()
+    assert "out" in right.read_text()
+    assert "#D55E00" not in right.read_text()
+    assert "#D55E00" in wrong.read_text()
+
+
+def test_check_says_what_is_in_traces(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["check", str(traces)]) == 0
+    assert "300 episodes of 12 steps" in capsys.readouterr().out
+    assert execute(["check", str(traces), "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert record["kind"] == "traces"
+    assert sum(row["steps"] for row in record["labels"]) == sum(row["steps"] for row in record["rewards"]) == 3600
+
+
+@pytest.mark.parametrize("command", ["check", "infer"])
+def test_a_bad_line_is_one_message_and_nothing_is_written(
+    traces: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    traces.write_text('[[["a"], 0]]\n[[["a"], "much"]]\n')
+    out = traces.with_name("machine.yaml")
+    extra = ["-o", str(out)] if command == "infer" else []
+    assert execute([command, str(traces), *extra]) == 2
+    captured = capsys.readouterr()
+    assert f"{traces}:2: step 1: the reward 'much'" in captured.err
+    assert captured.err.count("\n") == 1
+    assert not captured.out
+    assert not out.exists()
+
+
+def test_a_contradiction_names_two_lines(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    traces.write_text("[[[], 0]]\n[[[], 1]]\n")
+    assert execute(["infer", str(traces), "--deterministic"]) == 2
+    assert f"{traces}:1 and {traces}:2" in capsys.readouterr().err

@@ -1,0 +1,86 @@
+"""Traces: what is in them, and one clear message for each mistake."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from praemia.errors import FileError, ModelError, SizeError
+from praemia.inference import load_traces
+from praemia.inference.traces import as_traces
+
+
+def test_equal_episodes_are_kept_once_and_everything_is_counted() -> None:
+    episode = [({"item"}, 0.0), (set(), 1)]
+    traces = as_traces([episode, [([], -0.5)], [(("item", "item"), 0), ((), 1.0)]])
+    summary = traces.summary()
+    assert (summary["episodes"], summary["distinct_episodes"], summary["steps"]) == (3, 2, 5)
+    assert (summary["shortest"], summary["longest"]) == (1, 2)
+    assert summary["labels"] == [{"label": [], "steps": 3}, {"label": ["item"], "steps": 2}]
+    assert summary["rewards"] == [
+        {"reward": -0.5, "steps": 1},
+        {"reward": 0.0, "steps": 2},
+        {"reward": 1.0, "steps": 2},
+    ]
+
+
+def test_every_tenth_episode_is_held_out_and_none_is_lost() -> None:
+    traces = as_traces([[(set(), float(i % 3))] for i in range(25)])
+    kept, out = traces.split(10)
+    assert (kept.num_episodes, out.num_episodes) == (23, 2)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[[[], 0.0]", "not JSON"),
+        ("7", "expected an episode"),
+        ("[]", "an episode without steps"),
+        ("[3]", "step 1: 3; expected a pair"),
+        ('[[["a"], 0], [["a"]]]', "step 2"),
+        ('[["a", 0]]', "expected a list of proposition names"),
+        ("[[[1], 0]]", "1 is no proposition name"),
+        ("[[[[]], 0]]", r"\[\] is no proposition name"),
+        ("[[null, 0]]", "the label None"),
+        ('[[[], "1"]]', "expected a finite number"),
+        ("[[[], true]]", "the reward True"),
+        ("[[[], NaN]]", "expected a finite number"),
+        ("[[[], 1e200]]", "expected a number between"),
+    ],
+)
+def test_a_mistake_is_shown_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text(f"[[[], 1]]\n\n{line}\n")
+    with pytest.raises(FileError, match=message) as caught:
+        load_traces(path)
+    assert f"{path}:3:" in str(caught.value)
+
+
+def test_a_file_without_episodes_or_without_text_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "traces.jsonl"
+    path.write_text("\n\n")
+    with pytest.raises(FileError, match="no episode"):
+        load_traces(path)
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(FileError, match="not a text file"):
+        load_traces(path)
+    with pytest.raises(FileError, match="cannot be read"):
+        load_traces(tmp_path / "missing.jsonl")
+
+
+def test_rewards_that_never_repeat_are_refused() -> None:
+    with pytest.raises(ModelError, match="different rewards"):
+        as_traces([[(set(), i / 7)] for i in range(2_000)])
+
+
+def test_more_than_memory_holds_is_refused_before_it_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("praemia.models.memory.memory_limit", lambda: 1 << 12)
+    with pytest.raises(SizeError, match="fewer or shorter episodes"):
+        as_traces([[(set(), 0.0)] * 1_000, [(set(), 1.0)]])
+
+
+@pytest.mark.parametrize("traces", ["traces.jsonl", 3, None])
+def test_what_is_no_list_of_episodes_is_refused(traces: object) -> None:
+    with pytest.raises(ModelError, match="expected a list of episodes"):
+        as_traces(traces)  # type: ignore[arg-type]
