@@ -22,9 +22,8 @@ def main() -> None:
         began = time.perf_counter()
         found = praemia.infer(traces)
         seconds = time.perf_counter() - began
-        print(
-            f"{task.name:<16} 10,000 traces of {task.horizon} steps: {seconds:5.1f} s, {found.machine.num_states} states"
-        )
+        steps = f"10,000 traces of {task.horizon} steps"
+        print(f"{task.name:<16} {steps}: {seconds:5.1f} s, {found.machine.num_states} states")
 
 
 if __name__ == "__main__":
