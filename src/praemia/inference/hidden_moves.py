@@ -23,7 +23,7 @@ from praemia.inference.traces import Floats, Ints, Traces
 
 MARGIN = 10.0  # nats by which the description must be shorter
 MOST_STATES = 4
-STARTS, FIRST_STEPS, STEPS = 10, 8, 40
+STARTS, FIRST_STEPS, STEPS = 10, 15, 120
 OPEN = 0.3  # how much of each edge is left open at the start of a fit
 NEGLIGIBLE = 1e-3
 MAX_EVENTS, MAX_ROWS = 10, 600  # of each episode, and different episodes
