@@ -11,6 +11,7 @@ from machine_traces import LABELS, machine_of, random_table
 
 import praemia
 from praemia.cli import execute
+from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
 from praemia.inference.memory import joint_machine, moves_of
 from praemia.models.labels import LabelRule, RuleLabelling
@@ -78,3 +79,20 @@ def test_random_tasks_end_within_one_percent_of_the_optimum() -> None:
 @pytest.mark.slow
 def test_twenty_random_tasks_end_within_one_percent_of_the_optimum() -> None:
     check_random_tasks(range(20), 2_000)
+
+
+def test_a_machine_that_can_pay_anything_is_inferred_again_as_data_grows() -> None:
+    """A machine of one state with random rewards is never surprised; by itself it would be held for good."""
+    run = play_hidden(praemia.envs.riverswim_prm(size=5, horizon=24), 600, 0)
+    assert run.value >= 0.99 * run.optimal_value
+
+
+def test_rewards_from_an_interval_are_refused() -> None:
+    task = praemia.envs.riverswim_prm(size=5)
+    machine = (
+        praemia.MachineBuilder("q", task.machine.propositions)
+        .edge("q", "true", "q", reward=praemia.Reward.uniform(0, 1))
+        .build()
+    )
+    with pytest.raises(ModelError, match="round them"):
+        play_hidden(task.with_machine(machine), 10)

@@ -47,6 +47,9 @@ def test_every_tenth_episode_is_held_out_and_none_is_lost() -> None:
         ("[[[], true]]", "the reward True"),
         ("[[[], NaN]]", "expected a finite number"),
         ("[[[], 1e200]]", "expected a number between"),
+        ('[[{"item": false}, 0.0]]', "the label {'item': False}"),
+        (f'[[["item"], 1{"0" * 400}]]', "expected a number between"),
+        (f'[[["item"], 1{"0" * 5000}]]', "not JSON"),
     ],
 )
 def test_a_mistake_is_shown_with_file_and_line(tmp_path: Path, line: str, message: str) -> None:

@@ -65,7 +65,8 @@ def infer_command(
         return
     _print(found.lines(), found.edges)
     if right is not None:
-        click.echo("\nthe truth: " + ("pays the same on every label seen" if right else "differs"))
+        same = "can pay the same rewards on every label seen (chances are not compared)"
+        click.echo(f"\nthe truth: {same if right else 'differs'}")
     for path in (out, draw):
         if path is not None:
             click.echo(f"wrote {path}", err=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from praemia.cli.common import (
     complete_learners,
@@ -87,7 +88,9 @@ def run_command(
     from praemia.experiments.settings import Setting
 
     if hidden_machine:
-        if out is not None or settings:
+        context = click.get_current_context()
+        others = ("names", "settings", "jobs", "out", "policies")
+        if any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in others):
             raise click.UsageError("--hidden-machine goes with --episodes, --runs, --seed and --json alone")
         _run_hidden(task, episodes, runs, seed, as_json)
         return 0

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import require_whole
+from praemia.errors import ModelError, require_whole
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_mdp, estimated_task
@@ -80,6 +80,10 @@ def play_hidden(
     """Play a task whose machine is hidden for a number of episodes."""
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_whole("seed", seed, 0)
+    if task.table.reward_widths.any():
+        raise ModelError(
+            f"{task.name} pays rewards from an interval, and a machine is inferred from rewards that recur; round them"
+        )
     player = _Player(task, num_episodes, np.random.default_rng(seed))
     while player.played < num_episodes:
         player.explore()
@@ -106,6 +110,7 @@ class _Player:
         self.all: Played | None = None
         self.held: list[Held] = []
         self.enough = FIRST_ENOUGH
+        self.inferred_at = 0  # the episode of the last inference
         self._hold(RewardMachine(("q0",), "q0", self.names, ()))
 
     @property
@@ -123,7 +128,10 @@ class _Player:
             return
         new = self.sampler.play(count, self.rng, policy, memory)
         self.all = new if self.all is None else self.all + new
-        if _surprises(new, self.moves):
+        # Where rewards are random nothing may ever be impossible: such a machine is inferred again as data doubles.
+        is_old = self.moves.is_random and self.played >= 2 * self.inferred_at
+        if is_old or _surprises(new, self.moves):
+            self.inferred_at = self.played
             self._hold(infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
 
     def dataset(self, enough: int = 1) -> Dataset:

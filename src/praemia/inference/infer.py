@@ -74,9 +74,14 @@ class Inference:
     num_episodes: int
     num_steps: int
 
+    @property
+    def is_deterministic(self) -> bool:
+        """Whether every label that was seen in a state always led to one state and one reward."""
+        return all(edge.count == edge.of for edge in self.edges)
+
     def lines(self) -> list[str]:
         """Describe the machine and what supports it, line by line."""
-        kind = "deterministic" if self.machine.is_deterministic else "probabilistic"
+        kind = "deterministic" if self.is_deterministic else "probabilistic"
         size = f"{self.machine.num_states} state" + ("s" if self.machine.num_states != 1 else "")
         smallest = ", proved smallest" if self.is_smallest else ""
         found = [f"a {kind} machine with {size}{smallest}, from {self.num_episodes:,} episodes"]
@@ -94,7 +99,7 @@ class Inference:
         """Return everything but the machine as plain data."""
         return {
             "states": self.machine.num_states,
-            "deterministic": self.machine.is_deterministic,
+            "deterministic": self.is_deterministic,
             "smallest": self.is_smallest,
             "episodes": self.num_episodes,
             "steps": self.num_steps,
@@ -220,7 +225,8 @@ def _contradicts(data: Traces, first: int, second: int, step: int) -> str:
 def _outside(num_hidden: int, num_states: int) -> str:
     return (
         f"a machine of {num_hidden} states in which label and reward do not fix the next state describes the traces "
-        f"better than this one, of {num_states} states, which only follows what can be seen"
+        f"better than this one, of {num_states} states, which only follows what can be seen; or there is too little "
+        "data to tell its states apart"
     )
 
 

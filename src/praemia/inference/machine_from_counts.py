@@ -23,7 +23,7 @@ from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
 from praemia.models.rules import Outcome, Rule
 
-INTERVAL_LEVEL = 0.95  # all intervals of a machine hold together with this probability
+INTERVAL_LEVEL = 0.95  # for all intervals of a machine together, if the labels of an edge share one law
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Edge:
     ----------
     labels : the labels that do the same here; reward : what was paid.
     count : how often this happened, ``of`` so many times that one of the labels came in this state.
-    probability : count/of; interval : where the true one lies (exact; all intervals together hold w.p. 0.95).
+    probability : count/of; interval : where the true one lies, by an exact test. All intervals hold together w.p. 0.95
+        if the labels of an edge share one law.
     """
 
     source: str
@@ -123,21 +124,17 @@ def build_machine(traces: Traces, core: Core, level: float) -> tuple[RewardMachi
     """Return the machine, and what the data says about each of its edges."""
     names = tuple(f"q{i}" for i in range(core.num_states))
     grouped = label_groups(traces, core, level)
-    chances = sum(int((group.counts > 0).sum()) for groups in grouped for group in groups if _is_random(group))
+    num_edges = sum(int((group.counts > 0).sum()) for groups in grouped for group in groups)
     rules, edges = [], []
     for name, groups in zip(names, grouped, strict=True):
         relevant = _relevant(traces, groups)
         for group in groups:
             outcomes = _outcomes(traces, group, names)
-            edges += _edges(traces, group, name, names, max(1, chances))
+            edges += _edges(traces, group, name, names, num_edges)
             if outcomes != (Outcome(name),):
                 labels = [traces.labels[number] for number in group.labels]
                 rules.append(Rule(name, _guard(labels, relevant), outcomes))
     return RewardMachine(names, names[0], traces.propositions, tuple(rules)), tuple(edges)
-
-
-def _is_random(group: LabelGroup) -> bool:
-    return int((group.counts > 0).sum()) > 1
 
 
 def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tuple[Outcome, ...]:

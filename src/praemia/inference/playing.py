@@ -79,6 +79,11 @@ class Memory:
         moved: Ints = self.settled[state, label, self.columns(reward)]
         return moved
 
+    @property
+    def is_random(self) -> bool:
+        """Whether some label can pay different rewards in one state."""
+        return bool(((self.next != IMPOSSIBLE).sum(axis=2) > 1).any())
+
     def is_possible(self, state: Ints, label: Ints, reward: Floats) -> NDArray[np.bool_]:
         """Tell where the machine held could have paid a reward."""
         possible: NDArray[np.bool_] = self.next[state, label, self.columns(reward)] != IMPOSSIBLE

@@ -7,8 +7,7 @@ episodes are kept once, with a weight.
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -183,8 +182,8 @@ def _lines(file: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
         if line.strip():
             try:
                 yield number, json.loads(line)
-            except (json.JSONDecodeError, RecursionError) as error:
-                reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            except (ValueError, RecursionError) as error:
+                reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
                 raise FileError(
                     f'{path}:{number}: not JSON ({reason}); expected an episode such as [[["item"], 0.0], [[], 1.0]]'
                 ) from None
@@ -208,7 +207,10 @@ class _Codes:
         except (TypeError, ValueError):
             raise ValueError(_what_is_wrong(step)) from None
         if known is None:
-            label, number = _checked_label(given if isinstance(given, str) else key[0]), _checked_reward(reward)
+            label, number = (
+                _checked_label(given if isinstance(given, str | bytes | Mapping) else key[0]),
+                _checked_reward(reward),
+            )
             pair = (self.labels.setdefault(label, len(self.labels)), self.rewards.setdefault(number, len(self.rewards)))
             self._known[key] = known = self.symbols.setdefault(pair, len(self.symbols))
         return known
@@ -227,7 +229,7 @@ def _what_is_wrong(step: Any) -> str:
 
 
 def _checked_label(label: Any) -> Label:
-    if isinstance(label, str | bytes) or not isinstance(label, Iterable):
+    if isinstance(label, str | bytes | Mapping) or not isinstance(label, Iterable):
         raise ValueError(f'the label {_shown(label)}; expected a list of proposition names, such as ["item"] or []')
     names = list(label)
     for name in names:
@@ -240,7 +242,7 @@ def _checked_label(label: Any) -> Label:
 
 def _checked_reward(reward: Any) -> float:
     number = reward.item() if isinstance(reward, np.generic) else reward
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
         raise ValueError(f"the reward {_shown(reward)}; expected a finite number")
     if abs(number) > LARGEST:
         raise ValueError(f"the reward {_shown(reward)}; expected a number between -{LARGEST:g} and {LARGEST:g}")

@@ -7,8 +7,15 @@ for Σ over (r, m') of r + V*_{h+1}(o', m'), which lies in [0, H − h], and a u
 
     W̄_h(m, σ, o') ≥ φ + Σ τ·V*_{h+1}      with probability 1 − ρ,
 
-so a plan that is optimistic for the known machine stays optimistic (in all with probability 1 − 2ρ). The price in
-regret is the sum of 2·c_a·H/√N(m, σ) over the steps: at most about 4·c_a·H·√(Q·L·T), a term in Q·L beside O·A.
+so a pair's Ȳ = φ̂ + W̄ is at least Y* = φ + W*, and a plan stays optimistic, in all with probability 1 − 2ρ.
+
+- Headroom: as for the known machine, its worth rises with Y, and where Y exceeds T the pair is worth T.
+- UCBVI-PRM: its last term counts visits to o' and says nothing about (m, σ). Instead let Δ = Ȳ − Y* ≥ 0. Then
+  sd(Y*) ≤ sd(W̄) + ½ + √(2H·p̂Δ) and √(2ι/n)·√(2H·p̂Δ) ≤ p̂Δ + ιH/n, so the first three terms of the bonus suffice for
+  n ≥ 4; for fewer visits the second alone exceeds H.
+
+In a black box L is the number of labels known at the start of a run, so the guarantee is for tasks. The price in regret
+is the sum of 2·c_a·H/√N(m, σ) over the steps: at most about 4·c_a·H·√(Q·L·T), a term in Q·L beside O·A.
 """
 
 from __future__ import annotations
