@@ -270,6 +270,9 @@ def test_the_picture_of_a_map_is_the_map_and_says_what_letters_do() -> None:
         ("S", {"slip": (0.7, 0.1, 0.1)}, "slip=.*expected four"),
         ("S", {"slip": (0.7, 0.1, 0.1, 0.2)}, "slip=.*sum 1"),
         ("S", {"slip": "a"}, "slip='a'; expected"),
+        ("S", {"slip": "0.1"}, "slip='0.1'; expected"),
+        ("S", {"slip": True}, "slip=True; expected"),
+        ("S", {"slip": ["1", "0", "0", "0"]}, "slip=.*expected four"),
         ("S", {"slip": float("nan")}, "slip=nan; expected"),
         ("S", {"stay": "yes"}, "stay='yes'; expected true or false"),
         ("", {}, "map: found ''; expected rows"),
@@ -307,3 +310,11 @@ def test_what_is_wrong_in_a_file_is_said_with_its_line(tmp_path: Path, old: str,
     with pytest.raises(PraemiaError) as caught:
         praemia.load_task(path)
     assert message in str(caught.value)
+
+
+def test_a_start_that_the_legend_explains_too_is_saved(tmp_path: Path) -> None:
+    task = make("S.", legend={"S": "goal"}, start="S")
+    praemia.save_task(task, tmp_path / "task.yaml")
+    again = praemia.load_task(tmp_path / "task.yaml")
+    assert praemia.solve(again).value == praemia.solve(task).value
+    assert again.mdp.start_probs.tolist() == [1.0, 0.0]

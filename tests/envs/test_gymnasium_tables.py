@@ -8,6 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+from gymnasium import wrappers
 from gymnasium.spaces import Discrete
 from hypothesis import given
 from hypothesis import strategies as st
@@ -215,3 +216,42 @@ def test_wrong_arguments_are_one_clear_error() -> None:
 def test_a_taxi_whose_table_is_not_the_whole_truth_is_refused() -> None:
     with pytest.raises(ModelError, match="fickle"):
         from_gymnasium(TAXI, [], fickle_passenger=True)
+
+
+def test_wrappers_that_the_table_does_not_know_are_refused() -> None:
+    swap = wrappers.TransformAction(TableEnv(BOTH_WAYS), lambda a: 1 - a, Discrete(2))
+    for wrapped in (swap, wrappers.TimeLimit(swap, 9), wrappers.StickyAction(TableEnv(BOTH_WAYS), 0.5)):
+        with pytest.raises(
+            ModelError, match=r"TableEnv is wrapped in (TransformAction|StickyAction), .*env\.unwrapped"
+        ):
+            from_gymnasium(wrapped, [])
+
+    class TimeLimit(wrappers.TimeLimit):  # of the same name, but nobody knows what it does
+        pass
+
+    with pytest.raises(ModelError, match="is wrapped in TimeLimit"):
+        from_gymnasium(TimeLimit(TableEnv(BOTH_WAYS), 9), [])
+
+
+def test_wrappers_that_leave_the_table_alone_are_taken() -> None:
+    plain = from_gymnasium(TableEnv(BOTH_WAYS), [])
+    env = wrappers.ClipReward(wrappers.TimeLimit(wrappers.RecordEpisodeStatistics(TableEnv(BOTH_WAYS)), 9), 0.0, 1.0)
+    np.testing.assert_array_equal(from_gymnasium(wrappers.OrderEnforcing(env), []).to_dense(), plain.to_dense())
+
+
+def test_a_random_start_must_be_given() -> None:
+    class Anywhere(TableEnv):
+        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+            super().reset(seed=seed)
+            return int(self.np_random.integers(2)), {}
+
+    env = Anywhere(BOTH_WAYS)
+    with pytest.raises(ModelError, match=r"2 different first observations.*initial_state_distrib.*the 3 observations"):
+        from_gymnasium(env, [])
+    env.initial_state_distrib = [0.5, 0.5, 0.0]  # type: ignore[attr-defined]
+    assert from_gymnasium(env, []).start_probs[:3].tolist() == [0.5, 0.5, 0.0]
+
+
+def test_what_is_no_environment_is_one_clear_error() -> None:
+    with pytest.raises(ModelError, match=r"env=None; expected a Gymnasium environment"):
+        from_gymnasium(None, [])  # type: ignore[arg-type]

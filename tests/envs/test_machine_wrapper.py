@@ -362,3 +362,59 @@ def test_a_minigrid_environment_is_learned_by_its_view() -> None:
     )
     run = simulate(box, learners.make("headroom"), 300, 0)
     assert run.returns[-50:].mean() > 0.9
+
+
+# Environments with habits of their own
+
+
+class SameArray(gymnasium.Env[Any, Any]):
+    """An environment that counts its steps in one array, which it returns every time."""
+
+    observation_space, action_space = Box(0, 255, (1,), np.uint8), Discrete(2)
+
+    def __init__(self) -> None:
+        self.own = np.zeros(1, np.uint8)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        super().reset(seed=seed)
+        self.own[:] = 0
+        return self.own, {}
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        self.own += 1
+        return self.own, 0.0, False, False, {}
+
+
+def test_labels_see_the_step_of_an_environment_that_overwrites_its_array() -> None:
+    steps: list[tuple[int, int]] = []
+
+    def note(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
+        steps.append((int(o[0]), int(z[0])))
+        return set()
+
+    env = MachineWrapper(SameArray(), note, patterns_machine())
+    env.reset(seed=0)
+    for _ in range(3):
+        env.step(0)
+    assert steps == [(0, 1), (1, 2), (2, 3)]
+
+
+def test_a_vector_of_whole_numbers_is_shown_in_floats() -> None:
+    env = MachineWrapper(SameArray(), event, patterns_machine(), 4, flat=True, show_step=True)
+    env.reset(seed=0)
+    shown, *_ = env.step(1)
+    assert shown.dtype == np.float32
+    assert shown.tolist() == [1.0, 0.0, 1.0, 0.0, 0.25]
+    assert env.observation_space.contains(shown)
+    assert env.observation_space.high.tolist() == [255.0, 1.0, 1.0, 1.0, 1.0]
+    cards = gymnasium.wrappers.FlattenObservation(gymnasium.make("Blackjack-v1"))
+    table = MachineWrapper(cards, event, patterns_machine(), flat=True)
+    assert table.observation_space.contains(table.reset(seed=0)[0])
+
+
+@pytest.mark.parametrize("wrong", [None, "FrozenLake-v1"])
+def test_what_is_no_environment_or_machine_is_refused(wrong: Any) -> None:
+    with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
+        MachineWrapper(wrong, event, patterns_machine())
+    with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
+        MachineWrapper(SameArray(), event, wrong)

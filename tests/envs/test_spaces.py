@@ -201,6 +201,8 @@ def test_numbers_and_elements_are_inverse(space: Any, seed: int) -> None:
         ("Tuple", (1,)),
         ("Dict", {"a": 0, "c": 1}),
         ("nested", 3),
+        ("Discrete", np.inf),
+        ("MultiDiscrete", [np.inf, 0]),
     ],
 )
 def test_what_is_outside_the_space_is_refused(kind: str, wrong: Any) -> None:
@@ -228,10 +230,11 @@ def test_a_space_that_is_not_finite_is_refused_with_the_way_out(space: Any, part
         BlackBox(env, env.labels, machine(), 9)
 
 
-def test_a_space_that_is_too_large_is_refused_with_the_way_out() -> None:
+@pytest.mark.parametrize(("bits", "digits"), [(200, 60), (20_000, 6020)])  # log10(2) = 0.30103
+def test_a_space_that_is_too_large_is_refused_with_the_way_out(bits: int, digits: int) -> None:
     env = Ring()
-    env.observation_space = MultiBinary(200)
-    with pytest.raises(ModelError, match=rf"about 10\^60 elements, more than {MAX_SIZE:,}; give encode="):
+    env.observation_space = MultiBinary(bits)
+    with pytest.raises(ModelError, match=rf"about 10\^{digits} elements, more than {MAX_SIZE:,}; give encode="):
         BlackBox(env, env.labels, machine(), 9)
 
 
@@ -301,6 +304,8 @@ def test_learners_that_ask_about_steps_not_taken_are_refused_on_what_is_encoded(
         (lambda o: str(o), 3, r"more than 3 different values, the last one '\d'; give a larger num_observations="),
         (lambda o: o, 3, r"encode returned \d; expected a whole number from 0 to 2.*tuple"),
         (lambda o: o - 1, 8, r"encode returned -1; expected a whole number from 0 to 7"),
+        (lambda o: o or "home", 8, r"encode returned \d, and something else before; .*always or never"),
+        (lambda o: ("away", o) if o else 0, 8, r"encode returned \('away', \d\), and whole numbers before"),
     ],
 )
 def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: int, message: str) -> None:
@@ -314,12 +319,30 @@ def test_an_encode_function_that_makes_no_sense_is_refused(encode: Any, limit: i
         ({"encode": lambda o: o}, r"encode= without num_observations="),
         ({"encode": 3, "num_observations": 3}, r"encode=3; expected a function"),
         ({"encode": lambda o: o, "num_observations": -1}, r"num_observations=-1; expected a whole number"),
+        ({"encode": envs.cells(Box(0.0, 1.0, (1,)), 2), "num_observations": 0}, r"num_observations=0; expected"),
         ({"num_observations": 3}, r"num_observations= without encode="),
     ],
 )
 def test_wrong_options_are_refused(options: Any, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         box(**options)
+
+
+@pytest.mark.parametrize("wrong", [None, "FrozenLake-v1", Ring])
+def test_what_is_no_environment_or_machine_is_refused(wrong: Any) -> None:
+    env = Ring()
+    with pytest.raises(ModelError, match=r"env=.*; expected a Gymnasium environment"):
+        BlackBox(wrong, env.labels, machine(), 9)
+    with pytest.raises(ModelError, match=r"machine=.*; expected a RewardMachine"):
+        BlackBox(env, env.labels, wrong, 9)
+
+
+def test_labels_are_given_a_copy_of_what_is_encoded() -> None:
+    encoded = box("MultiDiscrete", encode=lambda o: tuple(o.tolist()), num_observations=8)
+    own = np.array([0, 1])
+    _, shown = encoded.observe(own)
+    own[:] = 1
+    assert shown.tolist() == [0, 1]
 
 
 def test_a_limit_that_was_met_is_not_passed_by_asking_again() -> None:
@@ -353,11 +376,22 @@ def test_cells_are_where_one_would_draw_them() -> None:
         (Box(0.0, 1.0, (2,)), 0, r"bins\[0\]=0; expected a whole number"),
         (Box(-np.inf, 1.0, (1,)), 2, r"no finite bounds \(-inf to 1.0\); give a list"),
         (Box(0.0, 1.0, (1,)), [[0.5, 0.2]], r"bins\[0\]=\[0.5, 0.2\]; expected .* increasing"),
+        (Box(0.0, 1.0, (1,)), 2.5, r"bins=2.5; expected a whole number, or an entry"),
+        (Box(0.0, 1.0, (1,)), None, r"bins=None; expected a whole number, or an entry"),
+        (Box(0.0, 1.0, (2,)), [3, "a"], r"bins\[1\]='a'; expected a whole number, or increasing"),
+        (Box(0.0, 1.0, (1,)), 10**9, r"bins\[0\]=1000000000; expected a whole number from 1 to"),
+        (Box(0.0, 1.0, (20_000,)), 2, rf"about 10\^6020 cells, more than {MAX_SIZE:,}; give fewer bins"),
     ],
 )
 def test_cells_that_make_no_sense_are_refused(space: Any, bins: Any, message: str) -> None:
     with pytest.raises((ModelError, ParameterError), match=message):
         envs.cells(space, bins)
+
+
+@pytest.mark.parametrize("element", [[np.nan, 0.0], ["a", 0.0], None])
+def test_what_is_in_no_cell_is_refused(element: Any) -> None:
+    with pytest.raises(ModelError):
+        envs.cells(Box(0.0, 1.0, (2,)), 2)(element)
 
 
 def test_mountain_car_is_learned_in_cells() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -162,3 +163,9 @@ def test_pixels_show_where_the_agent_is() -> None:
     place = env._observation
     agent = (np.abs(env.render().astype(int) - [0xE6, 0x9F, 0x00]).sum(axis=2) < 20).nonzero()
     assert (int(agent[0].mean() / side), int(agent[1].mean() / side)) == divmod(place, 3)
+
+
+@pytest.mark.parametrize("wrong", [None, "warehouse-4"])
+def test_what_is_no_task_is_refused(wrong: Any) -> None:
+    with pytest.raises(ModelError, match=r"task=.*; expected a Task, such as envs\.make"):
+        TaskEnv(wrong)

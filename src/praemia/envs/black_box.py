@@ -12,7 +12,7 @@ observations are kept apart by o' because the label of the last step may depend 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -76,6 +76,8 @@ class BlackBox:
     recorder: TraceRecorder = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        require_env(self.env)
+        require_machine(self.machine)
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
         require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
@@ -97,7 +99,9 @@ class BlackBox:
             return numbered
         if not callable(self.encode):
             raise ModelError(f"encode={self.encode!r}; expected a function from an observation to a whole number")
-        limit = self.num_observations or getattr(self.encode, "num_observations", None)
+        limit = self.num_observations
+        if limit is None:
+            limit = getattr(self.encode, "num_observations", None)
         if limit is None:
             raise ModelError("encode= without num_observations=; give the most values that it may have")
         return EncodedNumbering(self.encode, require_whole("num_observations", limit, 1, MAX_SIZE, ModelError))
@@ -149,9 +153,12 @@ class BlackBox:
             return None
 
     def observe(self, observed: Any) -> tuple[int, Any]:
-        """Return the number of what the environment showed, and what labels are given of it."""
+        """Return the number of what the environment showed, and what labels are given of it.
+
+        That is never the environment's own array, which the next step may overwrite.
+        """
         o = self.observations.number(observed)
-        return o, self.observations.element(o) if isinstance(self.observations, FiniteNumbering) else observed
+        return o, self.observations.element(o) if isinstance(self.observations, FiniteNumbering) else deepcopy(observed)
 
     def label(self, o: Any, a: Any, z: Any, info: dict[str, Any]) -> Label:
         """Return the label of a step, in the environment's own terms, checked against the machine's propositions."""
@@ -183,6 +190,20 @@ class BlackBox:
         if not isinstance(self.observations, FiniteNumbering):
             raise ModelError("observations are encoded, so labels are known only for steps taken")
         return self.observations.element(o)
+
+
+def require_env(env: object) -> None:
+    """Refuse what is not a Gymnasium environment."""
+    import gymnasium
+
+    if not isinstance(env, gymnasium.Env):
+        raise ModelError(f"env={env!r}; expected a Gymnasium environment, such as gymnasium.make('FrozenLake-v1')")
+
+
+def require_machine(machine: object) -> None:
+    """Refuse what is not a machine."""
+    if not isinstance(machine, RewardMachine):
+        raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")
 
 
 def step_label(labels: StepLabels, machine: RewardMachine, step: tuple[Any, Any, Any], info: dict[str, Any]) -> Label:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.envs.spaces import Numbering, kind_of
+from praemia.envs.spaces import MAX_SIZE, Numbering, kind_of, magnitude
 from praemia.errors import ModelError, ParameterError, require_whole
 
 if TYPE_CHECKING:
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 class EncodedNumbering(Numbering):
     """What a function of the user's returns: whole numbers as they are, other things numbered as they appear.
 
+    A function that returns both is refused, since the numbers of one kind would be taken for those of the other.
+
     Parameters
     ----------
     encode : the function; size : the limit of its values.
@@ -30,14 +32,24 @@ class EncodedNumbering(Numbering):
     def __init__(self, encode: Callable[[Any], Hashable], size: int) -> None:
         self.encode, self.size = encode, size
         self._seen: dict[Hashable, int] = {}
+        self._is_whole: bool | None = None  # unknown before the first element
 
     def forget(self) -> None:
         """Begin to number anew."""
         self._seen.clear()
+        self._is_whole = None
 
     def number(self, element: Any) -> int:
         code = self.encode(element)
-        if isinstance(code, Integral) and not isinstance(code, bool):
+        whole = isinstance(code, Integral) and not isinstance(code, bool)
+        if whole is not self._is_whole:
+            if self._is_whole is not None:
+                raise ModelError(
+                    f"encode returned {brief(code)}, and {'something else' if whole else 'whole numbers'} before; "
+                    "return whole numbers always or never"
+                )
+            self._is_whole = whole
+        if isinstance(code, Integral) and whole:
             if not 0 <= code < self.size:
                 raise ModelError(
                     f"encode returned {code}; expected a whole number from 0 to {self.size - 1}, below "
@@ -77,9 +89,14 @@ class Cells:
         self.num_observations = math.prod(self.shape)
 
     def __call__(self, element: ArrayLike) -> int:
-        values = np.asarray(element, dtype=np.float64).ravel()
+        try:
+            values = np.asarray(element, dtype=np.float64).ravel()
+        except (TypeError, ValueError):
+            raise ModelError(f"{brief(element)} is not in any cell; expected {len(self.edges)} numbers") from None
         if len(values) != len(self.edges):
             raise ModelError(f"an element with {len(values)} numbers; expected {len(self.edges)}, as the space has")
+        if np.isnan(values).any():
+            raise ModelError(f"{brief(element)} has a number that is nan, which is not in any cell")
         number = 0
         for value, inner in zip(values, self.edges, strict=True):
             number = number * (len(inner) + 1) + int(np.searchsorted(inner, value, side="right"))
@@ -112,24 +129,33 @@ def cells(space: spaces.Box, bins: int | Sequence[int | Sequence[float]]) -> Cel
     if kind_of(space) != "Box":
         raise ModelError(f"the space is {space}; expected a Box, whose numbers are cut into cells")
     lows, highs = space.low.ravel(), space.high.ravel()
-    each: list[Any] = [bins] * len(lows) if isinstance(bins, int | Integral) else list(bins)
+    if not isinstance(bins, Integral | Sequence | np.ndarray) or isinstance(bins, str):
+        raise ParameterError(f"bins={bins!r}; expected a whole number, or an entry for each number of the space")
+    each: list[Any] = [bins] * len(lows) if isinstance(bins, Integral) else list(bins)
     if len(each) != len(lows):
         raise ParameterError(f"bins has {len(each)} entries; expected one number, or one entry for each of {len(lows)}")
     bounds = zip(lows.tolist(), highs.tolist(), strict=True)
-    return Cells([_edges(i, part, *ends) for i, (part, ends) in enumerate(zip(each, bounds, strict=True))])
+    made = Cells([_edges(i, part, *ends) for i, (part, ends) in enumerate(zip(each, bounds, strict=True))])
+    if made.num_observations > MAX_SIZE:
+        count = magnitude(made.num_observations)
+        raise ParameterError(f"bins: they make {count} cells, more than {MAX_SIZE:,}; give fewer bins")
+    return made
 
 
 def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64]:
     """Return where one number of a Box is cut."""
     if isinstance(bins, Integral):
-        count = require_whole(f"bins[{place}]", bins, 1)
+        count = require_whole(f"bins[{place}]", bins, 1, MAX_SIZE)
         if count > 1 and not math.isfinite(high - low):
             raise ParameterError(
                 f"bins[{place}]={bins}, and that number has no finite bounds ({low} to {high}); "
                 "give a list of the numbers to cut at, such as [-1.0, 0.0, 1.0]"
             )
         return np.linspace(low, high, count + 1)[1:-1] if count > 1 else np.empty(0)
-    edges = np.asarray(bins, dtype=np.float64)
+    try:
+        edges = np.asarray(bins, dtype=np.float64)
+    except (TypeError, ValueError):
+        edges = np.array(np.nan)
     if edges.ndim != 1 or not np.all(np.isfinite(edges)) or np.any(np.diff(edges) <= 0.0):
         raise ParameterError(f"bins[{place}]={bins!r}; expected a whole number, or increasing numbers to cut at")
     return edges

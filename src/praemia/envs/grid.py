@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from praemia.envs.black_box import require_machine
 from praemia.envs.grid_kernel import MOVES, SLIP, STAY, Slip
 from praemia.envs.grid_map import ARROWS, DOOR, GridMap, Letters
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
@@ -107,8 +108,7 @@ class GridMDP(LabeledMDP):
 
 def require_known(drawn: GridMap, machine: RewardMachine) -> None:
     """Refuse a map whose letters stand for propositions that the machine does not have."""
-    if not isinstance(machine, RewardMachine):
-        raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")
+    require_machine(machine)
     for key in ("legend", "rooms"):
         for letter, names in getattr(drawn, key).items():
             for name in names:

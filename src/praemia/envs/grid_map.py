@@ -105,7 +105,7 @@ class GridMap:
     def record(self) -> dict[str, Any]:
         """Return the map as a task file has it."""
         letters = {key: {a: list(names) for a, names in getattr(self, key).items()} for key in ("legend", "rooms")}
-        start = {} if self.start == START else {"start": self.start}
+        start = {} if self.start == START and not self.explains(START) else {"start": self.start}
         rows = "\n".join("".join(row) for row in self.letters.tolist()) + "\n"
         given = {key: value for key, value in letters.items() if value}
         return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay}
@@ -181,7 +181,10 @@ def read_rows(text: object) -> NDArray[np.str_]:
 def read_slip(slip: object) -> Slip:
     """Return the four probabilities of a move, from four numbers or from one, which both sides share."""
     try:
-        given = np.asarray(slip, dtype=np.float64)
+        given = np.asarray(slip)
+        if given.dtype.kind in "bSU":
+            raise TypeError  # numbers in quotes, or true for 1, would be taken
+        given = given.astype(np.float64)
     except (TypeError, ValueError):
         given = np.full(0, np.nan)
     if given.ndim == 0:

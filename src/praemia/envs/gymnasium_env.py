@@ -56,6 +56,8 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     def __init__(
         self, task: Task, *, flat: bool = False, end_early: bool = False, render_mode: str | None = None
     ) -> None:
+        if not isinstance(task, Task):
+            raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
         if render_mode not in (None, *self.metadata["render_modes"]):
             raise ParameterError(f"render_mode={render_mode!r}; expected 'ansi', 'rgb_array' or None")
         self.task = task

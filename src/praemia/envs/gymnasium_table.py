@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.envs.black_box import require_env
 from praemia.envs.spaces import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
 from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Indices, Label, Labelling, Labels, as_labelling
@@ -35,6 +36,14 @@ from praemia.models.mdp import LabeledMDP
 
 if TYPE_CHECKING:
     import gymnasium
+
+# Gymnasium's own wrappers that leave observations, actions and their probabilities as they are.
+HARMLESS = {
+    *("TimeLimit", "OrderEnforcing", "PassiveEnvChecker", "RecordEpisodeStatistics", "Autoreset"),
+    *("ClipReward", "TransformReward", "NormalizeReward"),
+    *("RecordVideo", "HumanRendering", "RenderCollection", "AddWhiteNoise", "ObstructView"),
+}
+NUM_STARTS = 20  # resets that tell whether episodes always start alike
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +77,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
 
     Parameters
     ----------
-    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``.
+    env_or_id : an environment, or an id such as ``"FrozenLake-v1"``. Wrappers that change observations, actions or what
+        happens are refused, because the table does not know of them.
     labels : a function (o, a, o') → propositions of what the environment shows and takes; or label rules, which name
         observations and actions by number, counting from 0.
     make_kwargs : arguments of ``gymnasium.make`` for an id.
@@ -76,7 +86,8 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     Returns
     -------
     The MDP. Episodes start as in ``unwrapped.initial_state_distrib`` where the environment has one, else always in the
-    observation that ``reset(seed=0)`` returns. Time limits of wrappers are left to the task's horizon.
+    observation that ``reset`` returns; an environment that starts at random without saying how is refused. Time limits
+    of wrappers are left to the task's horizon.
 
     Examples
     --------
@@ -94,6 +105,7 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
             env.close()
     if make_kwargs:
         raise ParameterError(f"{', '.join(make_kwargs)}: arguments are for an id, not for an environment")
+    require_env(env_or_id)
     return _convert(env_or_id, labels)
 
 
@@ -116,6 +128,7 @@ def _first_line(error: Exception) -> str:
 
 
 def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
+    _check_wrappers(env)
     observations, actions = _numberings(env)
     num_observations, num_actions = observations.size, actions.size
     start = _start(env, observations)
@@ -144,6 +157,20 @@ def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
         observations=_with_twins(observations.names(), twins),
         actions=actions.names(),
     )
+
+
+def _check_wrappers(env: gymnasium.Env[Any, Any]) -> None:
+    from gymnasium import Wrapper
+
+    layer = env
+    while isinstance(layer, Wrapper):
+        kind = type(layer)
+        if kind.__name__ not in HARMLESS or not kind.__module__.startswith("gymnasium."):
+            raise ModelError(
+                f"{_name(env)} is wrapped in {kind.__name__}, which the table does not know; give env.unwrapped, or "
+                "use BlackBox"
+            )
+        layer = layer.env
 
 
 def _own_terms(labels: Labels, observations: FiniteNumbering, actions: FiniteNumbering) -> Labelling:
@@ -208,9 +235,15 @@ def _start(env: gymnasium.Env[Any, Any], observations: FiniteNumbering) -> NDArr
         if start.shape != (observations.size,):
             raise ModelError(f"{_name(env)}: initial_state_distrib has shape {start.shape}")
         return start
-    first, _ = env.reset(seed=0)
+    firsts = {observations.number(env.unwrapped.reset(seed=seed)[0]) for seed in range(NUM_STARTS)}
+    if len(firsts) > 1:
+        raise ModelError(
+            f"{_name(env)}: {NUM_STARTS} resets gave {len(firsts)} different first observations, and their "
+            "probabilities are not known; give them as env.unwrapped.initial_state_distrib, an array with one "
+            f"probability for each of the {observations.size:,} observations"
+        )
     start = np.zeros(observations.size)
-    start[observations.number(first)] = 1.0
+    start[firsts.pop()] = 1.0
     return start
 
 

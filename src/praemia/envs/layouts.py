@@ -72,14 +72,18 @@ class DictLayout(Layout):
 
 
 class VectorLayout(Layout):
-    """A vector: the environment's own, then 1 in the place of the machine state, then the part of the horizon gone."""
+    """A vector: the environment's own, then 1 in the place of the machine state, then the part of the horizon gone.
+
+    A vector of whole numbers is shown in float32, as learners want it.
+    """
 
     def __init__(self, inner: spaces.Box, num_states: int, horizon: int | None) -> None:
         super().__init__(inner, num_states, horizon)
         added = num_states + (horizon is not None)
-        low = np.concatenate((inner.low, np.zeros(added, inner.dtype)))
-        high = np.concatenate((inner.high, np.ones(added, inner.dtype)))
-        self.space = spaces.Box(low, high, dtype=inner.dtype.type)
+        dtype = inner.dtype.type if np.issubdtype(inner.dtype, np.floating) else np.float32
+        low = np.concatenate((inner.low.astype(dtype), np.zeros(added, dtype)))
+        high = np.concatenate((inner.high.astype(dtype), np.ones(added, dtype)))
+        self.space = spaces.Box(low, high, dtype=dtype)
         self.first = len(inner.low)  # the place of machine state 0
 
     def join(self, observation: Any, m: int, step: int) -> Any:
@@ -126,10 +130,10 @@ def layout_of(inner: spaces.Space[Any], num_states: int, horizon: int | None, *,
         return DictLayout(inner, num_states, horizon)
     if isinstance(inner, spaces.Discrete):
         return NumberLayout(inner, num_states, horizon)
-    if isinstance(inner, spaces.Box) and len(inner.shape) == 1 and np.issubdtype(inner.dtype, np.floating):
+    if isinstance(inner, spaces.Box) and len(inner.shape) == 1 and np.issubdtype(inner.dtype, np.number):
         return VectorLayout(inner, num_states, horizon)
     raise ModelError(
-        f"flat=True, and the observation space is {inner}; expected Discrete(n) or a Box of floats with one dimension: "
+        f"flat=True, and the observation space is {inner}; expected Discrete(n) or a Box with one dimension: "
         "apply gymnasium.wrappers.FlattenObservation first, or leave flat out to have a dictionary"
     )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-from praemia.envs.black_box import StepLabels, step_label
+from praemia.envs.black_box import StepLabels, require_env, require_machine, step_label
 from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.errors import ModelError, ParameterError, require_whole
@@ -35,7 +36,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     labels : a function (observation, action, next observation, info) → propositions, in the environment's own terms.
     machine : the machine.
     horizon : truncate episodes after so many steps; None: leave that to the environment.
-    flat : show one vector (a Box of floats, then 1 in the place of the machine state) or one number (Discrete).
+    flat : show one vector (a Box of one dimension, then 1 in the place of the machine state) or one number (Discrete).
     show_step : show the step too; it needs a horizon. Optimal policies for a finite horizon depend on it.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
     end_early : terminate an episode once every further reward is 0, whatever happens.
@@ -67,6 +68,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         end_early: bool = False,
         record: RecordTo = None,
     ) -> None:
+        require_env(env)
+        require_machine(machine)
         options = {"flat": flat, "show_step": show_step, "add_reward": add_reward, "end_early": end_early}
         given = {"labels": labels, "machine": machine, "horizon": horizon, **options, "record": record}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **given)
@@ -105,10 +108,11 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self._recorder.end_episode()
         if seed is not None:
             self._rng = np.random.default_rng((seed, STREAM))
-        self._seen, info = self.env.reset(seed=seed, options=options)
+        seen, info = self.env.reset(seed=seed, options=options)
+        self._seen = deepcopy(seen)  # the environment may overwrite its own
         self._machine_state = self.machine.index[self.machine.initial]
         self._step, self._is_over = 0, False
-        return self._shown(), self._told(info, frozenset())
+        return self._shown(seen), self._told(info, frozenset())
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play a step of the environment; its label moves the machine, which pays."""
@@ -116,7 +120,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         label = AFTER_THE_END if self._is_over else self.label(self._seen, action, seen, info)
         self._machine_state, reward = self.sampler.step(self._machine_state, label, self._rng)
         reward += float(own) if self.add_reward else 0.0
-        self._seen = seen
+        self._seen = deepcopy(seen)
         self._step += 1
         truncated = bool(truncated) or self._step == self.horizon
         outside = {"reward": float(own), "terminated": bool(terminated), "truncated": truncated}
@@ -127,7 +131,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         if self._is_over:
             self._recorder.end_episode()
         told = self._told(info, label - AFTER_THE_END) | {"environment": outside}
-        return self._shown(), reward, terminated, truncated, told
+        return self._shown(seen), reward, terminated, truncated, told
 
     def label(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
         """Return the label of a step, checked against the machine's propositions."""
@@ -138,8 +142,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self._recorder.end_episode()
         super().close()
 
-    def _shown(self) -> Any:
-        return self.layout.join(self._seen, self._machine_state, min(self._step, self.horizon or self._step))
+    def _shown(self, seen: Any) -> Any:
+        return self.layout.join(seen, self._machine_state, min(self._step, self.horizon or self._step))
 
     def _told(self, info: dict[str, Any], label: Label) -> dict[str, Any]:
         return {**info, "label": tuple(sorted(label)), "machine_state": self.machine.states[self._machine_state]}

@@ -71,7 +71,7 @@ class FiniteNumbering(Numbering):
         number = 0
         try:
             values = _values(self.space, element)
-        except (TypeError, ValueError, KeyError, IndexError):
+        except (TypeError, ValueError, OverflowError, KeyError, IndexError):
             values = []
         if len(values) != len(self._sizes):
             raise self._outside(element)
@@ -118,13 +118,14 @@ def number_space(space: spaces.Space[Any], kind: str, remedy: str) -> FiniteNumb
         raise ModelError(f"{kind} space is {space}, which is not finite{inside}; {remedy}") from None
     if numbering.size > MAX_SIZE:
         raise ModelError(
-            f"{kind} space is {space} with {_magnitude(numbering.size)} elements, more than {MAX_SIZE:,}; {remedy}"
+            f"{kind} space is {space} with {magnitude(numbering.size)} elements, more than {MAX_SIZE:,}; {remedy}"
         )
     return numbering
 
 
-def _magnitude(size: int) -> str:
-    return f"{size:,}" if size < 10**12 else f"about 10^{len(str(size)) - 1}"
+def magnitude(size: int) -> str:
+    """Write a size of any number of digits."""
+    return f"{size:,}" if size < 10**12 else f"about 10^{int(math.log10(size))}"
 
 
 class _NotFinite(Exception):
