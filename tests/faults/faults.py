@@ -191,10 +191,17 @@ KERNELS = (
         REPLAY,
     ),
     Fault(
+        "rewards of a machine that is learned are not counted",
+        "kernels/counts.py",
+        "machine.rewards[row] += reward",
+        "machine.rewards[row] += 0.0",
+        "learners/test_learned_machine.py::test_headroom_plans_by_the_formulas",
+    ),
+    Fault(
         "plans are due at even numbers of visits",
         "kernels/counts.py",
-        "visits & (visits - 1) == 0",
-        "visits & 1 == 0",
+        "if rule == DOUBLING:\n        return bool(visits & (visits - 1) == 0)",
+        "if rule == DOUBLING:\n        return bool(visits & 1 == 0)",
         REPLAY,
     ),
     Fault(
