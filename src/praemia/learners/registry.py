@@ -132,7 +132,7 @@ def parameters_of(name: str) -> dict[str, Any]:
     --------
     >>> import praemia
     >>> sorted(praemia.learners.parameters_of("ucbvi-prm"))
-    ['bonus_scale', 'failure_prob', 'replan']
+    ['bonus_scale', 'failure_prob', 'learn_machine', 'moves_known', 'replan']
     """
     return make(name).parameters
 
