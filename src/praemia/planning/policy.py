@@ -46,9 +46,9 @@ def policy_array(policy: PolicyLike) -> NDArray[Any]:
         array = np.asarray(held)
     except ValueError:
         raise ModelError("a policy whose rows differ in length; expected an array") from None
-    if array.dtype.kind not in "biufc":
+    if array.ndim == 0 and array.dtype.kind not in "biufc":
         raise ModelError(
-            f"policy={brief(policy)}; expected an array [H, M, O] of actions or [H, M, O, A] of their probabilities, "
+            f"{brief(policy)} as a policy; expected an array [H, M, O] of actions or [H, M, O, A] of probabilities, "
             "a Policy, a Plan or a Run"
         )
     return array
