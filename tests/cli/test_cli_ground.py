@@ -255,3 +255,10 @@ def test_half_a_character_is_refused_with_its_place(tmp_path: Path) -> None:
     done = _spawn("check", _write(tmp_path, '{states: [a], initial: a, propositions: ["half \\ud800"]}'), env={})
     assert done.returncode == 2
     assert ":1:50: not valid YAML: found invalid Unicode character" in done.stderr
+
+
+def test_the_package_can_be_run_as_a_module() -> None:
+    command = [sys.executable, "-m", "praemia", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == _spawn("--version").stdout

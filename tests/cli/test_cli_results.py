@@ -113,3 +113,10 @@ def test_a_report_that_cannot_be_written_is_one_message(store: Store, capsys: py
     blocked = store.files()[0] / "report.html"
     assert execute(["report", str(store.folder), "-o", str(blocked)]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_one_file_for_two_formats_is_refused(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = str(tmp_path / "x")
+    assert execute(["results", str(store.folder), "--csv", file, "--parquet", file]) == 2
+    assert "give each a file of its own" in capsys.readouterr().err
+    assert not Path(file).exists()

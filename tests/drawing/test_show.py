@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import warnings
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,7 +20,8 @@ from praemia.drawing.episodes import save_gif, watched
 from praemia.drawing.machine_axes import LIT, MachineLayout
 from praemia.drawing.maps import UNVISITED, draw_view
 from praemia.drawing.policy_view import PolicyView
-from praemia.errors import FileError, ModelError, ParameterError
+from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
+from praemia.files.writing import dump_task
 from praemia.models.task import Task
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -177,6 +181,7 @@ def test_the_command_takes_runs_and_policies(tmp_path: Path, capsys: pytest.Capt
         (["--policy", "text.npz"], "text.npz: damaged, or not a policy or a run"),
         (["--policy", "other.npz"], "a policy of shape (1, 1, 1)"),
         (["--episode", "1", "-o", "x.svg"], "cannot play an episode into 'x.svg'"),
+        (["--episode", "1", "-o", "ep"], "cannot play an episode into 'ep'"),
         (["-o", "x.pdf"], "cannot show a policy as 'x.pdf'"),
     ],
 )
@@ -230,3 +235,98 @@ def test_a_gif_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:
     right = np.ones((9, 2, 3), dtype=int)
     assert len(watched(praemia.rollout(longer, right))) == 2
     assert len(watched(praemia.rollout(longer, 0 * right))) == 9
+
+
+def test_a_machine_that_cannot_pay_is_shown_in_the_state_visited_most(tmp_path: Path) -> None:
+    machine = praemia.MachineBuilder("idle").edge("idle", "goal", "idle").build()
+    task = envs.grid("S.g", legend={"g": "goal"}, machine=machine, horizon=2, slip=0.0)
+    picture = praemia.show(task)
+    assert picture.view.states == (0,)
+    picture.save(tmp_path / "policy.svg")
+    assert "machine state 'idle', 2.00 steps per episode" in str(picture)
+
+
+def test_a_gif_goes_on_where_random_pay_has_mean_0() -> None:
+    even = praemia.Reward((-1.0, 1.0), (0.5, 0.5))
+    machine = praemia.MachineBuilder("out").edge("out", "goal", "bet").edge("bet", "goal", "bet", reward=even).build()
+    task = envs.grid("S.g", legend={"g": "goal"}, machine=machine, horizon=4, slip=0.0)
+    assert len(watched(praemia.rollout(task, np.ones((4, 2, 3), dtype=int)))) == 4
+
+
+def test_a_plan_a_run_a_policy_and_an_array_are_the_same_policy() -> None:
+    task = envs.warehouse(size=2)
+    plan, run = praemia.solve(task), praemia.simulate(task, praemia.Optimal(), num_episodes=2)
+    for policy in (plan, run, praemia.Policy(plan.policy), plan.policy):
+        assert praemia.evaluate(task, policy).value == pytest.approx(plan.value)
+        assert praemia.occupancy(task, policy).pairs.sum() == pytest.approx(task.horizon)
+        assert len(praemia.rollout(task, policy)) == task.horizon
+        assert praemia.show(task, policy).view.value == pytest.approx(plan.value)
+
+
+@pytest.mark.parametrize("wrong", ["best", {"a": 1}, object(), None])
+def test_what_holds_no_policy_is_refused_by_all(corridor: Task, wrong: object) -> None:
+    for function in (praemia.evaluate, praemia.occupancy, praemia.rollout):
+        with pytest.raises(ModelError, match="a Policy, a Plan or a Run"):
+            function(corridor, wrong)  # type: ignore[operator]
+
+
+def test_a_policy_for_another_task_is_shown_with_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = envs.warehouse(size=2)
+    table = praemia.solve(task).policy
+    with pytest.warns(PraemiaWarning, match="made for 'elsewhere'.*'warehouse-2'"):
+        praemia.show(task, praemia.Policy(table, "elsewhere"))
+    run = praemia.simulate(task, praemia.Optimal(), num_episodes=2)
+    with pytest.warns(PraemiaWarning, match="made for 'elsewhere'"):
+        praemia.show(task, replace(run, task="elsewhere"))
+    # A run that knows its task goes by what the task is: the same name may stand for another one.
+    with pytest.warns(PraemiaWarning, match="made for 'warehouse-2'"):
+        praemia.show(task, replace(run, task_text=dump_task(task.with_horizon(5))))
+    replace(run, task="elsewhere").save(tmp_path / "run.npz")
+    assert execute(["show", "warehouse-2", "--policy", str(tmp_path / "run.npz")]) == 0
+    assert capsys.readouterr().err.startswith("warning: this policy was made for 'elsewhere'")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for same in (run, praemia.Policy(table, task.name), praemia.Policy(table), table):
+            praemia.show(task, same)
+        praemia.show(task, replace(run, task="elsewhere", task_text=dump_task(task)))
+        praemia.show(task, replace(run, task_text="environment: {name: warehouse-2}\n"))
+
+
+@pytest.mark.parametrize("name", ["a $ b", "$x_{$", "price in $ or in $"])
+def test_dollars_in_a_name_are_no_formula(tmp_path: Path, corridor: Task, name: str) -> None:
+    task = Task(corridor.mdp, corridor.machine, 2, name)
+    praemia.show(task).save(tmp_path / "policy.png")
+    save_gif(praemia.rollout(task, praemia.solve(task)), tmp_path / "episode.gif")
+    assert not any(text.get_parse_math() for text in draw_view(PolicyView.of(task)).texts if name in text.get_text())
+
+
+def test_the_command_plays_an_episode_by_the_policy_of_a_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = envs.warehouse(size=2)
+    praemia.simulate(task, praemia.Optimal(), num_episodes=3).save(tmp_path / "run.npz")
+    assert execute(["show", "warehouse-2", "--episode", "1", "--policy", str(tmp_path / "run.npz")]) == 0
+    assert capsys.readouterr().out == f"{praemia.rollout(task, praemia.solve(task), seed=1)}\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "task", "message"),
+    [
+        ([[1], [1, 2]], "", "rows differ in length"),
+        ([[[-1]]], "", "below 0"),
+        ([[[[np.nan, 1.0]]]], "", "NaN"),
+        ([[[0]]], 3, "task=3; expected the name of a task"),
+        (None, "", "a Policy, a Plan or a Run"),
+    ],
+)
+def test_tables_that_are_no_policies_are_refused(table: Any, task: Any, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        praemia.Policy(table, task)
+
+
+@pytest.mark.parametrize("at", [(2, 0, 0), (0, -1, 0), (0, 0, 3), (0.5, 0, 0)])
+def test_an_action_is_asked_for_within_the_table(at: Any) -> None:
+    policy = praemia.Policy(np.zeros((2, 2, 3), dtype=int))
+    assert policy.action(np.int64(1), 1, 2) == 0
+    with pytest.raises(ParameterError, match="expected a whole number from 0 to"):
+        policy.action(*at)

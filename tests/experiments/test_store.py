@@ -180,3 +180,11 @@ def test_seeds_of_tuning_and_of_reported_runs_never_meet() -> None:
 def test_absurd_numbers_of_runs_are_refused(runs: int) -> None:
     with pytest.raises(ParameterError, match="runs="):
         Setting(TaskText.builtin("riverswim-5"), (LearnerChoice.of("random"),), num_runs=runs)
+
+
+def test_files_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    names = ["run-0-0", "run-0-2", "run-0-10", "run-1-0", "run-10-0", "run-x"]
+    for name in reversed(names):
+        (tmp_path / "task" / "kind").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "task" / "kind" / f"{name}.npz").touch()
+    assert [path.stem for path in Store(tmp_path).files()] == names

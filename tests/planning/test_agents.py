@@ -135,3 +135,44 @@ def test_probabilities_are_asked_only_of_agents_that_have_them() -> None:
         evaluate(TASK, agent, deterministic=False)
     with pytest.raises(ParameterError, match=r"deterministic=False is for agents"):
         evaluate(TASK, throughout(TASK, table(2)), deterministic=False)
+
+
+class Bare:
+    def __init__(self, answer: Any) -> None:
+        self.answer = answer
+
+    def predict(self, observation: Any, deterministic: bool = False) -> Any:
+        return self.answer
+
+
+class NoChoice:
+    def predict(self, observation: Any) -> tuple[Any, Any]:
+        return 0, None
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        (Bare(1), "predict returned 1"),
+        (Bare(None), "predict returned None"),
+        (Bare((1, None, 2)), r"predict returned \(1, None, 2\)"),
+        (NoChoice(), r"NoChoice.predict takes \(observation"),
+        (NoChoice, "NoChoice is a class"),
+        (lambda o, m: 0, r"<lambda> takes \(o, m\)"),
+    ],
+)
+def test_what_does_not_keep_to_the_protocol_is_told_it(agent: Any, message: str) -> None:
+    expected = (
+        r"; expected an agent with predict\(observation, deterministic=True\) -> \(action, state\), or a function"
+    )
+    with pytest.raises(ModelError, match=message + ".*" + expected):
+        evaluate(TASK, agent)
+
+
+def test_errors_inside_a_function_are_its_own() -> None:
+    with pytest.raises(TypeError, match="mine"):
+        evaluate(TASK, failing)
+
+
+def failing(o: int, m: int, h: int) -> int:
+    raise TypeError("mine")

@@ -59,3 +59,11 @@ def test_printed_it_is_a_table_with_names() -> None:
         "0     0,0          right   {goal}  2       out → done",
         "return 2",
     ]
+
+
+def test_a_seed_of_numpy_is_a_seed() -> None:
+    task = envs.warehouse(size=2)
+    plan = praemia.solve(task)
+    assert praemia.rollout(task, plan, np.int64(3)).steps == praemia.rollout(task, plan, 3).steps  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="seed=-1"):
+        envs.TaskEnv(task).reset(seed=-1)

@@ -99,7 +99,7 @@ WRONG = {
     "booleans": (lambda p: LearnerPlan(p.astype(bool)), r"bool; expected whole numbers"),
     "objects": (lambda p: LearnerPlan(p.astype(object)), r"object; expected whole numbers"),
     "text": (lambda p: LearnerPlan(p.astype(str)), r"expected whole numbers"),
-    "None as policy": (lambda p: LearnerPlan(None), r"a policy of shape \(\); expected"),
+    "None as policy": (lambda p: LearnerPlan(None), r"None as a policy; expected an array"),
     "ragged lists": (lambda p: LearnerPlan([[0], [0, 1]]), r"rows differ in length"),
     "no plan": (lambda p: None, r"NoneType from plan\(\); expected a LearnerPlan"),
     "an array": (lambda p: p, r"ndarray from plan\(\); expected a LearnerPlan"),

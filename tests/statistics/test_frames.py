@@ -6,6 +6,7 @@ import csv
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -150,3 +151,15 @@ def test_without_pandas_there_is_one_message(store: Store, monkeypatch: pytest.M
 def test_curves_without_a_file_is_one_message(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["results", str(store.folder), "--curves"]) == 2
     assert "give a file with --csv or --parquet" in capsys.readouterr().err
+
+
+def test_runs_can_be_sliced(store: Store) -> None:
+    runs = load_runs(store.folder)
+    assert [(run.learner, run.seed) for run in runs[0:2]] == [(runs[i].learner, runs[i].seed) for i in (0, 1)]
+    assert len(runs[:]) == len(runs)
+
+
+@pytest.mark.parametrize("folder", [None, 3])
+def test_a_folder_is_a_path(folder: Any) -> None:
+    with pytest.raises(ParameterError, match=r"folder=(None|3); expected the path of a folder"):
+        load_runs(folder)

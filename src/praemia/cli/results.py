@@ -35,6 +35,8 @@ def results_command(
 
     if curves and csv_file is None and parquet_file is None:
         raise ParameterError("--curves says what is written; give a file with --csv or --parquet")
+    if csv_file is not None and parquet_file is not None and csv_file.resolve() == parquet_file.resolve():
+        raise ParameterError(f"--csv and --parquet both name {str(csv_file)!r}; give each a file of its own")
     runs, damaged = read_all(Store.open(folder))
     members = group(runs)
     for message in damaged:

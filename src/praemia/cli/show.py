@@ -33,7 +33,7 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
     from praemia.files import resolve_task
 
     suffix = out.suffix.lower() if out else ""
-    if episode is not None and suffix not in ("", ".gif", ".txt"):
+    if episode is not None and out is not None and suffix not in (".gif", ".txt"):
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
     problem, chosen = resolve_task(task), named_policy(policy)
     with compiling_notice():

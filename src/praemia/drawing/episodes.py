@@ -91,15 +91,15 @@ class _Stage:
         figure.set_dpi(DPI)
         self._canvas: Any = FigureCanvasAgg(figure)  # whose methods have no types
         title = f"{task.name}, seed {episode.seed}"
+        bold: dict[str, Any] = {"fontsize": 11, "fontweight": "bold", "color": INK, "parse_math": False}
         across_page, down_page = figure.get_size_inches()
-        figure.text(MARGIN / across_page, 1 - 0.3 / down_page, title, fontsize=11, fontweight="bold", color=INK)
+        figure.text(MARGIN / across_page, 1 - 0.3 / down_page, title, **bold)
         axes = add_axes(figure, MARGIN, HEAD, across * cell, down * cell)
         draw_cells(axes, self._shown, np.zeros(task.num_observations), cell=cell)
         (self._trail,) = axes.plot([], [], color="#0072B2", linewidth=1.6, alpha=0.5)
         (self._agent,) = axes.plot([], [], "o", color=LIT, markeredgecolor=INK, markersize=0.55 * cell * POINTS)
-        self._line = figure.text(
-            MARGIN / across_page, 1 - (HEAD + down * cell + 0.28) / down_page, "", fontsize=9, color=GREY
-        )
+        below = 1 - (HEAD + down * cell + 0.28) / down_page
+        self._line = figure.text(MARGIN / across_page, below, "", fontsize=9, color=GREY, parse_math=False)
         self._machines = []
         if layout:
             for m in range(task.num_machine_states):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.drawing.machine_axes import POINTS, MachineLayout, draw_layout
 from praemia.drawing.policy_view import MOVES, NEVER, PolicyView
@@ -21,6 +21,7 @@ from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.errors import PraemiaError
 from praemia.models.task import Task
+from praemia.planning.policy import PolicyLike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,7 +47,7 @@ def has_map(task: Task) -> bool:
         return False
 
 
-def policy_map(task: Task, policy: ArrayLike | None = None) -> Figure:
+def policy_map(task: Task, policy: PolicyLike | None = None) -> Figure:
     """Draw a policy, the optimal one if none is given."""
     return draw_view(PolicyView.of(task, policy))
 
@@ -111,7 +112,9 @@ def draw_view(view: PolicyView) -> Figure:
     page = _Page.of(view, layout)
     width, height = max(page.size[0], LETTER * len(view.title) + 2 * MARGIN), page.size[1]
     figure = blank_figure(width, height)
-    figure.text(MARGIN / width, 1 - 0.3 / height, view.title, fontsize=11, fontweight="bold", color=INK)
+    figure.text(
+        MARGIN / width, 1 - 0.3 / height, view.title, fontsize=11, fontweight="bold", color=INK, parse_math=False
+    )
     brightest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
     across, down = view.shown.extent
     for place, m in enumerate(view.states):

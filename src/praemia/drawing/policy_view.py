@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.envs.grid import is_over
 from praemia.envs.pictures import Picture
@@ -14,6 +14,7 @@ from praemia.envs.registry import picture
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, inner_policy, occupancy, solve
 from praemia.planning.losses import losses
+from praemia.planning.policy import PolicyLike, policy_array
 
 NEVER = 1e-12
 MAX_PANELS = 6
@@ -32,7 +33,8 @@ class PolicyView:
     visits : float64[M, O], the expected number of steps in each machine state and place in an episode.
     lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
     actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
-    states : the machine states to show, those visited most; left out are states in which all is over.
+    states : the machine states to show, those visited most; left out are states in which all is over, if there are
+        others.
     hidden : how many more are visited.
     """
 
@@ -47,19 +49,20 @@ class PolicyView:
     hidden: int
 
     @classmethod
-    def of(cls, task: Task, policy: ArrayLike | None = None) -> PolicyView:
+    def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
         plan = solve(task)
         if policy is None:
             table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
         else:
             inner_policy(task, policy)
-            table, value = np.asarray(policy), evaluate(task, policy, keep_values=False).value
+            table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
             lost = losses(task, policy, plan)
         steps = occupancy(task, table).states[:-1]
         visits = steps.sum(axis=0)
         names = task.machine.states
-        states = [m for m in range(task.num_machine_states) if visits[m].max() > NEVER and not is_over(task, names[m])]
+        lively = [m for m in range(task.num_machine_states) if visits[m].max() > NEVER and not is_over(task, names[m])]
+        states = lively or [int(visits.sum(axis=1).argmax())]
         most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
         actions = _favourite(table, steps, task.num_actions)
         hidden = len(states) - len(most)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,17 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from praemia.drawing.diagrams import edge_text
 from praemia.drawing.policy_view import NEVER, PolicyView
 from praemia.drawing.style import render
 from praemia.envs.pictures import render_notes
-from praemia.errors import ModelError, ParameterError
+from praemia.errors import ParameterError, PraemiaError, PraemiaWarning
+from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.files.writing import dump_task
 from praemia.models.task import Task
-from praemia.planning.policy import KIND, Policy
+from praemia.planning.policy import KIND, Policy, PolicyLike
 from praemia.simulation.run import Run
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
@@ -62,13 +64,13 @@ class PolicyPicture:
         return f"PolicyPicture({self.view.title})"
 
 
-def show(task: Task, policy: ArrayLike | Run | None = None) -> PolicyPicture:
+def show(task: Task, policy: PolicyLike | None = None) -> PolicyPicture:
     """Show what a policy does: where it goes in each machine state, and which action it takes there.
 
     Parameters
     ----------
-    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, or a ``Run`` for its final policy; the optimal policy if
-        none is given.
+    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, a ``Plan``, or a ``Run`` for its final policy; the
+        optimal policy if none is given. A policy that was made for another task is shown with a warning.
 
     Returns
     -------
@@ -82,11 +84,23 @@ def show(task: Task, policy: ArrayLike | Run | None = None) -> PolicyPicture:
     warehouse-2: the optimal policy, worth 0.9261 per episode
     >>> picture.save("policy.txt")
     """
-    if isinstance(policy, Run):
-        if policy.final_policy is None:
-            raise ModelError(f"{policy!r} was kept without its policy (--no-policies)")
-        policy = policy.final_policy
-    return PolicyPicture(PolicyView.of(task, policy))
+    view = PolicyView.of(task, policy)
+    if isinstance(policy, Policy | Run) and not _is_for(policy, task):
+        message = (
+            f"this policy was made for {policy.task!r}; what is shown is what it does in another task, {task.name!r}"
+        )
+        warnings.warn(message, PraemiaWarning, stacklevel=2)
+    return PolicyPicture(view)
+
+
+def _is_for(policy: Policy | Run, task: Task) -> bool:
+    """Tell whether a policy was made for a task: by what the task is, if a run knows it, else by its name."""
+    if isinstance(policy, Run) and policy.task_text:
+        try:
+            return dump_task(TaskText(policy.task, policy.task_text).make()) == dump_task(task)
+        except PraemiaError:  # a file may hold any text
+            pass
+    return policy.task in ("", task.name)
 
 
 def named_policy(name: str) -> Any:

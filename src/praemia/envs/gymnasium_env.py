@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.pictures import render_text
 from praemia.envs.registry import FAMILIES, make, picture
-from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.errors import ModelError, ParameterError, SizeError, require_whole
 from praemia.models.playing import settled_states
 from praemia.models.task import Task
 
@@ -79,7 +79,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode: the observation from the start distribution, the machine in its initial state."""
-        super().reset(seed=seed)
+        super().reset(seed=None if seed is None else require_whole("seed", seed, 0))
         self._observation = self._draw(self.task.mdp.start_probs)
         self._machine_state = self.task.table.initial
         self._step = 0

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from praemia.errors import FileError, PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.experiments.settings import Job, slug
 from praemia.files.arrays import other_format
 from praemia.files.atomic_io import PARTIAL, write_whole
@@ -60,6 +61,8 @@ class Store:
     @classmethod
     def open(cls, folder: str | Path) -> Store:
         """Open an existing store."""
+        if not isinstance(folder, str | os.PathLike):
+            raise ParameterError(f"folder={folder!r}; expected the path of a folder that praemia wrote its results to")
         path = Path(folder)
         if not path.is_dir():
             raise FileError(f"{path}: no such folder; expected one that praemia wrote its results to")
@@ -118,8 +121,8 @@ class Store:
         return _read(path)
 
     def files(self) -> list[Path]:
-        """Return the files of all runs, in order."""
-        return sorted(self.folder.glob("*/*/run-*.npz"), key=lambda path: path.parts)
+        """Return the files of all runs, in order: by task and learner, then by seed and number."""
+        return sorted(self.folder.glob("*/*/run-*.npz"), key=_place)
 
     def runs(self, on_damage: Callable[[str], None]) -> Iterator[Run]:
         """Read all runs, in order; call ``on_damage`` for files that are damaged or in the wrong place."""
@@ -132,6 +135,12 @@ class Store:
                 yield run
             except PraemiaError as error:
                 on_damage(str(error))
+
+
+def _place(path: Path) -> tuple[tuple[str, ...], list[str | int]]:
+    """Return what files are sorted by: their folder as text, and the numbers in their name as numbers."""
+    parts = re.split("([0-9]+)", path.name)  # text and numbers by turns
+    return path.parts[:-1], [int(part) if i % 2 else part for i, part in enumerate(parts)]
 
 
 def _require_place(folder: Path) -> None:

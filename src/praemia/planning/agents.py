@@ -6,6 +6,7 @@ An agent has ``predict(observation, deterministic=True) -> (action, state)``, as
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
@@ -30,6 +31,11 @@ class Predictor(Protocol):
 
 Agent: TypeAlias = Predictor | Callable[[int, int, int], Any]
 
+EXPECTED = (
+    "expected an agent with predict(observation, deterministic=True) -> (action, state), or a function "
+    "(observation, machine_state, step) -> action"
+)
+
 
 def is_agent(policy: object) -> TypeGuard[Agent]:
     """Tell an agent or a function from a policy that is an array."""
@@ -39,6 +45,7 @@ def is_agent(policy: object) -> TypeGuard[Agent]:
 def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]:
     """Return what an agent does, as a policy [H, M, O] of actions or [H, M, O, A] of their probabilities."""
     shape = (task.horizon, task.num_machine_states, task.num_observations)
+    _require_signature(agent)
     if not hasattr(agent, "predict"):
         return _asked_at_every_step(task, agent, shape)
     env = _matching_env(task, agent)
@@ -46,6 +53,22 @@ def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]
     rows = [[ask(agent, env.shown(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
     once = np.array(rows)
     return np.broadcast_to(once, (task.horizon, *once.shape))
+
+
+def _require_signature(agent: Any) -> None:
+    """Refuse what cannot be called as an agent or a function is, before it fails inside."""
+    if isinstance(agent, type):
+        raise ModelError(f"{agent.__name__} is a class; {EXPECTED}")
+    asks = hasattr(agent, "predict")
+    try:
+        signature = inspect.signature(agent.predict if asks else agent)
+    except (ValueError, TypeError):  # some functions that are written in C do not tell
+        return
+    try:
+        signature.bind(*((None,) if asks else (0, 0, 0)), **({"deterministic": True} if asks else {}))
+    except TypeError:
+        named = f"{type(agent).__name__}.predict" if asks else getattr(agent, "__name__", type(agent).__name__)
+        raise ModelError(f"{named} takes {signature}; {EXPECTED}") from None
 
 
 def _asked_at_every_step(task: Task, function: Callable[..., Any], shape: tuple[int, int, int]) -> NDArray[Any]:
@@ -81,7 +104,10 @@ def _matching_env(task: Task, agent: Any) -> TaskEnv:
 
 
 def _action_of(agent: Any, shown: Any, num_actions: int) -> int:
-    action, memory = agent.predict(shown, deterministic=True)
+    answer = agent.predict(shown, deterministic=True)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise ModelError(f"predict returned {brief(answer)}; {EXPECTED}")
+    action, memory = answer
     if memory is not None:
         raise ModelError(
             "the agent has a memory of its own (predict returned a state), so what it does is no function of "

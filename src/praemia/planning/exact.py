@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
@@ -22,6 +22,7 @@ from praemia.models.memory import require_memory
 from praemia.models.task import Task, TaskSpec
 from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import backward, choose_threads
+from praemia.planning.policy import PolicyLike, policy_array
 
 PROBABILITY_TOLERANCE = 1e-9
 ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
@@ -104,7 +105,7 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
 
 def evaluate(
     task: Task,
-    policy: ArrayLike | Agent,
+    policy: PolicyLike | Agent,
     *,
     deterministic: bool = True,
     keep_values: bool = True,
@@ -114,7 +115,8 @@ def evaluate(
 
     Parameters
     ----------
-    policy : an array, deterministic [H, M, O] or randomised [H, M, O, A]; an agent with ``predict``, as in
+    policy : an array, deterministic [H, M, O] or randomised [H, M, O, A]; a ``Policy``; what ``solve`` returned, or a
+        ``Run`` for its final policy; an agent with ``predict``, as in
         stable-baselines3, which sees what ``envs.TaskEnv(task)`` shows, or the same with ``flat=True``; or a function
         (observation, machine_state, step) → action, or → the probabilities of all actions.
     deterministic : ask an agent for its one action. Otherwise its action probabilities count, where it has them.
@@ -134,14 +136,14 @@ def evaluate(
         policy = agent_policy(task, policy, deterministic=deterministic)
     elif not deterministic:
         raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
-    inner = inner_policy(task, cast(ArrayLike, policy))
+    inner = inner_policy(task, cast(PolicyLike, policy))
     _require(task, keep_values, policy_bytes=0)
     kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
     first, values = _run(kernel, task, inner, keep_values, threads)
     return Evaluation(start_value(task, first), values)
 
 
-def occupancy(task: Task, policy: ArrayLike) -> Occupancy:
+def occupancy(task: Task, policy: PolicyLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy.
 
     Examples
@@ -207,12 +209,9 @@ def _run(
     return first, kept.transpose(0, 2, 1)
 
 
-def inner_policy(task: Task | TaskSpec, policy: ArrayLike) -> NDArray[Any]:
+def inner_policy(task: Task | TaskSpec, policy: PolicyLike) -> NDArray[Any]:
     """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
-    try:
-        array = np.asarray(policy)
-    except ValueError:
-        raise ModelError("a policy whose rows differ in length; expected an array") from None
+    array = policy_array(policy)
     expected = (task.horizon, task.num_machine_states, task.num_observations)
     if array.shape == expected:
         return _deterministic(array, task.num_actions)

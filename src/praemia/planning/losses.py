@@ -12,14 +12,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from praemia.models.memory import require_memory
 from praemia.models.task import Task
 from praemia.planning.exact import Plan, inner_policy, occupancy
+from praemia.planning.policy import PolicyLike
 
 
-def losses(task: Task, policy: ArrayLike, plan: Plan) -> NDArray[np.float64]:
+def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:
     """Return float64[M, O], what a policy loses in each place against an optimal plan; the sum is V* − V^π."""
     table, edges = task.table, len(task.mdp.probs)
     require_memory(

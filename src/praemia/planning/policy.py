@@ -4,17 +4,54 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from reprlib import repr as brief
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from praemia.errors import ModelError, ParameterError
+from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.files.arrays import PackedArrays, damage_named, pack_arrays, require_fields, require_kind
 from praemia.files.atomic_io import read_bytes, write_whole
 
 KIND = "praemia policy"
 FORMAT = 1
+
+
+class HasPolicy(Protocol):
+    """What planning returns: a ``Plan``, or one like it."""
+
+    @property
+    def policy(self) -> NDArray[Any]:
+        """The policy, [H, M, O] or [H, M, O, A]."""
+
+
+class HasFinalPolicy(Protocol):
+    """What learning returns: a ``Run``."""
+
+    @property
+    def final_policy(self) -> NDArray[Any] | None:
+        """The last policy, [H, M, O] or [H, M, O, A]; None if it was not kept."""
+
+
+PolicyLike: TypeAlias = ArrayLike | HasPolicy | HasFinalPolicy
+
+
+def policy_array(policy: PolicyLike) -> NDArray[Any]:
+    """Return the array of a policy: of a ``Policy``, of a ``Plan``, of a ``Run`` its last one, or an array itself."""
+    held = getattr(policy, "final_policy", getattr(policy, "policy", policy))
+    if held is None and policy is not None:
+        raise ModelError(f"{policy!r} was kept without its policy (--no-policies)")
+    try:
+        array = np.asarray(held)
+    except ValueError:
+        raise ModelError("a policy whose rows differ in length; expected an array") from None
+    if array.ndim == 0 and array.dtype.kind not in "biufc":
+        raise ModelError(
+            f"{brief(policy)} as a policy; expected an array [H, M, O] of actions or [H, M, O, A] of probabilities, "
+            "a Policy, a Plan or a Run"
+        )
+    return array
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +81,16 @@ class Policy:
     task: str = ""
 
     def __post_init__(self) -> None:
-        table = np.asarray(self.table)
+        table = policy_array(self.table)
         if table.ndim not in (3, 4) or table.dtype.kind not in ("iu" if table.ndim == 3 else "iuf"):
             raise ModelError(
                 f"a policy of shape {table.shape} and type {table.dtype}; expected whole numbers [H, M, O], or "
                 "probabilities [H, M, O, A]"
             )
+        if not np.all(table >= 0):
+            raise ModelError("a policy with a number below 0, or NaN; expected actions from 0 on, or probabilities")
+        if not isinstance(self.task, str):
+            raise ModelError(f"task={self.task!r}; expected the name of a task, such as task.name")
         object.__setattr__(self, "table", table)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -61,7 +102,10 @@ class Policy:
 
     def action(self, step: int, machine_state: int, observation: int, random: np.random.Generator | None = None) -> int:
         """Return the action at a step, counted from 0; a randomised policy draws it from ``random``."""
-        chosen = self.table[step, machine_state, observation]
+        places = {"step": step, "machine_state": machine_state, "observation": observation}
+        sizes = self.table.shape[:3]
+        at = [require_whole(name, i, 0, size - 1) for (name, i), size in zip(places.items(), sizes, strict=True)]
+        chosen = self.table[tuple(at)]
         if self.table.ndim == 3:
             return int(chosen)
         if random is None:

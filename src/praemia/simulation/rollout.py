@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.models.machine import format_label
 from praemia.models.task import Task
 from praemia.planning.exact import inner_policy
-from praemia.planning.policy import Policy
+from praemia.planning.policy import Policy, PolicyLike, policy_array
 
 
 class Step(NamedTuple):
@@ -68,8 +67,8 @@ class Episode:
         )
 
 
-def rollout(task: Task, policy: ArrayLike, seed: int = 0) -> Episode:
-    """Play one episode of a task by a policy: an array [H, M, O] or [H, M, O, A], or a ``Policy``.
+def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
+    """Play one episode of a task by a policy: an array [H, M, O] or [H, M, O, A], a ``Policy``, ``Plan`` or ``Run``.
 
     Examples
     --------
@@ -83,9 +82,9 @@ def rollout(task: Task, policy: ArrayLike, seed: int = 0) -> Episode:
     """
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
-    require_whole("seed", seed, 0)
+    seed = require_whole("seed", seed, 0)
     inner_policy(task, policy)
-    player = Policy(np.asarray(policy), task.name)
+    player = Policy(policy_array(policy), task.name)
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []

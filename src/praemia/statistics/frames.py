@@ -11,7 +11,7 @@ import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,8 @@ RESULTS: dict[str, type] = {
 class StoredRuns:
     """The runs in a folder, read when they are asked for: iterate over them, or take them by number.
 
-    Damaged files are left out, with a warning. ``load_runs`` makes one.
+    They are in the order of task, learner, seed and number; a slice is a list. Iteration leaves damaged files out, with
+    a warning; ``len`` counts all files, without reading them. ``load_runs`` makes one.
 
     Examples
     --------
@@ -68,8 +69,17 @@ class StoredRuns:
     def __iter__(self) -> Iterator[Run]:
         return self.store.runs(lambda message: warnings.warn(message, PraemiaWarning, stacklevel=2))
 
-    def __getitem__(self, number: int) -> Run:
-        return self.store.load(self.store.files()[number])
+    @overload
+    def __getitem__(self, number: int) -> Run: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> list[Run]: ...
+
+    def __getitem__(self, number: int | slice) -> Run | list[Run]:
+        files = self.store.files()
+        if isinstance(number, slice):
+            return [self.store.load(path) for path in files[number]]
+        return self.store.load(files[number])
 
     def __repr__(self) -> str:
         return f"StoredRuns({len(self):,} in {str(self.store.folder)!r})"
