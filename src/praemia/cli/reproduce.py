@@ -51,13 +51,14 @@ def reproduce_command(
     """
     from praemia.cli.sweep import Where, num_stored, publish_report, report_failures, sweep
     from praemia.experiments.league import league
-    from praemia.experiments.league_tasks import ONE_OF_EACH_KIND
+    from praemia.experiments.league_tasks import ONE_OF_EACH_KIND, SETTINGS_OF_THE_PAPER
     from praemia.experiments.paper import experiments, select
 
     if decide and shard is not None:
         raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
     # A glimpse of the league, for it has many learners and tasks. `praemia league` plays it in full.
-    contest = league(ONE_OF_EACH_KIND, num_runs=max(1, runs // 4), num_episodes=max(1, episodes // 10), seed=seed)
+    tasks = (*ONE_OF_EACH_KIND, *SETTINGS_OF_THE_PAPER)
+    contest = league(tasks, num_runs=max(1, runs // 4), num_episodes=max(1, episodes // 10), seed=seed)
     chosen = select([*experiments(runs, episodes, seed), contest], only)
     where = Where(out, jobs, engine, shard, policies)
     before = num_stored(out)
