@@ -33,7 +33,7 @@ from praemia.kernels.counts import NUM_EPISODES
 from praemia.kernels.recursion import PlanData
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.learners.machine_learning import CanLearnMachine
+from praemia.learners.learned_machine import CanLearnMachine
 from praemia.models.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")

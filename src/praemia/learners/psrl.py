@@ -22,7 +22,7 @@ from praemia.kernels.posterior_draws import draw_kernel, mean_value
 from praemia.kernels.recursion import nothing_per_step
 from praemia.learners.base import parameter
 from praemia.learners.compiled import Sizes
-from praemia.learners.machine_learning import CanLearnMachine
+from praemia.learners.learned_machine import CanLearnMachine
 from praemia.models.task import TaskSpec
 
 LEAST_MASS = 1e-6

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from praemia.learners.bernstein_bonus import BernsteinUCBVI
-from praemia.learners.machine_learning import PER_VISIT, CanLearnMachine
+from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.models.task import TaskSpec
 
 

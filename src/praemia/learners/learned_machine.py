@@ -5,7 +5,7 @@ which moves are possible. It counts (m, σ, m') and rewards beside (o, a, o'), a
 learned_machine`` says. With c_a = √(ln(2·H·Q·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0, Hoeffding's inequality
 for Σ over (r, m') of r + V*_{h+1}(o', m'), which lies in [0, H − h], and a union over h, m, σ, o' and n give
 
-    W̄_h(m, σ, o') ≥ φ + Σ τ·V*_{h+1}      with probability 1 − ρ,
+    φ̂ + W̄_h(m, σ, o') ≥ φ + Σ τ·V*_{h+1}   with probability 1 − ρ,   W̄_h = β_h + Σ τ̂·V̄_{h+1},
 
 so a pair's Ȳ = φ̂ + W̄ is at least Y* = φ + W*, and a plan stays optimistic, in all with probability 1 − 2ρ.
 
