@@ -6,6 +6,7 @@ python benchmarks/learned_machine.py [--runs 16] [--episodes 10000]
 from __future__ import annotations
 
 import argparse
+import sys
 
 import numpy as np
 
@@ -32,6 +33,7 @@ def main() -> None:
     size, rows = (asked.runs, asked.episodes), []
     for task in TASKS:
         for name in LEARNERS:
+            print(f"playing {name} on {task}", file=sys.stderr)
             known = final_regrets(task, name, *size)
             learned = final_regrets(task, name, *size, learn_machine=True)
             moves = final_regrets(task, name, *size, learn_machine=True, moves_known=True)

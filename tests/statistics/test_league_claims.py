@@ -75,6 +75,18 @@ def test_few_runs_decide_nothing() -> None:
     assert {claim.verdict for claim in claims.values()} == {"not decided: too few runs (4; at least 8 are needed)"}
 
 
+def test_many_tasks_of_each_kind_decide_the_first_place_with_few_runs() -> None:
+    """The tasks are the sample then, not the runs."""
+
+    def first(tasks: int) -> Claim:
+        names = [f"drawn-{kind}-{seed}" for kind in ("lake", "queue") for seed in range(tasks)]
+        regrets = {name: {"UCBVI-PRM": [10.0, 10.1], "headroom": [5.0, 5.1]} for name in names}
+        return checked(study(regrets))["headroom-first"]
+
+    assert first(5).held is True
+    assert first(4).verdict == "not decided: 2 kinds of task (8 tasks) are too few, or do not agree"
+
+
 def test_where_runs_are_too_few_for_the_first_place_more_of_them_are_asked_for() -> None:
     found = league(5.0, runs=4)
     claim = checked(found)["headroom-first"]

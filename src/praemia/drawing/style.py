@@ -87,13 +87,13 @@ def new_figure(width: float, height: float, title: str) -> Figure:
     """Make an empty figure of a size in inches, with a title."""
     figure = blank_figure(width, height)
     figure.set_layout_engine("constrained")
-    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK, parse_math=False)
     return figure
 
 
 def tidy(axes: Axes, title: str, across: str, up: str) -> None:
     """Set a panel's titles and remove clutter."""
-    axes.set_title(title, fontsize=10, loc="left", color=INK)
+    axes.set_title(title, fontsize=10, loc="left", color=INK, parse_math=False)
     axes.set_xlabel(across, fontsize=9)
     axes.set_ylabel(up, fontsize=9)
     axes.tick_params(labelsize=8, colors=GREY, labelcolor=INK)

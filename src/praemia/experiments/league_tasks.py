@@ -10,7 +10,7 @@ from praemia.envs.drawn_tasks import KINDS
 from praemia.envs.registry import FAMILIES
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 
-SEEDS = range(4)
+SEEDS = range(12)
 LARGE_SEEDS = range(2)
 UNTOUCHED = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
 ONE_OF_EACH_KIND = tuple(f"drawn-{kind}-{SEEDS[0]}" for kind in KINDS)

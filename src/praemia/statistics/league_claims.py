@@ -54,10 +54,10 @@ def _settings(runs: Runs) -> list[Claim]:
 
 
 def _first(board: Board, study: str) -> Claim:
-    """Compare with every other learner, task by task; from 8 runs on, more do not make the tasks agree."""
+    """Compare with every other learner, task by task; from 8 on, more runs do not make the tasks agree."""
     others = [name for name in board.learners if name != HEADROOM]
     confidence, scale = together(Question.ABOVE, len(others)), Scale.ratio()
-    runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
+    sample, by_task = _sample_size(board)
     lines = [
         Line.judged(
             f"regret of {other} ÷ that of {HEADROOM}",
@@ -65,13 +65,14 @@ def _first(board: Board, study: str) -> Claim:
             scale,
             (f"{HEADROOM} is ahead", "level", f"{other} is ahead"),
             Question.ABOVE,
-            runs,
+            sample,
             tuple((study, task, title) for task in board.tasks for title in (other, HEADROOM)),
         )
         for other in others
     ]
     held, why = decide(lines)
-    if held is None and runs >= MIN_RUNS:
+    more_runs_help = sample < MIN_RUNS and not by_task
+    if held is None and not more_runs_help:
         why = f"{_extent(board)} are too few, or do not agree"
     return Claim(
         "headroom-first",
@@ -83,8 +84,18 @@ def _first(board: Board, study: str) -> Claim:
         confidence,
         tuple(lines),
         why,
-        more_runs_help=runs < MIN_RUNS,
+        more_runs_help=more_runs_help,
     )
+
+
+def _sample_size(board: Board) -> tuple[int, bool]:
+    """Return how many draws an interval over tasks rests on, and whether these are tasks: those beyond one of each kind.
+
+    Where a kind has one task alone, they are the runs.
+    """
+    if all(len(rows) > 1 for rows in board.kinds.values()):
+        return len(board.tasks) - len(board.kinds), True
+    return min(board.series[task, HEADROOM].num_runs for task in board.tasks), False
 
 
 def _extent(board: Board) -> str:
