@@ -10,6 +10,7 @@ import numpy as np
 
 from praemia.errors import ModelError, ParameterError
 from praemia.inference.hidden_moves import find_hidden_moves
+from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.machine_from_counts import Edge, build_machine, merge_equivalent
 from praemia.inference.merging import Core, base_rates, merge_states, walk
 from praemia.inference.support import SAME, Alternative, alternatives, contradiction, filled, is_smallest
@@ -192,8 +193,9 @@ def _states(
     data: Traces, exact: bool, failure_prob: float, on_progress: Progress | None = None
 ) -> tuple[Core, list[Alternative]]:
     """Return states and edges, and where edges could lead instead; edges that are likelier elsewhere are moved."""
-    core = merge_states(data, deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
-    core = merge_equivalent(data, core)
+    idle = idle_symbols(data, deterministic=exact, failure_prob=failure_prob)
+    core = merge_states(data.without(idle), deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
+    core = merge_equivalent(data, recounted(data, filled(core.delta)))
     for _ in range(MAX_REPAIRS):
         others = alternatives(data, core, deterministic=exact)
         best = min(others, key=lambda other: other.cost, default=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -95,17 +95,25 @@ class Traces:
     def _weighted(self, weights: Ints) -> Traces:
         kept = weights > 0
         lengths = self.lengths[kept]
-        return Traces(
-            self.symbols[kept][:, : lengths.max(initial=0)],
-            lengths,
-            weights[kept],
-            self.firsts[kept],
-            self.labels,
-            self.rewards,
-            self.label_of,
-            self.reward_of,
-            self.source,
-        )
+        symbols = self.symbols[kept][:, : lengths.max(initial=0)]
+        return replace(self, symbols=symbols, lengths=lengths, weights=weights[kept], firsts=self.firsts[kept])
+
+    def without(self, left_out: Ints) -> Traces:
+        """Return the episodes without the steps of some symbols, whose numbers stay; equal episodes become one."""
+        kept = (self.symbols >= 0) & ~np.isin(self.symbols, left_out)
+        order = np.argsort(~kept, axis=1, kind="stable")
+        lengths = kept.sum(axis=1)
+        symbols = np.take_along_axis(np.where(kept, self.symbols, -1), order, axis=1)[:, : lengths.max(initial=0)]
+        return self._with_steps(symbols, lengths)
+
+    def beginnings(self, longest: int) -> Traces:
+        """Return the first steps of each episode; equal ones become one."""
+        return self._with_steps(self.symbols[:, :longest], np.minimum(self.lengths, longest))
+
+    def _with_steps(self, symbols: NDArray[np.int32], lengths: Ints) -> Traces:
+        rows, first, inverse = np.unique(symbols, axis=0, return_index=True, return_inverse=True)
+        weights = np.bincount(inverse.ravel(), self.weights).astype(np.int64)
+        return replace(self, symbols=rows, lengths=lengths[first], weights=weights, firsts=self.firsts[first])
 
     def summary(self) -> dict[str, Any]:
         """Return what is in the traces as plain data."""

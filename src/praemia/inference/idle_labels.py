@@ -1,0 +1,89 @@
+"""Labels that never matter: they always pay the same, and the rest of an episode does not depend on them.
+
+Most steps of most episodes are of that kind. Without them episodes are shorter, more of them are equal, and fewer edges
+have to be decided, so that less data suffices and less noise is taken for structure.
+
+At first every label that always pays the same is left out. Then they are put back one by one, the one that matters most
+first, until the traces without the others
+
+- do not contradict each other, if the machine is deterministic. With a characteristic sample among the traces, no label
+  that matters stays out: it moves some state, and the word that tells the two states apart then pays two ways.
+- are not rejected by the exact test of ``praemia.inference.evidence``, if it is probabilistic: on each label after each
+  history, rewards after more of the left-out steps are compared with rewards after fewer, in several ways.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from praemia.inference.evidence import p_value
+from praemia.inference.traces import Floats, Ints, Traces
+
+
+def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) -> Ints:
+    """Return the symbols of labels that can be left out together."""
+    single = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of] == 1
+    idle = np.flatnonzero(single)
+    while len(idle):
+        if deterministic:
+            if not _conflicts(traces, idle):
+                break
+            left = [_conflicts(traces, idle[idle != symbol]) for symbol in idle]
+        else:
+            left = [_p_value(traces, idle, symbol, failure_prob / len(idle)) for symbol in idle]
+            if min(left) > failure_prob / len(idle):
+                break
+        idle = np.delete(idle, int(np.argmin(left)))
+    return idle
+
+
+def _conflicts(traces: Traces, idle: Ints) -> float:
+    """Return how many steps pay otherwise than most do after the same steps and on the same label."""
+    cells, rewards, weights, _ = _cells(traces, np.isin(traces.symbols, idle))
+    pays, _ = _tables(cells, rewards, weights, np.ones(len(cells), dtype=bool), len(traces.rewards))
+    return float((pays.sum(axis=1) - pays.max(axis=1, initial=0.0)).sum())
+
+
+def _p_value(traces: Traces, idle: Ints, symbol: int, level: float) -> float:
+    """Return a p-value for: rewards do not depend on how often one of the idle symbols came before."""
+    out, came = np.isin(traces.symbols, idle), traces.symbols == symbol
+    before = np.cumsum(came, axis=1) - came  # how often it came before each step
+    lately = np.zeros_like(came)  # whether it came since the last step that is kept
+    for step in range(1, came.shape[1]):
+        lately[:, step] = came[:, step - 1] | (lately[:, step - 1] & out[:, step - 1])
+    cells, rewards, weights, steps = _cells(traces, out)
+    if not len(cells):
+        return 1.0
+    counts = before[steps]
+    ways = (counts > 0, counts % 2 > 0, counts > np.median(counts), lately[steps])
+    size = len(traces.rewards)
+    found = [p_value(*_tables(cells, rewards, weights, way, size), level / len(ways)) for way in ways]
+    return min(1.0, len(ways) * min(found))
+
+
+def _cells(traces: Traces, out: np.ndarray) -> tuple[Ints, Ints, Floats, tuple[Ints, Ints]]:
+    """Return for each kept step the number of its history and label, its reward and weight; and where the steps are."""
+    rows, places = np.nonzero(~out & (traces.symbols >= 0))
+    symbols = traces.symbols[rows, places].astype(np.int64)
+    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)  # the number of the step among those kept of its episode
+    cells = np.zeros(len(rows), dtype=np.int64)
+    history, first = np.zeros(len(traces.lengths), dtype=np.int64), 0
+    for number in range(int(rank.max(initial=-1)) + 1):
+        here = np.flatnonzero(rank == number)
+        label = traces.label_of[symbols[here]]
+        _, cell = np.unique(history[rows[here]] * len(traces.labels) + label, return_inverse=True)
+        cells[here] = cell + first
+        first += int(cell.max(initial=-1)) + 1
+        _, after = np.unique(history[rows[here]] * traces.num_symbols + symbols[here], return_inverse=True)
+        history[rows[here]] = after
+    return cells, traces.reward_of[symbols], traces.weights[rows].astype(np.float64), (rows, places)
+
+
+def _tables(cells: Ints, rewards: Ints, weights: Floats, way: np.ndarray, num_rewards: int) -> tuple[Floats, Floats]:
+    """Return counts [C, R] of the steps that are marked one way, and of the others."""
+    shape = (int(cells.max(initial=-1)) + 1, num_rewards)
+    place = cells * num_rewards + rewards
+    one, two = (
+        np.bincount(place, weights * part, shape[0] * shape[1]).reshape(shape).astype(np.float64) for part in (way, ~way)
+    )
+    return one, two

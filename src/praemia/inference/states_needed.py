@@ -1,0 +1,121 @@
+"""How many states a machine in the class needs at least: so many histories whose continuations differ pairwise.
+
+In a machine whose next state is fixed by label and reward, a history ends in one state. Two histories that are
+continued by the same steps and then pay by different laws end in different states; k histories that differ pairwise
+need k states. (For deterministic machines, ``praemia.inference.support.is_smallest`` is the same argument.)
+
+Histories are chosen on one half of the episodes and compared on the other half, with every test at the level ρ/2 divided
+by the number of pairs; then the halves change places. So all k states are needed with probability at least 1 − ρ.
+If one history is the beginning of another, they are compared on different episodes: no step counts on both sides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+
+from praemia.inference.evidence import differ, looks_different
+from praemia.inference.merging import compare_suffixes
+from praemia.inference.traces import Floats, Ints, Traces
+
+History: TypeAlias = tuple[int, ...]
+
+CANDIDATES = 24  # histories compared on the first half
+LONGEST = 8  # steps of a history
+MOST = 6  # states that are looked for; more would not change any answer
+
+
+def states_needed(traces: Traces, moves: Ints, failure_prob: float, rng: np.random.Generator) -> int:
+    """Return a number of states that every machine in the class needs to explain the traces, at a level.
+
+    Parameters
+    ----------
+    moves : int64[M, S], a complete δ; candidates are taken from all of its states, which tend to differ.
+    failure_prob : ρ, the probability that fewer states would do.
+    """
+    halves = traces.split(2)
+    return max(_needed(*pair, moves, failure_prob / 2.0, rng) for pair in (halves, halves[::-1]))
+
+
+def _needed(chosen_on: Traces, tested_on: Traces, moves: Ints, level: float, rng: np.random.Generator) -> int:
+    found = _candidates(chosen_on, moves)
+    first, second = _Halves(chosen_on), _Halves(tested_on)
+    likely = {pair for pair in combinations(found, 2) if looks_different(*first.cells(*pair))}
+    chosen = _largest_clique(found, likely)[:MOST]
+    pairs = list(combinations(chosen, 2))
+    proved = {pair for pair in pairs if differ(*second.cells(*pair), level / len(pairs), rng)}
+    return len(_largest_clique(chosen, proved))
+
+
+def _candidates(traces: Traces, moves: Ints) -> list[History]:
+    """Return the histories that were continued most often, as many of each state of a machine."""
+    weights: dict[History, int] = {}
+    for row, length, weight in zip(traces.symbols.tolist(), traces.lengths.tolist(), traces.weights.tolist(), strict=True):
+        for end in range(min(length, LONGEST + 1)):
+            history = tuple(row[:end])
+            weights[history] = weights.get(history, 0) + weight
+    by_state: dict[int, list[History]] = {}
+    for history in sorted(weights, key=lambda item: (-weights[item], item)):
+        state = 0
+        for symbol in history:
+            state = int(moves[state, symbol])
+        by_state.setdefault(state, []).append(history)
+    share = max(2, CANDIDATES // len(by_state))
+    return [history for found in by_state.values() for history in found[:share]][: 2 * CANDIDATES]
+
+
+class _Halves:
+    """Episodes dealt out to two halves, so that a history and its own beginning can be compared on different ones."""
+
+    def __init__(self, traces: Traces) -> None:
+        even, odd = traces.split(2)
+        width = traces.symbols.shape[1]
+        padded = [
+            np.pad(part.symbols, ((0, 0), (0, width - part.symbols.shape[1])), constant_values=-1) for part in (even, odd)
+        ]
+        self.traces = replace(
+            traces,
+            symbols=np.vstack(padded),
+            lengths=np.concatenate((even.lengths, odd.lengths)),
+            weights=np.concatenate((even.weights, odd.weights)),
+            firsts=np.concatenate((even.firsts, odd.firsts)),
+        )
+        self.is_even = np.arange(len(self.traces.lengths)) < len(even.lengths)
+
+    def _through(self, history: History) -> Ints:
+        kept = self.traces.lengths > len(history)
+        for place, symbol in enumerate(history):
+            kept = kept & (self.traces.symbols[:, place] == symbol)
+        return np.flatnonzero(kept)
+
+    def cells(self, first: History, second: History) -> tuple[Floats, Floats]:
+        """Return the rewards [C, R] after two histories and the same further steps, label by label."""
+        one, two = self._through(first), self._through(second)
+        short = min(len(first), len(second))
+        if first[:short] == second[:short]:
+            one, two = one[self.is_even[one]], two[~self.is_even[two]]
+        rows = np.concatenate((one, two))
+        positions = np.repeat([len(first), len(second)], [len(one), len(two)])
+        comes_first = np.arange(len(rows)) < len(one)
+        return compare_suffixes(self.traces, rows, positions, np.zeros(len(rows), dtype=np.int64), comes_first)[:2]
+
+
+def _largest_clique(nodes: Iterable[History], edges: set[tuple[History, History]]) -> list[History]:
+    """Return the most nodes of which any two are joined; edges name the earlier node first."""
+    best: list[History] = []
+
+    def extend(chosen: list[History], rest: list[History]) -> None:
+        nonlocal best
+        if len(chosen) > len(best):
+            best = chosen
+        for place, node in enumerate(rest):
+            if len(best) >= MOST or len(chosen) + len(rest) - place <= len(best):
+                return
+            extend([*chosen, node], [other for other in rest[place + 1 :] if (node, other) in edges])
+
+    extend([], list(nodes))
+    return best
