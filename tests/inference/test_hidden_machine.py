@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,11 +42,17 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert [held.machine for held in first.held] == [held.machine for held in second.held]
 
 
-def test_the_command_says_what_was_held_when(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_was_held_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["run", "riverswim-3", "--hidden-machine", "--episodes", "80", "--runs", "1"]
     assert execute([*arguments, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record["runs"][0]["machines"][0] == {"episode": 0, "states": 1, "right": False}
+    machines = record["runs"][0]["machines"]
+    assert [machines[0][key] for key in ("episode", "states", "right")] == [0, 1, False]
+    right = [held["episode"] for held in machines if held["right"]]
+    assert record["runs"][0]["found_at"] == right[0]
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machines[-1]["machine"]))
+    assert praemia.load_machine(path).num_states == machines[-1]["states"]
     assert execute(arguments) == 0
     assert "right from episode" in capsys.readouterr().out
     assert execute([*arguments, "--set", "bonus_scale=1"]) == 2

@@ -70,9 +70,8 @@ def check_probabilistic(seeds: range) -> None:
         names = isomorphism(found.machine, table)
         assert names is not None, seed
         inside = [
-            edge.interval[0] <= table[names[edge.source]][LABELS.index(label)][edge.reward][0] <= edge.interval[1]
+            edge.interval[0] <= table[names[edge.source]][LABELS.index(edge.label)][edge.reward][0] <= edge.interval[1]
             for edge in found.edges
-            for label in edge.labels
         ]
         right.append(all(inside))
         assert found.outside_class is None, seed

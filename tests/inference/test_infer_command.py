@@ -36,7 +36,7 @@ def test_infer_prints_the_support_of_each_edge(traces: Path, capsys: pytest.Capt
     assert execute(["infer", str(traces), "--truth", "riverswim-3"]) == 0
     text = capsys.readouterr().out
     assert "2 states, proved smallest, from 300 episodes" in text
-    assert "the truth: can pay the same rewards on every label seen" in text
+    assert "the truth: the same rewards on every label seen, and every chance within its interval" in text
 
 
 def test_a_drawing_shows_support_and_marks_what_differs_from_the_truth(traces: Path) -> None:

@@ -6,9 +6,9 @@ the merge is right. Then, given how many arrived and how often each reward occur
 reward is hypergeometric. That gives an exact p-value however rare the reward is (Fisher 1935). Cells that could not
 reject, whatever arrived, are not counted among the tests (Tarone 1990).
 
-Where small differences in many cells count, ``differ`` adds them up: the likelihood ratio of all cells together, against
-what it would be if rewards were dealt out at random to the two origins of each cell (a permutation test, so it is exact
-as well).
+Where small differences in many cells count, ``differ`` adds them up: the likelihood ratio of all cells together,
+against what it is if the rewards of each cell are dealt out at random to its two origins
+(a permutation test: exact as well).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _testable(attainable: Floats, level: float) -> int:
 
 
 def looks_different(first: Floats, second: Floats) -> bool:
-    """Tell quickly whether two origins of rewards seem to differ in some cells [C, R]; a look, not a test at a level."""
+    """Tell quickly whether two origins of rewards seem to differ in some cells [C, R]: a look, not a test."""
     first, second = _worth_comparing(first, second)
     freedom = ((first + second > 0).sum(axis=1) - 1).sum()
     return bool(freedom) and chi2.sf(2.0 * _likelihood_ratio(first, second), freedom) <= SUSPICIOUS

@@ -6,10 +6,10 @@ machine is a growing family of beliefs, which state merging turns into more and 
 number of traces is explained by enough of these, what is evidence is the number of states:
 
 - *needed*: every machine in the class needs at least N states (``praemia.inference.states_needed``, at the level ρ);
-- *enough*: a machine of n < N states with hidden moves is not rejected. It is fitted by expectation maximisation (Baum
-  et al. 1970) to one half of the episodes. The machine inferred, with its chances estimated on the other half, may be at
-  most 1/ρ times as likely on this half. A right machine fails that with probability at most ρ (Wasserman, Ramdas and
-  Balakrishnan 2020), if the fit is the best one.
+- *enough*: a machine of n < N states with hidden moves is not rejected. It is fitted to one half of the episodes, by
+  expectation maximisation (Baum et al. 1970). The machine inferred, with its chances estimated on the other half, may
+  be at most 1/ρ times as likely on this half. A right machine fails that with probability at most ρ (Wasserman, Ramdas
+  and Balakrishnan 2020), if the fit is the best one.
 
 Steps of labels that never matter are left out.
 """
@@ -17,50 +17,43 @@ Steps of labels that never matter are left out.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations, islice
 
 import numpy as np
 
 from praemia.inference.merging import Core, base_rates, walk
-from praemia.inference.states_needed import states_needed
 from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
 
 MOST_STATES = 4
-STARTS, STEPS = 24, 400
-ROUNDS = ((4, 10), (20, 4), (60, 2))  # steps of each fit, and how many of the fits are followed further
+STARTS, STEPS = 20, 400
+ROUNDS = ((4, 8), (20, 3), (60, 2))  # steps of each fit, and how many of the fits are followed further
 PATIENCE = 20  # steps before a fit may be given up
 GOOD_ENOUGH = 1e-3  # nats that a step must gain to be followed by another
 OPEN = 0.3  # how much of each edge is left open at the start of a fit
 NEGLIGIBLE = 1e-3
-MAX_EVENTS, MAX_ROWS = 12, 1_000  # of an episode, and different episodes
+MAX_EVENTS, MAX_ROWS = 12, 800  # of an episode, and different episodes
 
 
-@dataclass(frozen=True)
-class HiddenMoves:
-    """Why the machine lies outside the class: ``num_states`` with hidden moves are enough, in the class ``needed`` are."""
+def fewest_hidden(traces: Traces, core: Core, idle: Ints, needed: int, failure_prob: float) -> int | None:
+    """Return the number of states, below those needed in the class, that are enough if moves are hidden.
 
-    num_states: int
-    needed: int
-
-
-def find_hidden_moves(traces: Traces, core: Core, idle: Ints, failure_prob: float) -> HiddenMoves | None:
-    """Return evidence that the machine lies outside the class, None if there is none.
+    None says that nothing speaks for hidden moves. An inferred machine of fewer states than are needed is wrong itself,
+    and no measure for others.
 
     Parameters
     ----------
-    idle : the symbols of labels that never matter. failure_prob : ρ, the level of either test.
+    idle : the symbols of labels that never matter. failure_prob : ρ, the level of the test.
     """
-    if core.num_states < 2:
+    if core.num_states < needed:
         return None
-    events, moves, rng = traces.without(idle), filled(core.delta), np.random.default_rng(0)
-    needed = states_needed(events, moves, failure_prob, rng)
-    events = _shortened(events)
-    for num_states in range(2, min(needed - 1, MOST_STATES) + 1):
-        if _is_enough(events, moves, num_states, failure_prob, rng):
-            return HiddenMoves(num_states, needed)
-    return None
+    events, moves, rng = _shortened(traces.without(idle)), filled(core.delta), np.random.default_rng(0)
+    fewest = None
+    for num_states in range(min(needed - 1, MOST_STATES), 1, -1):
+        if not _is_enough(events, moves, num_states, failure_prob, rng):
+            break  # then fewer are not enough either
+        fewest = num_states
+    return fewest
 
 
 def _shortened(events: Traces) -> Traces:
@@ -72,9 +65,7 @@ def _shortened(events: Traces) -> Traces:
     return beginnings
 
 
-def _is_enough(
-    events: Traces, moves: Ints, num_states: int, failure_prob: float, rng: np.random.Generator
-) -> bool:
+def _is_enough(events: Traces, moves: Ints, num_states: int, failure_prob: float, rng: np.random.Generator) -> bool:
     """Tell whether a machine with hidden moves is not rejected in favour of δ, on either half of the episodes."""
     halves = events.split(2)
     rivals = [
@@ -82,7 +73,10 @@ def _is_enough(
         for tried, others in (halves, halves[::-1])
     ]
     counts = _counts(events, moves)
-    starts = [*_starts(counts, moves, events.label_of, num_states), *_random_starts(counts, events.label_of, num_states, rng)]
+    starts = [
+        *_starts(counts, moves, events.label_of, num_states),
+        *_random_starts(counts, events.label_of, num_states, rng),
+    ]
     chances = _search(events, starts, sum(rivals))
     for tried, rival in zip(halves, rivals, strict=True):
         likelihood, used = _climb(tried, chances, STEPS, rival)
@@ -97,7 +91,7 @@ def _counts(events: Traces, moves: Ints) -> Floats:
 
 
 def _chances(events: Traces, moves: Ints) -> Floats:
-    """Return the chances [M, S] of each reward on its label; a state in which little was seen falls back on them all."""
+    """Return the chances [M, S] of each reward on its label; where little was seen, they are those of all states."""
     counts, base = _counts(events, moves), base_rates(events)[events.label_of, events.reward_of]
     there = np.zeros((len(counts), len(events.labels)))
     np.add.at(there.T, events.label_of, counts.T)

@@ -19,9 +19,13 @@ import numpy as np
 from praemia.inference.evidence import p_value
 from praemia.inference.traces import Floats, Ints, Traces
 
+ENOUGH = 10  # steps that could have shown that a label matters, without which none is left out
+
 
 def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) -> Ints:
     """Return the symbols of labels that can be left out together."""
+    if _repetitions(traces) < ENOUGH:
+        return np.zeros(0, dtype=np.int64)
     single = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of] == 1
     idle = np.flatnonzero(single)
     while len(idle):
@@ -30,11 +34,18 @@ def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) ->
                 break
             left = [_conflicts(traces, idle[idle != symbol]) for symbol in idle]
         else:
-            left = [_p_value(traces, idle, symbol, failure_prob / len(idle)) for symbol in idle]
+            left = [_p_value(traces, idle, symbol, failure_prob / len(idle)) for symbol in idle.tolist()]
             if min(left) > failure_prob / len(idle):
                 break
         idle = np.delete(idle, int(np.argmin(left)))
     return idle
+
+
+def _repetitions(traces: Traces) -> int:
+    """Return how many steps could contradict another, if every label that always pays the same were left out."""
+    single = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of] == 1
+    cells, _, weights, _ = _cells(traces, np.isin(traces.symbols, np.flatnonzero(single)))
+    return int(weights.sum()) - int(cells.max(initial=-1)) - 1
 
 
 def _conflicts(traces: Traces, idle: Ints) -> float:
@@ -83,7 +94,6 @@ def _tables(cells: Ints, rewards: Ints, weights: Floats, way: np.ndarray, num_re
     """Return counts [C, R] of the steps that are marked one way, and of the others."""
     shape = (int(cells.max(initial=-1)) + 1, num_rewards)
     place = cells * num_rewards + rewards
-    one, two = (
-        np.bincount(place, weights * part, shape[0] * shape[1]).reshape(shape).astype(np.float64) for part in (way, ~way)
-    )
-    return one, two
+    one = np.bincount(place, weights * way, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    every = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+    return one, every - one

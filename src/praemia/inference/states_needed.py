@@ -4,8 +4,8 @@ In a machine whose next state is fixed by label and reward, a history ends in on
 continued by the same steps and then pay by different laws end in different states; k histories that differ pairwise
 need k states. (For deterministic machines, ``praemia.inference.support.is_smallest`` is the same argument.)
 
-Histories are chosen on one half of the episodes and compared on the other half, with every test at the level ρ/2 divided
-by the number of pairs; then the halves change places. So all k states are needed with probability at least 1 − ρ.
+Histories are chosen on one half of the episodes and compared on the other half, each pair at the level ρ/2 divided by
+the number of pairs; then the halves change places. So all k states are needed with probability at least 1 − ρ.
 If one history is the beginning of another, they are compared on different episodes: no step counts on both sides.
 """
 
@@ -29,7 +29,7 @@ LONGEST = 8  # steps of a history
 MOST = 6  # states that are looked for; more would not change any answer
 
 
-def states_needed(traces: Traces, moves: Ints, failure_prob: float, rng: np.random.Generator) -> int:
+def states_needed(traces: Traces, moves: Ints, failure_prob: float) -> int:
     """Return a number of states that every machine in the class needs to explain the traces, at a level.
 
     Parameters
@@ -37,7 +37,7 @@ def states_needed(traces: Traces, moves: Ints, failure_prob: float, rng: np.rand
     moves : int64[M, S], a complete δ; candidates are taken from all of its states, which tend to differ.
     failure_prob : ρ, the probability that fewer states would do.
     """
-    halves = traces.split(2)
+    halves, rng = traces.split(2), np.random.default_rng(0)
     return max(_needed(*pair, moves, failure_prob / 2.0, rng) for pair in (halves, halves[::-1]))
 
 
@@ -54,9 +54,11 @@ def _needed(chosen_on: Traces, tested_on: Traces, moves: Ints, level: float, rng
 def _candidates(traces: Traces, moves: Ints) -> list[History]:
     """Return the histories that were continued most often, as many of each state of a machine."""
     weights: dict[History, int] = {}
-    for row, length, weight in zip(traces.symbols.tolist(), traces.lengths.tolist(), traces.weights.tolist(), strict=True):
-        for end in range(min(length, LONGEST + 1)):
+    for row, weight in zip(traces.symbols.tolist(), traces.weights.tolist(), strict=True):
+        for end in range(min(len(row), LONGEST + 1)):
             history = tuple(row[:end])
+            if row[end] < 0:
+                break
             weights[history] = weights.get(history, 0) + weight
     by_state: dict[int, list[History]] = {}
     for history in sorted(weights, key=lambda item: (-weights[item], item)):
@@ -75,7 +77,8 @@ class _Halves:
         even, odd = traces.split(2)
         width = traces.symbols.shape[1]
         padded = [
-            np.pad(part.symbols, ((0, 0), (0, width - part.symbols.shape[1])), constant_values=-1) for part in (even, odd)
+            np.pad(part.symbols, ((0, 0), (0, width - part.symbols.shape[1])), constant_values=-1)
+            for part in (even, odd)
         ]
         self.traces = replace(
             traces,

@@ -40,6 +40,19 @@ def log_likelihood(counts: Floats, label_of: Ints) -> float:
     return float((counts[seen] * np.log(counts[seen] / totals[:, label_of][seen])).sum())
 
 
+def description_length(traces: Traces, core: Core) -> float:
+    """Return how many nats a machine and, given it, the rewards of traces take to be written down.
+
+    An edge says its reward and its target; a free probability estimated from n steps takes ½ log n (Rissanen 1978).
+    """
+    pays = traces.cells(core.counts)
+    kinds = np.maximum((pays > 0).sum(axis=1), 1)
+    choices = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of]
+    edges = np.log(core.num_states * choices)[np.nonzero(core.counts)[1]].sum()
+    chances = 0.5 * ((kinds - 1) * np.log(np.maximum(pays.sum(axis=1), 1.0))).sum()
+    return float(edges + chances - log_likelihood(core.counts, traces.label_of))
+
+
 def filled(delta: Ints) -> Ints:
     """Return δ with a stay in place of every edge that never occurred."""
     stay = np.broadcast_to(np.arange(len(delta))[:, None], delta.shape)

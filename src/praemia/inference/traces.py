@@ -1,7 +1,7 @@
 """Traces: episodes of (label, reward), from Python or from a file with one episode per line, as arrays.
 
 A line is ``[[["item"], 0.0], [[], 1.0], …]``: for each step the propositions of its label, and what it paid. Equal
-episodes are kept once, with a weight.
+episodes are kept once, with a weight. Rewards that agree in twelve digits, such as 0.3 and 0.1 + 0.2, are read as one.
 """
 
 from __future__ import annotations
@@ -147,6 +147,8 @@ def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
 def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
     """Turn episodes of one length, as label numbers and rewards [N, H], into traces."""
     values, reward_of = np.unique(rewards, return_inverse=True)
+    alike: dict[float, int] = {}
+    reward_of = np.array([alike.setdefault(reward_key(value), i) for i, value in enumerate(values)])[reward_of]
     symbols = labels * len(values) + reward_of.reshape(labels.shape)
     rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
     used, numbers = np.unique(rows, return_inverse=True)
@@ -203,6 +205,7 @@ class _Codes:
     def __init__(self) -> None:
         self.labels: dict[Label, int] = {}
         self.rewards: dict[float, int] = {}
+        self._alike: dict[float, float] = {}  # the first of the rewards that are read as one
         self.symbols: dict[tuple[int, int], int] = {}
         self._known: dict[tuple[Any, ...], int] = {}
 
@@ -219,9 +222,15 @@ class _Codes:
                 _checked_label(given if isinstance(given, str | bytes | Mapping) else key[0]),
                 _checked_reward(reward),
             )
+            number = self._alike.setdefault(reward_key(number), number)
             pair = (self.labels.setdefault(label, len(self.labels)), self.rewards.setdefault(number, len(self.rewards)))
             self._known[key] = known = self.symbols.setdefault(pair, len(self.symbols))
         return known
+
+
+def reward_key(reward: float) -> float:
+    """Return a number that rewards which differ by no more than the noise of arithmetic share: twelve digits."""
+    return float(f"{reward:.12g}")
 
 
 def _what_is_wrong(step: Any) -> str:
