@@ -3,8 +3,8 @@
 Most steps of most episodes are of that kind. Without them episodes are shorter, more of them are equal, and fewer edges
 have to be decided, so that less data suffices and less noise is taken for structure.
 
-At first every label that always pays the same is left out. Then they are put back one by one, the one that matters most
-first, until the traces without the others
+At first every label that always pays the same is left out. Then they are put back one by one, the one that seems to
+matter most first, until the traces without the others
 
 - do not contradict each other, if the machine is deterministic. With a characteristic sample among the traces, no label
   that matters stays out: it moves some state, and the word that tells the two states apart then pays two ways.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.inference.evidence import p_value
+from praemia.inference.evidence import has_conflict, p_value
 from praemia.inference.traces import Floats, Ints, Traces
 
 ENOUGH = 10  # steps that could have shown that a label matters, without which none is left out
@@ -28,16 +28,13 @@ def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) ->
         return np.zeros(0, dtype=np.int64)
     single = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of] == 1
     idle = np.flatnonzero(single)
-    while len(idle):
-        if deterministic:
-            if not _conflicts(traces, idle):
-                break
-            left = [_conflicts(traces, idle[idle != symbol]) for symbol in idle]
-        else:
-            left = [_p_value(traces, idle, symbol, failure_prob / len(idle)) for symbol in idle.tolist()]
-            if min(left) > failure_prob / len(idle):
-                break
-        idle = np.delete(idle, int(np.argmin(left)))
+    while len(idle) and not (deterministic and not _have_conflict(traces, idle)):
+        level = failure_prob / len(idle)
+        p_values = [_p_value(traces, idle, symbol, level) for symbol in idle.tolist()]
+        if not deterministic and min(p_values) > level:
+            break
+        # Of labels that matter as much, the rarest comes back: with a frequent one, no two histories would be equal.
+        idle = np.delete(idle, np.lexsort((traces.symbol_counts[idle], p_values))[0])
     return idle
 
 
@@ -48,11 +45,10 @@ def _repetitions(traces: Traces) -> int:
     return int(weights.sum()) - int(cells.max(initial=-1)) - 1
 
 
-def _conflicts(traces: Traces, idle: Ints) -> float:
-    """Return how many steps pay otherwise than most do after the same steps and on the same label."""
+def _have_conflict(traces: Traces, idle: Ints) -> bool:
+    """Tell whether two steps pay differently after the same steps and on the same label."""
     cells, rewards, weights, _ = _cells(traces, np.isin(traces.symbols, idle))
-    pays, _ = _tables(cells, rewards, weights, np.ones(len(cells), dtype=bool), len(traces.rewards))
-    return float((pays.sum(axis=1) - pays.max(axis=1, initial=0.0)).sum())
+    return has_conflict(_tables(cells, rewards, weights, np.ones(len(cells), dtype=bool), len(traces.rewards))[0])
 
 
 def _p_value(traces: Traces, idle: Ints, symbol: int, level: float) -> float:

@@ -28,7 +28,6 @@ from praemia.models.machine import RewardMachine
 
 HELD_OUT = 10  # every tenth episode is held out to score a machine inferred from the others
 MAX_REPAIRS = 50
-IDLE = 5.0  # nats by which traces must be likelier for a label that seemed not to matter to move a state after all
 EXPLODES = 2.0  # times the description of the traces by one state: a longer one explains nothing
 
 Progress = Callable[[int, int], None]
@@ -73,7 +72,7 @@ def infer(
     states = _states(data, deterministic, failure_prob, on_progress)
     core = states.core
     machine, edges = build_machine(data, core, failure_prob)
-    unknown, close = _doubts(data, core, states.others)
+    unknown, close = _doubts(data, core, alternatives(data, core, deterministic=states.exact))
     outside = None
     if not states.exact:
         needed = states_needed(data.without(states.idle), filled(core.delta), failure_prob)
@@ -103,10 +102,9 @@ def infer_machine(data: Traces, failure_prob: float = 0.01) -> tuple[RewardMachi
 
 @dataclass(frozen=True)
 class _States:
-    """States and edges, where edges could lead instead, the symbols that never matter, whether there is no chance."""
+    """States and edges, the symbols that never matter, and whether the machine is deterministic."""
 
     core: Core
-    others: list[Alternative]
     idle: Ints
     exact: bool
     why_probabilistic: str | None = None
@@ -138,18 +136,17 @@ def _states(
 def _merged(data: Traces, exact: bool, failure_prob: float, on_progress: Progress | None) -> _States:
     """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
     idle = idle_symbols(data, deterministic=exact, failure_prob=failure_prob)
-    core = merge_states(data.without(idle), deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
-    core = merge_equivalent(data, recounted(data, filled(core.delta)))
-    for _ in range(MAX_REPAIRS):
-        others = alternatives(data, core, deterministic=exact)
-        better = [other for other in others if other.cost < (-IDLE if other.symbol in idle else -SAME)]
-        if not better:
+    events = data.without(idle)
+    core = merge_states(events, deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
+    core = merge_equivalent(events, recounted(events, filled(core.delta)))
+    for _ in range(0 if exact else MAX_REPAIRS):
+        best = min(alternatives(events, core, deterministic=exact), key=lambda other: other.cost, default=None)
+        if best is None or best.cost >= -SAME:
             break
-        best = min(better, key=lambda other: other.cost)
         delta = core.delta.copy()
         delta[best.state, best.symbol] = best.target
-        core = merge_equivalent(data, recounted(data, filled(delta)))
-    return _States(core, others, idle, exact)
+        core = merge_equivalent(events, recounted(events, filled(delta)))
+    return _States(recounted(data, filled(core.delta)), idle, exact)
 
 
 def recounted(data: Traces, moves: Ints) -> Core:
