@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hidden_tasks import hide
 from machine_traces import LABELS, machine_of, random_table
 
 import praemia
@@ -59,7 +60,7 @@ def test_the_command_says_what_was_held_when(tmp_path: Path, capsys: pytest.Capt
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["riverswim-5", "riverswim-prm-5", "rooms-5"])
+@pytest.mark.parametrize("name", ["riverswim-5", "riverswim-prm-5", "rooms-5", "office-mail"])
 def test_built_in_tasks_end_within_one_percent_of_the_optimum(name: str) -> None:
     run = play_hidden(praemia.envs.make(name), 3_000, seed=0)
     assert run.value >= 0.99 * run.optimal_value
@@ -92,6 +93,11 @@ def test_a_machine_that_can_pay_anything_is_inferred_again_as_data_grows() -> No
     """A machine of one state with random rewards is never surprised; by itself it would be held for good."""
     run = play_hidden(praemia.envs.riverswim_prm(size=5, horizon=24), 600, 0)
     assert run.value >= 0.99 * run.optimal_value
+
+
+def test_a_black_box_is_refused() -> None:
+    with pytest.raises(ModelError, match="record traces"):
+        play_hidden(hide(praemia.envs.riverswim(size=3)), 10)  # type: ignore[arg-type]
 
 
 def test_rewards_from_an_interval_are_refused() -> None:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from machine_traces import LABELS, characteristic_sample, isomorphism, machine_of, random_table, random_traces
+from machine_traces import LABELS, Table, characteristic_sample, isomorphism, machine_of, random_table, random_traces
 from scipy.stats import binomtest, fisher_exact
 
 import praemia
-from praemia.errors import ModelError, ParameterError
-from praemia.inference.comparing import compare
+from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.inference.comparing import compare, compare_with_truth
 from praemia.inference.evidence import p_value
 from praemia.inference.machine_from_counts import clopper_pearson
 from praemia.inference.playing import Sampler
@@ -92,7 +92,7 @@ def check_patrol(seeds: range) -> None:
     for seed in seeds:
         found = praemia.infer(sampled(task, 10_000, seed))
         assert found.machine.num_states == 2, seed
-        assert compare(found.machine, task.machine, task.mdp.label_sets).is_right, seed
+        assert compare_with_truth(found, task.machine).is_right, seed
         assert found.outside_class is None, seed
         assert not found.not_identifiable, seed
 
@@ -120,17 +120,27 @@ def test_the_flower_is_found_if_its_horizon_is_long_enough() -> None:
     assert compare(found.machine, task.machine, task.mdp.label_sets).is_right
 
 
-@pytest.mark.slow
-def test_the_warehouse_is_recognised_as_outside_the_class() -> None:
-    found = praemia.infer(sampled(praemia.envs.warehouse(size=3, horizon=30), 10_000, 0))
-    assert found.outside_class is not None
-    assert "3 states" in found.outside_class
-
-
 def test_a_contradiction_of_determinism_names_two_episodes() -> None:
     traces = [[({"a"}, 0.0)], [(set(), 0.0), ({"a"}, 1.0)], [(set(), 0.0), ({"a"}, 2.0), (set(), 0.0)]]
     with pytest.raises(ModelError, match=r"episode 2 and episode 3.*step 2.*pays 1 and the other 2"):
         praemia.infer(traces, deterministic=True)
+
+
+def test_a_contradiction_shows_enough_digits_and_the_noise_of_arithmetic_is_none() -> None:
+    with pytest.raises(ModelError, match=r"pays 0\.3 and the other 0\.3000001;"):
+        praemia.infer([[(set(), 0.3)], [(set(), 0.3000001)]], deterministic=True)
+    assert praemia.infer([[(set(), 0.3)], [(set(), 0.1 + 0.2)]]).edges[0].reward == 0.3
+
+
+def test_coin_flips_in_one_episode_are_no_deterministic_machine() -> None:
+    """300 fair coins hold 300 bits; a machine that repeats them by heart says less than one that flips a coin."""
+    flips = np.random.default_rng(0).integers(2, size=300)
+    for length in (60, 300):
+        found = praemia.infer([[({"coin"}, float(flip)) for flip in flips[:length]]])
+        assert found.machine.num_states == 1, length
+        assert "more than these traces support" in str(found.why_probabilistic)
+    with pytest.raises(SizeError, match="at most 100 states"):
+        praemia.infer([[({"coin"}, float(flip)) for flip in flips]], deterministic=True)
 
 
 @pytest.mark.parametrize(("name", "value"), [("deterministic", "yes"), ("failure_prob", 0.0), ("failure_prob", 1.0)])
@@ -159,6 +169,40 @@ def test_comparing_finds_where_machines_pay_differently() -> None:
     for item in differences:
         paid = {value for out in first.outcomes(item.state, item.label) for value in out.reward.values}
         assert paid == item.pays != item.truly_pays
+
+
+def test_comparing_finds_chances_outside_their_intervals() -> None:
+    """The same rewards and moves, but other chances: 0.3 against 0.5 after 2,000 flips."""
+    table: Table = [[{0.0: (0.7, 0), 1.0: (0.3, 0)}, {0.0: (1.0, 0)}, {0.0: (1.0, 0)}]]
+    found = praemia.infer(random_traces(table, np.random.default_rng(0), 1_000, 6))
+    assert compare_with_truth(found, machine_of(table)).is_right
+    table[0][0] = {0.0: (0.5, 0), 1.0: (0.5, 0)}
+    compared = compare_with_truth(found, machine_of(table))
+    assert not compared.is_right
+    assert {item.chance[0] for item in compared.differences if item.chance} == {0.0, 1.0}
+    assert "chance 0.5000, outside" in compared.lines()[0]
+
+
+def test_two_inferred_states_that_stand_for_one_true_state_are_not_right() -> None:
+    one: Table = [[{1.0: (1.0, 0)}] * 3]
+    two: Table = [[{1.0: (1.0, 1)}] * 3, [{1.0: (1.0, 0)}] * 3]
+    compared = compare(machine_of(two), machine_of(one), LABELS)
+    assert not compared.differences
+    assert compared.shared == ("s0",)
+    assert not compared.is_right
+
+
+def test_intervals_are_those_of_each_label_even_if_labels_share_a_rule() -> None:
+    """Coins a and b with chances 0.30 and 0.32 are not told apart by 300 flips; each has the interval of its own."""
+    rng = np.random.default_rng(0)
+    flips = [[({name}, float(rng.random() < chance))] for _ in range(300) for name, chance in (("a", 0.3), ("b", 0.32))]
+    found = praemia.infer(flips)
+    assert len(found.machine.rules) == 1
+    for edge in found.edges:
+        (name,) = edge.label
+        counts = [reward for [(label, reward)] in flips if label == {name}]
+        assert (edge.count, edge.of) == (counts.count(edge.reward), 300)
+        assert edge.interval == pytest.approx(clopper_pearson(edge.count, 300, 0.05 / 4))
 
 
 def test_the_p_value_of_one_cell_is_fishers() -> None:

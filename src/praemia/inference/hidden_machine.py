@@ -82,6 +82,11 @@ def play_hidden(
     task: Task, num_episodes: int, seed: int = 0, *, on_progress: Callable[[int, int], None] | None = None
 ) -> HiddenRun:
     """Play a task whose machine is hidden for a number of episodes."""
+    if not isinstance(task, Task):
+        raise ModelError(
+            f"task={task!r}; expected a Task: how good the last plan is can be computed only there. In a black box, "
+            "record traces (record=) and infer the machine from them"
+        )
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_whole("seed", seed, 0)
     if task.table.reward_widths.any():

@@ -67,7 +67,7 @@ def _shortened(events: Traces) -> Traces:
 
 def _is_enough(events: Traces, moves: Ints, num_states: int, failure_prob: float, rng: np.random.Generator) -> bool:
     """Tell whether a machine with hidden moves is not rejected in favour of δ, on either half of the episodes."""
-    halves = events.split(2)
+    halves = events.split(0.5, rng)
     rivals = [
         float((_counts(tried, moves) * np.log(_chances(others, moves))).sum()) - np.log(1.0 / failure_prob)
         for tried, others in (halves, halves[::-1])

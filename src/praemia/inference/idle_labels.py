@@ -34,7 +34,7 @@ def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) ->
         if not deterministic and min(p_values) > level:
             break
         # Of labels that matter as much, the rarest comes back: with a frequent one, no two histories would be equal.
-        idle = np.delete(idle, np.lexsort((traces.symbol_counts[idle], p_values))[0])
+        idle = np.delete(idle, np.lexsort((traces.symbol_counts[idle], np.array(p_values)))[0])
     return idle
 
 

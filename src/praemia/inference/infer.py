@@ -26,7 +26,7 @@ from praemia.inference.support import (
 from praemia.inference.traces import Episode, Ints, Traces, as_traces, label_text
 from praemia.models.machine import RewardMachine
 
-HELD_OUT = 10  # every tenth episode is held out to score a machine inferred from the others
+HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
 MAX_REPAIRS = 50
 EXPLODES = 2.0  # times the description of the traces by one state: a longer one explains nothing
 
@@ -204,8 +204,8 @@ def _named(found: list[Alternative]) -> str:
 
 def _held_out(data: Traces, states: _States, failure_prob: float) -> HeldOut | None:
     """Infer a machine from most episodes, and score it on the others."""
-    kept, out = data.split(HELD_OUT)
-    if not len(out.lengths):
+    kept, out = data.split(HELD_OUT, np.random.default_rng(0))
+    if data.num_episodes < 1.0 / HELD_OUT or not len(out.lengths):
         return None
     core = _merged(kept, states.exact, failure_prob, None).core
     base = base_rates(kept)[data.label_of, data.reward_of]

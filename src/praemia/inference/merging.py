@@ -30,6 +30,7 @@ from praemia.inference.traces import Floats, Ints, Traces
 
 MAX_STATES = 100
 UNDECIDED = -1
+SAMPLE = 300  # episodes tried first, to save work where one conflict decides
 STAYING = 5.0  # nats of evidence that another state needs beyond that of the state in which the machine is
 
 
@@ -213,11 +214,13 @@ class Merger:
         core, traces = self.core, self.traces
         delta = core.delta.copy()
         delta[state, symbol] = target
-        found = walk(traces, delta, bag, core.exit_pos[bag] + 1, np.full(len(bag), target))
-        arriving, present = traces.cells(found.counts), traces.cells(core.counts)
+        present = traces.cells(core.counts)
+        for rows in (bag[:SAMPLE], bag) if self.deterministic else (bag,):
+            found = walk(traces, delta, rows, core.exit_pos[rows] + 1, np.full(len(rows), target))
+            arriving = traces.cells(found.counts)
+            if self.deterministic and has_conflict(arriving + present):
+                return Trial(target, 0.0, -np.inf, True)
         base = np.tile(self.base, (core.num_states, 1))
-        if self.deterministic and has_conflict(arriving + present):
-            return Trial(target, 0.0, -np.inf, True)
         further = self._compare_beyond(bag, found)
         arriving, present = np.vstack((arriving, further[0])), np.vstack((present, further[1]))
         base = np.vstack((base, self.base[further[2]]))

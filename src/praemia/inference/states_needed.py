@@ -37,13 +37,14 @@ def states_needed(traces: Traces, moves: Ints, failure_prob: float) -> int:
     moves : int64[M, S], a complete δ; candidates are taken from all of its states, which tend to differ.
     failure_prob : ρ, the probability that fewer states would do.
     """
-    halves, rng = traces.split(2), np.random.default_rng(0)
-    return max(_needed(*pair, moves, failure_prob / 2.0, rng) for pair in (halves, halves[::-1]))
+    rng = np.random.default_rng(0)
+    halves = traces.split(0.5, rng)
+    return max(1, *(_needed(*pair, moves, failure_prob / 2.0, rng) for pair in (halves, halves[::-1])))
 
 
 def _needed(chosen_on: Traces, tested_on: Traces, moves: Ints, level: float, rng: np.random.Generator) -> int:
     found = _candidates(chosen_on, moves)
-    first, second = _Halves(chosen_on), _Halves(tested_on)
+    first, second = _Halves(chosen_on, rng), _Halves(tested_on, rng)
     likely = {pair for pair in combinations(found, 2) if looks_different(*first.cells(*pair))}
     chosen = _largest_clique(found, likely)[:MOST]
     pairs = list(combinations(chosen, 2))
@@ -66,41 +67,41 @@ def _candidates(traces: Traces, moves: Ints) -> list[History]:
         for symbol in history:
             state = int(moves[state, symbol])
         by_state.setdefault(state, []).append(history)
-    share = max(2, CANDIDATES // len(by_state))
+    share = max(2, CANDIDATES // max(1, len(by_state)))
     return [history for found in by_state.values() for history in found[:share]][: 2 * CANDIDATES]
 
 
 class _Halves:
     """Episodes dealt out to two halves, so that a history and its own beginning can be compared on different ones."""
 
-    def __init__(self, traces: Traces) -> None:
-        even, odd = traces.split(2)
+    def __init__(self, traces: Traces, rng: np.random.Generator) -> None:
+        one, two = traces.split(0.5, rng)
         width = traces.symbols.shape[1]
         padded = [
             np.pad(part.symbols, ((0, 0), (0, width - part.symbols.shape[1])), constant_values=-1)
-            for part in (even, odd)
+            for part in (one, two)
         ]
         self.traces = replace(
             traces,
             symbols=np.vstack(padded),
-            lengths=np.concatenate((even.lengths, odd.lengths)),
-            weights=np.concatenate((even.weights, odd.weights)),
-            firsts=np.concatenate((even.firsts, odd.firsts)),
+            lengths=np.concatenate((one.lengths, two.lengths)),
+            weights=np.concatenate((one.weights, two.weights)),
+            firsts=np.concatenate((one.firsts, two.firsts)),
         )
-        self.is_even = np.arange(len(self.traces.lengths)) < len(even.lengths)
+        self.is_first = np.arange(len(self.traces.lengths)) < len(one.lengths)
 
     def _through(self, history: History) -> Ints:
-        kept = self.traces.lengths > len(history)
+        rows = np.flatnonzero(self.traces.lengths > len(history))
         for place, symbol in enumerate(history):
-            kept = kept & (self.traces.symbols[:, place] == symbol)
-        return np.flatnonzero(kept)
+            rows = rows[self.traces.symbols[rows, place] == symbol] if len(rows) else rows
+        return rows
 
     def cells(self, first: History, second: History) -> tuple[Floats, Floats]:
         """Return the rewards [C, R] after two histories and the same further steps, label by label."""
         one, two = self._through(first), self._through(second)
         short = min(len(first), len(second))
         if first[:short] == second[:short]:
-            one, two = one[self.is_even[one]], two[~self.is_even[two]]
+            one, two = one[self.is_first[one]], two[~self.is_first[two]]
         rows = np.concatenate((one, two))
         positions = np.repeat([len(first), len(second)], [len(one), len(two)])
         comes_first = np.arange(len(rows)) < len(one)

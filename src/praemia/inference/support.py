@@ -12,12 +12,11 @@ from itertools import count
 import numpy as np
 
 from praemia.inference.evidence import has_conflict
-from praemia.inference.merging import Core, compare_suffixes, walk
+from praemia.inference.merging import SAMPLE, Core, compare_suffixes, walk
 from praemia.inference.traces import Floats, Ints, Traces
 
 CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call
 SAME = 1e-6  # nats: the data cannot tell
-SAMPLE = 300  # episodes tried first, to save work where one conflict decides
 HISTORIES = 4  # of each length and state, in the search for a proof that there are no fewer states
 MAX_TRIES = 500
 

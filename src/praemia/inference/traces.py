@@ -86,10 +86,13 @@ class Traces:
         """Name a distinct episode in a message."""
         return f"{self.source}{self.firsts[row]}"
 
-    def split(self, held_out: int) -> tuple[Traces, Traces]:
-        """Return the episodes without every ``held_out``-th, and these; a repeated episode is dealt out in turn."""
-        ends = np.cumsum(self.weights)
-        out = ends // held_out - (ends - self.weights) // held_out
+    def split(self, share: float, rng: np.random.Generator) -> tuple[Traces, Traces]:
+        """Return two parts of the episodes, the second of about a share of them.
+
+        Each episode is assigned by chance. Dealt out in turn, equal episodes would be as frequent in one part as in the
+        other, and the second part would confirm whatever was noise in the first.
+        """
+        out = rng.binomial(self.weights, share)
         return self._weighted(self.weights - out), self._weighted(out)
 
     def _weighted(self, weights: Ints) -> Traces:
