@@ -14,7 +14,9 @@ from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.comparing import compare, compare_with_truth
 from praemia.inference.evidence import p_value
 from praemia.inference.machine_from_counts import clopper_pearson
+from praemia.inference.merging import merge_states
 from praemia.inference.playing import Sampler
+from praemia.inference.traces import as_traces
 from praemia.models.task import Task
 
 
@@ -106,6 +108,17 @@ def test_the_probabilistic_patrol_is_found_in_twenty_of_twenty_data_sets() -> No
     check_patrol(range(20))
 
 
+def test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest() -> None:
+    """Ten zeros after c: 1 in 1,024 if c stays where half of the coins pay, 0.6 if it moves like a; no test rejects."""
+    coins = [[({"b"}, float(i % 2))] for i in range(1_000)] + [
+        [({"a"}, 0.0), ({"b"}, float(i % 20 == 0))] for i in range(1_000)
+    ]
+    traces = as_traces(coins + [[({"c"}, 0.0), ({"b"}, 0.0)]] * 10)
+    core = merge_states(traces, deterministic=False, failure_prob=0.01)
+    symbols = [traces.label_of.tolist().index(traces.labels.index(frozenset(name))) for name in "ac"]
+    assert core.delta[0, symbols].tolist() == [1, 1]
+
+
 def test_what_a_short_horizon_hides_is_said_to_be_not_identifiable() -> None:
     task = praemia.envs.riverswim_prm(size=5, horizon=10)
     found = praemia.infer(sampled(task, 3_000, 0))
@@ -129,7 +142,8 @@ def test_a_contradiction_of_determinism_names_two_episodes() -> None:
 def test_a_contradiction_shows_enough_digits_and_the_noise_of_arithmetic_is_none() -> None:
     with pytest.raises(ModelError, match=r"pays 0\.3 and the other 0\.3000001;"):
         praemia.infer([[(set(), 0.3)], [(set(), 0.3000001)]], deterministic=True)
-    assert praemia.infer([[(set(), 0.3)], [(set(), 0.1 + 0.2)]]).edges[0].reward == 0.3
+    (edge,) = praemia.infer([[(set(), 0.3)], [(set(), 0.1 + 0.2)]]).edges
+    assert (edge.reward, edge.count) == (0.3, 2)
 
 
 def test_coin_flips_in_one_episode_are_no_deterministic_machine() -> None:
