@@ -649,7 +649,7 @@ INFERENCE = (
     ),
     Fault(
         "equal episodes count once",
-        "inference/merging.py",
+        "inference/walking.py",
         "np.bincount(place, traces.weights[row], delta.size)",
         "np.bincount(place, None, delta.size)",
         "inference/test_infer_command.py::test_infer_writes_a_machine_that_is_right",

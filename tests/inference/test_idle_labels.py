@@ -9,7 +9,8 @@ from machine_traces import LABELS, Table, random_traces
 import praemia
 from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.playing import Sampler
-from praemia.inference.traces import Traces, as_traces
+from praemia.inference.reading import as_traces
+from praemia.inference.traces import Traces
 
 
 def idle_labels(traces: Traces, deterministic: bool) -> set[frozenset[str]]:

@@ -16,7 +16,7 @@ from praemia.inference.evidence import p_value
 from praemia.inference.machine_from_counts import clopper_pearson
 from praemia.inference.merging import merge_states
 from praemia.inference.playing import Sampler
-from praemia.inference.traces import as_traces
+from praemia.inference.reading import as_traces
 from praemia.models.task import Task
 
 

@@ -12,9 +12,10 @@ from praemia.inference.evidence import differ
 from praemia.inference.infer import infer
 from praemia.inference.merging import merge_states
 from praemia.inference.playing import Sampler
+from praemia.inference.reading import as_traces, traces_from_arrays
 from praemia.inference.states_needed import states_needed
 from praemia.inference.support import filled
-from praemia.inference.traces import Traces, as_traces, traces_from_arrays
+from praemia.inference.traces import Traces
 from praemia.models.task import Task
 
 

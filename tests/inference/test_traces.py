@@ -9,7 +9,7 @@ import pytest
 
 from praemia.errors import FileError, ModelError, SizeError
 from praemia.inference import load_traces
-from praemia.inference.traces import as_traces
+from praemia.inference.reading import as_traces
 
 
 def test_equal_episodes_are_kept_once_and_everything_is_counted() -> None:

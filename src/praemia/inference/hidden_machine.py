@@ -29,7 +29,8 @@ from praemia.inference.infer import infer_machine
 from praemia.inference.machine_from_counts import Edge
 from praemia.inference.memory import EventMemory, joint_machine, moves_of
 from praemia.inference.playing import Memory, Played, Sampler
-from praemia.inference.traces import Floats, traces_from_arrays
+from praemia.inference.reading import traces_from_arrays
+from praemia.inference.traces import Floats
 from praemia.models.labels import ENDED, Label, RuleLabelling
 from praemia.models.machine import RewardMachine
 from praemia.models.memory import MAX_EPISODES

@@ -21,9 +21,10 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from praemia.inference.merging import Core, base_rates, walk
+from praemia.inference.merging import Core
 from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
+from praemia.inference.walking import base_rates, walk
 
 MOST_STATES = 4
 STARTS, STEPS = 20, 400

@@ -12,7 +12,8 @@ from praemia.inference.answer import HeldOut, Inference
 from praemia.inference.hidden_moves import fewest_hidden
 from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.machine_from_counts import Edge, build_machine, merge_equivalent
-from praemia.inference.merging import MAX_STATES, Core, base_rates, merge_states, walk
+from praemia.inference.merging import MAX_STATES, Core, merge_states
+from praemia.inference.reading import as_traces
 from praemia.inference.states_needed import states_needed
 from praemia.inference.support import (
     SAME,
@@ -23,7 +24,8 @@ from praemia.inference.support import (
     filled,
     is_smallest,
 )
-from praemia.inference.traces import Episode, Ints, Traces, as_traces, label_text
+from praemia.inference.traces import Episode, Ints, Traces, label_text
+from praemia.inference.walking import base_rates, walk
 from praemia.models.machine import RewardMachine
 
 HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others

@@ -12,8 +12,9 @@ from itertools import count
 import numpy as np
 
 from praemia.inference.evidence import has_conflict
-from praemia.inference.merging import SAMPLE, Core, compare_suffixes, walk
+from praemia.inference.merging import SAMPLE, Core
 from praemia.inference.traces import Floats, Ints, Traces
+from praemia.inference.walking import compare_suffixes, walk
 
 CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call
 SAME = 1e-6  # nats: the data cannot tell
