@@ -40,7 +40,7 @@ def infer_command(
     """Infer the machine that explains TRACES, a file with one episode per line: [[["item"], 0.0], [[], 1.0], …]
 
     The machine belongs to the class in which label and reward fix the next state. The output says how often each edge
-    was seen, what the traces cannot tell, and whether the machine seems to lie outside that class.
+    was seen, what the traces cannot tell, and whether there is evidence that the machine lies outside that class.
     """
     from praemia.drawing.inferred import draw_inference
     from praemia.files import load_machine, looks_like_file, resolve_task, save_machine
