@@ -60,6 +60,7 @@ LEMMA = "exploration/test_lemma_two.py"
 SIGNIFICANCE = f"{LEMMA}::test_significance_is_the_optimum_of_the_indicator_reward"
 VISITS = f"{LEMMA}::test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration"
 HISTORIES = "exploration/test_history_planners.py"
+INFER = "inference/test_infer.py"
 BY_HAND = "exploration/test_exploration_by_hand.py"
 VALUES = f"{HISTORIES}::test_exact_values_are_those_of_the_enumeration"
 
@@ -624,4 +625,70 @@ OUTSIDE = (
     ),
 )
 
-FAULTS = KERNELS + SIMULATION + EXPLORATION + GRIDS + OUTSIDE
+INFERENCE = (
+    Fault(
+        "the test of a merge looks at one tail and counts it once",
+        "inference/evidence.py",
+        "2.0 * tails.min() * number",
+        "tails.min() * number",
+        f"{INFER}::test_the_p_value_of_one_cell_is_fishers",
+    ),
+    Fault(
+        "episodes are dealt out in turn, so that the second half repeats the noise of the first",
+        "inference/traces.py",
+        "rng.binomial(self.weights, share)",
+        "np.round(self.weights * share).astype(np.int64)",
+        "inference/test_traces.py::test_a_split_loses_no_episode_and_repeated_ones_fall_to_the_parts_by_chance",
+    ),
+    Fault(
+        "a state that predicts worse is taken for the target of an edge",
+        "inference/merging.py",
+        "            best = max(",
+        "            best = min(",
+        f"{INFER}::test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest",
+    ),
+    Fault(
+        "equal episodes count once",
+        "inference/walking.py",
+        "np.bincount(place, traces.weights[row], delta.size)",
+        "np.bincount(place, None, delta.size)",
+        "inference/test_infer_command.py::test_infer_writes_a_machine_that_is_right",
+    ),
+    Fault(
+        "each interval holds by itself only",
+        "inference/machine_from_counts.py",
+        "(1.0 - INTERVAL_LEVEL) / len(seen)",
+        "1.0 - INTERVAL_LEVEL",
+        f"{INFER}::test_intervals_are_those_of_each_label_even_if_labels_share_a_rule",
+    ),
+    Fault(
+        "an interval has the whole error at either end",
+        "inference/machine_from_counts.py",
+        "half = failure_prob / 2.0",
+        "half = failure_prob",
+        f"{INFER}::test_intervals_are_clopper_and_pearsons",
+    ),
+    Fault(
+        "a label is left out though nothing could show that it matters",
+        "inference/idle_labels.py",
+        "_repetitions(traces) < ENOUGH",
+        "_repetitions(traces) < 0",
+        "inference/test_idle_labels.py::test_one_long_episode_leaves_nothing_out",
+    ),
+    Fault(
+        "a true chance above its interval passes",
+        "inference/comparing.py",
+        "<= interval[1] + LIKELY",
+        "<= 1.0 + LIKELY",
+        f"{INFER}::test_comparing_finds_chances_outside_their_intervals",
+    ),
+    Fault(
+        "the noise of arithmetic makes two rewards of one",
+        "inference/traces.py",
+        "{reward:.12g}",
+        "{reward:.17g}",
+        f"{INFER}::test_a_contradiction_shows_enough_digits_and_the_noise_of_arithmetic_is_none",
+    ),
+)
+
+FAULTS = KERNELS + SIMULATION + EXPLORATION + GRIDS + OUTSIDE + INFERENCE

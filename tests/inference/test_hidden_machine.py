@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hidden_tasks import hide
 from machine_traces import LABELS, machine_of, random_table
 
 import praemia
@@ -41,18 +43,24 @@ def test_the_same_seed_gives_the_same_run() -> None:
     assert [held.machine for held in first.held] == [held.machine for held in second.held]
 
 
-def test_the_command_says_what_was_held_when(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_was_held_when(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["run", "riverswim-3", "--hidden-machine", "--episodes", "80", "--runs", "1"]
     assert execute([*arguments, "--json"]) == 0
     record = json.loads(capsys.readouterr().out)
-    assert record["runs"][0]["machines"][0] == {"episode": 0, "states": 1, "right": False}
+    machines = record["runs"][0]["machines"]
+    assert [machines[0][key] for key in ("episode", "states", "right")] == [0, 1, False]
+    right = [held["episode"] for held in machines if held["right"]]
+    assert record["runs"][0]["found_at"] == right[0]
+    path = tmp_path / "machine.json"
+    path.write_text(json.dumps(machines[-1]["machine"]))
+    assert praemia.load_machine(path).num_states == machines[-1]["states"]
     assert execute(arguments) == 0
     assert "right from episode" in capsys.readouterr().out
     assert execute([*arguments, "--set", "bonus_scale=1"]) == 2
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["riverswim-5", "riverswim-prm-5", "rooms-5"])
+@pytest.mark.parametrize("name", ["riverswim-5", "riverswim-prm-5", "rooms-5", "office-mail"])
 def test_built_in_tasks_end_within_one_percent_of_the_optimum(name: str) -> None:
     run = play_hidden(praemia.envs.make(name), 3_000, seed=0)
     assert run.value >= 0.99 * run.optimal_value
@@ -85,6 +93,11 @@ def test_a_machine_that_can_pay_anything_is_inferred_again_as_data_grows() -> No
     """A machine of one state with random rewards is never surprised; by itself it would be held for good."""
     run = play_hidden(praemia.envs.riverswim_prm(size=5, horizon=24), 600, 0)
     assert run.value >= 0.99 * run.optimal_value
+
+
+def test_a_black_box_is_refused() -> None:
+    with pytest.raises(ModelError, match="record traces"):
+        play_hidden(hide(praemia.envs.riverswim(size=3)), 10)  # type: ignore[arg-type]
 
 
 def test_rewards_from_an_interval_are_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
@@ -36,7 +37,7 @@ def test_infer_prints_the_support_of_each_edge(traces: Path, capsys: pytest.Capt
     assert execute(["infer", str(traces), "--truth", "riverswim-3"]) == 0
     text = capsys.readouterr().out
     assert "2 states, proved smallest, from 300 episodes" in text
-    assert "the truth: can pay the same rewards on every label seen" in text
+    assert "the truth: the same rewards on every label seen, and every chance within its interval" in text
 
 
 def test_a_drawing_shows_support_and_marks_what_differs_from_the_truth(traces: Path) -> None:
@@ -49,6 +50,39 @@ def test_a_drawing_shows_support_and_marks_what_differs_from_the_truth(traces: P
     assert "out" in right.read_text()
     assert "#D55E00" not in right.read_text()
     assert "#D55E00" in wrong.read_text()
+
+
+def test_what_a_wrapped_environment_records_is_checked_and_inferred(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """FrozenLake with a machine around it: the recorder's file is read by check and infer, and gives that machine."""
+    path = tmp_path / "traces.jsonl"
+    machine = (
+        praemia.MachineBuilder("out", ("left", "right"))
+        .edge("out", "right", "back")
+        .edge("back", "left", "out", reward=1)
+        .build()
+    )
+    env = praemia.MachineWrapper(
+        gymnasium.make("FrozenLake-v1", is_slippery=True),
+        lambda o, a, z, info: {"left"} if z % 4 == 0 else {"right"} if z % 4 == 3 else set(),
+        machine,
+        record=path,
+    )
+    env.action_space.seed(0)
+    for episode in range(400):
+        env.reset(seed=episode)
+        ended = False
+        while not ended:
+            _, _, terminated, truncated, _ = env.step(env.action_space.sample())
+            ended = terminated or truncated
+    env.close()
+    truth = tmp_path / "truth.yaml"
+    praemia.save_machine(machine, truth)
+    assert execute(["check", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["episodes"] == 400
+    assert execute(["infer", str(path), "--truth", str(truth), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["right"]
 
 
 def test_check_says_what_is_in_traces(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:

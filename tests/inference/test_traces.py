@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from praemia.errors import FileError, ModelError, SizeError
 from praemia.inference import load_traces
-from praemia.inference.traces import as_traces
+from praemia.inference.reading import as_traces
 
 
 def test_equal_episodes_are_kept_once_and_everything_is_counted() -> None:
@@ -25,10 +26,17 @@ def test_equal_episodes_are_kept_once_and_everything_is_counted() -> None:
     ]
 
 
-def test_every_tenth_episode_is_held_out_and_none_is_lost() -> None:
-    traces = as_traces([[(set(), float(i % 3))] for i in range(25)])
-    kept, out = traces.split(10)
-    assert (kept.num_episodes, out.num_episodes) == (23, 2)
+def test_a_split_loses_no_episode_and_repeated_ones_fall_to_the_parts_by_chance() -> None:
+    """Of 3 × 400 equal episodes a half falls to the second part, ± 10 (one σ): 1,000 splits tell 10 from 0."""
+    traces = as_traces([[(set(), float(i % 3))] for i in range(1_200)])
+    rng = np.random.default_rng(0)
+    seconds = []
+    for _ in range(1_000):
+        kept, out = traces.split(0.5, rng)
+        assert kept.num_episodes + out.num_episodes == 1_200
+        seconds.append(out.symbol_counts)
+    assert np.std(seconds, axis=0) == pytest.approx(np.full(3, 10.0), abs=1.0)  # 4.5 σ
+    assert np.mean(seconds, axis=0) == pytest.approx(np.full(3, 200.0), abs=1.5)
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ from strategies import full_task, with_rewards
 from praemia import envs, learners, simulate
 from praemia.errors import ParameterError
 from praemia.learners.base import Experience, LearnerPlan
-from praemia.models.hidden import HiddenSpec
 from praemia.models.labels import LabelRule
 from praemia.models.machine import MachineBuilder, RewardMachine
 from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
+from praemia.models.unknown_chances import UnknownChancesSpec
 
 LEARN = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
 Label = frozenset[str]
@@ -41,7 +41,7 @@ def test_a_hidden_spec_is_the_same_whatever_the_chances_and_rewards_are(moves_kn
         builder = MachineBuilder("a", ("x",)).edge("a", "x", "b", probability=probability, reward=reward)
         machine = builder.edge("a", "x", "a", probability=1 - probability).edge("b", "x", "a").build()
         task = Task(corridor, machine, 3)
-        spec = HiddenSpec.of(task.spec, moves_known=moves_known)
+        spec = UnknownChancesSpec.of(task.spec, moves_known=moves_known)
         assert spec.machine.rules == ()
         shown.append([getattr(spec.table, name).tolist() for name in ("indptr", "targets", "probs", "rewards")])
     assert shown[0] == shown[1]
@@ -50,9 +50,9 @@ def test_a_hidden_spec_is_the_same_whatever_the_chances_and_rewards_are(moves_kn
 def test_possible_moves_are_told_only_if_they_are_known() -> None:
     task = envs.warehouse(size=3)
     label = task.mdp.label_sets.index(frozenset({"item"}))
-    told = HiddenSpec.of(task.spec, moves_known=True).possible(task.mdp.label_sets)[label]
+    told = UnknownChancesSpec.of(task.spec, moves_known=True).possible(task.mdp.label_sets)[label]
     assert told.tolist() == [[True, True, False], [False, True, False], [False, False, True]]
-    assert HiddenSpec.of(task.spec, moves_known=False).possible(task.mdp.label_sets).all()
+    assert UnknownChancesSpec.of(task.spec, moves_known=False).possible(task.mdp.label_sets).all()
 
 
 @dataclass

@@ -48,7 +48,8 @@ def check_command(file: str, as_json: bool) -> None:
 
 
 def _check_traces(file: str, as_json: bool) -> None:
-    from praemia.inference.traces import label_text, load_traces
+    from praemia.inference.reading import load_traces
+    from praemia.inference.traces import label_text
 
     found = load_traces(file).summary()
     if as_json:

@@ -40,12 +40,12 @@ def infer_command(
     """Infer the machine that explains TRACES, a file with one episode per line: [[["item"], 0.0], [[], 1.0], …]
 
     The machine belongs to the class in which label and reward fix the next state. The output says how often each edge
-    was seen, what the traces cannot tell, and whether the machine seems to lie outside that class.
+    was seen, what the traces cannot tell, and whether there is evidence that the machine lies outside that class.
     """
     from praemia.drawing.inferred import draw_inference
     from praemia.files import load_machine, looks_like_file, resolve_task, save_machine
     from praemia.inference import infer, load_traces
-    from praemia.inference.comparing import compare
+    from praemia.inference.comparing import compare_with_truth
 
     known = None
     if truth is not None:
@@ -57,16 +57,16 @@ def infer_command(
         draw_inference(found, draw, known)
     if out is not None:
         save_machine(found.machine, out)
-    right = None
-    if known is not None:
-        right = compare(found.machine.over(known.propositions), known.over(data.propositions), data.labels).is_right
+    compared = None if known is None else compare_with_truth(found, known)
     if as_json:
+        right = None if compared is None else compared.is_right
         print_json({"traces": str(traces), **found.to_json(), "right": right})
         return
     _print(found.lines(), found.edges)
-    if right is not None:
-        same = "can pay the same rewards on every label seen (chances are not compared)"
-        click.echo(f"\nthe truth: {same if right else 'differs'}")
+    if compared is not None:
+        click.echo("")
+        for line in compared.lines():
+            click.echo(f"the truth: {line}")
     for path in (out, draw):
         if path is not None:
             click.echo(f"wrote {path}", err=True)
@@ -81,7 +81,7 @@ def _print(lines: list[str], edges: tuple[Edge, ...]) -> None:
     rows = [
         (
             edge.source,
-            " or ".join(label_text(label) for label in edge.labels),
+            label_text(edge.label),
             f"{edge.reward:g}",
             edge.target,
             f"{edge.count:,}",

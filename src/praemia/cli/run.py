@@ -147,14 +147,22 @@ def _report_after(progress: CountProgress, before: int, total: int, done: int, _
 
 
 def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
-    """Return a run with a hidden machine as plain data."""
+    """Return a run with a hidden machine as plain data: what it earned, and each machine held from an episode on."""
+    from praemia.files.writing import machine_record
+
     return {
         "seed": seed,
         "returns": run.returns.tolist(),
         "value": run.value,
         "found_at": run.found_at,
         "machines": [
-            {"episode": held.episode, "states": held.machine.num_states, "right": held.is_right} for held in run.held
+            {
+                "episode": held.episode,
+                "states": held.machine.num_states,
+                "right": held.is_right,
+                "machine": machine_record(held.machine),
+            }
+            for held in run.held
         ],
     }
 

@@ -1,8 +1,8 @@
 """Draw an inferred machine with its support, beside the truth where it is known.
 
 A state shows how many steps were taken in it and, beside the truth, the true states it stands for. An edge shows how
-often it was taken. What differs from the truth is
-red in both drawings.
+often it was taken. What differs from the truth is red in both drawings: rewards that only one of them can pay, and true
+chances outside their intervals.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import os
 from pathlib import Path
 
 from praemia.drawing.diagrams import Annotated, draw_machines
-from praemia.inference.comparing import Comparison, compare
-from praemia.inference.infer import Inference
+from praemia.inference.answer import Inference
+from praemia.inference.comparing import Comparison, compare_with_truth
 from praemia.models.labels import Label
 from praemia.models.machine import RewardMachine
 from praemia.models.rules import Outcome, Rule
@@ -23,8 +23,7 @@ def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: Re
     compared = None
     if truth is not None:
         truth = truth.over(inference.machine.propositions)
-        labels = {label for edge in inference.edges for label in edge.labels}
-        compared = compare(inference.machine.over(truth.propositions), truth, labels)
+        compared = compare_with_truth(inference, truth)
     drawings = [_inferred(inference, compared)]
     if truth is not None and compared is not None:
         wrong = {(item.true_state, item.label) for item in compared.differences}
@@ -65,7 +64,5 @@ def _count(inference: Inference, rule: Rule, outcome: Outcome) -> int:
     return sum(
         edge.count
         for edge in inference.edges
-        if edge.source == rule.source
-        and edge.target == outcome.target
-        and all(rule.guard.holds(label) for label in edge.labels)
+        if edge.source == rule.source and edge.target == outcome.target and rule.guard.holds(edge.label)
     )

@@ -87,7 +87,7 @@ def _machine_text(machine: RewardMachine, format: str) -> str:
         from praemia.files.formats.multiagent import write_multiagent
 
         return write_multiagent(machine)
-    return json_text(_machine_record(machine)) if format == "json" else dump_machine(machine)
+    return json_text(machine_record(machine)) if format == "json" else dump_machine(machine)
 
 
 def dump_task(task: Task) -> str:
@@ -97,13 +97,13 @@ def dump_task(task: Task) -> str:
 
 def dump_machine(machine: RewardMachine) -> str:
     """Return a machine as the text of a file with just a machine."""
-    return yaml_text(_machine_record(machine))
+    return yaml_text(machine_record(machine))
 
 
 def _task_record(task: Task) -> dict[str, Any]:
     mdp = task.mdp
     world = {"grid": mdp.map.record()} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
-    return {**world, "machine": _machine_record(task.machine), "horizon": task.horizon}
+    return {**world, "machine": machine_record(task.machine), "horizon": task.horizon}
 
 
 def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
@@ -164,7 +164,7 @@ def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None} | {"label": sorted(rule.propositions)}
 
 
-def _machine_record(machine: RewardMachine) -> dict[str, Any]:
+def machine_record(machine: RewardMachine) -> dict[str, Any]:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
     if machine.source is not None:
         return {**machine.source, "propositions": machine.propositions}

@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from typing import TypeAlias
 
+import numpy as np
+
+from praemia.inference.answer import Inference
+from praemia.inference.machine_from_counts import Edge
+from praemia.inference.traces import label_text, reward_key
 from praemia.models.labels import Label
 from praemia.models.machine import RewardMachine
+from praemia.models.task import Task
+
+Intervals: TypeAlias = Mapping[tuple[str, Label, float], tuple[float, float]]
 
 LIKELY = 1e-9  # a probability below this is none
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A label on which an inferred state and the true state it stands for can pay different rewards."""
+    """A label on which an inferred state pays otherwise than the true state it stands for.
+
+    Attributes
+    ----------
+    pays, truly_pays : the rewards that each can pay.
+    chance : the reward, the true chance of it, and the interval for this chance, which does not contain it; None if the
+        rewards differ already.
+    """
 
     state: str
     true_state: str
     label: Label
     pays: frozenset[float]
     truly_pays: frozenset[float]
+    chance: tuple[float, float, tuple[float, float]] | None = None
+
+    def __str__(self) -> str:
+        where = f"{self.state} (truly {self.true_state}) on {label_text(self.label)}"
+        if self.chance is not None:
+            reward, chance, (low, high) = self.chance
+            return f"{where} pays {reward:g} with chance {chance:.4f}, outside {low:.4f} … {high:.4f}"
+        pays, truly = (" or ".join(f"{value:g}" for value in sorted(each)) for each in (self.pays, self.truly_pays))
+        return f"{where} pays {truly}, not {pays}"
 
 
 @dataclass(frozen=True)
@@ -29,41 +55,105 @@ class Comparison:
     Attributes
     ----------
     partners : for each inferred state the true states in which the truth can be when the inferred machine is there.
-    differences : where they can pay different rewards. There are none if the machine is right, up to its numbers.
+    differences : where they pay different rewards, or with chances outside the intervals.
     """
 
     partners: dict[str, tuple[str, ...]]
     differences: tuple[Difference, ...]
 
     @property
+    def shared(self) -> tuple[str, ...]:
+        """True states that several inferred states stand for: those could be one."""
+        all_partners = [name for partners in self.partners.values() for name in partners]
+        return tuple(sorted({name for name in all_partners if all_partners.count(name) > 1}))
+
+    @property
     def is_right(self) -> bool:
-        return not self.differences
+        """Whether nothing differs, and no two inferred states stand for one true state."""
+        return not self.differences and not self.shared
+
+    def lines(self) -> list[str]:
+        """Say what differs, or that nothing does."""
+        if self.is_right:
+            return ["the same rewards on every label seen, and every chance within its interval"]
+        found = [str(item) for item in self.differences]
+        shared = [f"{name} is several inferred states, which could be one" for name in self.shared]
+        return found + shared
 
 
-def compare(machine: RewardMachine, truth: RewardMachine, labels: Collection[Label]) -> Comparison:
-    """Compare a machine with the truth on all sequences of some labels."""
+def compare(
+    machine: RewardMachine, truth: RewardMachine, labels: Collection[Label], edges: Iterable[Edge] = ()
+) -> Comparison:
+    """Compare a machine with the truth on all sequences of some labels; chances within the intervals of edges."""
+    intervals = _intervals(edges)
     queue = [(machine.initial, truth.initial)]
     seen, differences = set(queue), []
     for state, true_state in queue:
         for label in labels:
-            moves, true_moves = _moves(machine, state, label), _moves(truth, true_state, label)
-            if moves.keys() != true_moves.keys():
-                paid = (frozenset(moves), frozenset(true_moves))
-                differences.append(Difference(state, true_state, label, *paid))
-            for reward in moves.keys() & true_moves.keys():
-                for pair in ((one, two) for one in moves[reward] for two in true_moves[reward]):
-                    if pair not in seen:
-                        seen.add(pair)
-                        queue.append(pair)
+            found, after = _step(machine, truth, (state, true_state), label, intervals)
+            differences += found
+            queue += [pair for pair in after if pair not in seen]
+            seen.update(after)
     partners = {state: tuple(sorted(two for one, two in seen if one == state)) for state in machine.states}
     return Comparison(partners, tuple(differences))
 
 
-def _moves(machine: RewardMachine, state: str, label: Label) -> dict[float, set[str]]:
-    """Return the states that each reward can lead to."""
-    found: dict[float, set[str]] = {}
+def compare_with_truth(inference: Inference, truth: RewardMachine) -> Comparison:
+    """Compare what was inferred with the truth on the labels that were seen."""
+    machine = inference.machine.over(truth.propositions)
+    truth = truth.over(inference.machine.propositions)
+    return compare(machine, truth, {edge.label for edge in inference.edges}, inference.edges)
+
+
+def is_right(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:
+    """Tell whether a machine pays what a task's own machine pays, wherever an episode can get."""
+    mdp, intervals = task.mdp, _intervals(edges)
+    ways: dict[int, set[tuple[int, int]]] = {}
+    sources = np.repeat(np.arange(len(mdp.indptr) - 1), np.diff(mdp.indptr)) // task.num_actions
+    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
+        ways.setdefault(o, set()).add((z, label))
+    step = cache(lambda pair, label: _step(machine, task.machine, pair, labels[label], intervals))
+    frontier = {(int(o), (machine.initial, task.machine.initial)) for o in task.starts}
+    reached = set(frontier)
+    for _ in range(int(task.horizon)):
+        ahead = set()
+        for o, pair in frontier:
+            for z, label in ways[o]:
+                differences, after = step(pair, label)
+                if differences:
+                    return False
+                ahead |= {(z, states) for states in after}
+        frontier = ahead - reached
+        reached |= frontier
+    return True
+
+
+def _intervals(edges: Iterable[Edge]) -> Intervals:
+    return {(edge.source, edge.label, reward_key(edge.reward)): edge.interval for edge in edges}
+
+
+def _step(
+    machine: RewardMachine, truth: RewardMachine, pair: tuple[str, str], label: Label, intervals: Intervals
+) -> tuple[list[Difference], list[tuple[str, str]]]:
+    """Return what differs on a label in a pair of states, and the pairs that can follow."""
+    moves, true_moves = _moves(machine, pair[0], label), _moves(truth, pair[1], label)
+    paid = (frozenset(moves), frozenset(true_moves))
+    differences = [Difference(*pair, label, *paid)] if paid[0] != paid[1] else []
+    after: list[tuple[str, str]] = []
+    for reward in sorted(paid[0] & paid[1]):
+        chance, interval = sum(true_moves[reward].values()), intervals.get((pair[0], label, reward), (0.0, 1.0))
+        if not interval[0] - LIKELY <= chance <= interval[1] + LIKELY:
+            differences.append(Difference(*pair, label, *paid, (reward, chance, interval)))
+        after += [(one, two) for one in moves[reward] for two in true_moves[reward]]
+    return differences, list(dict.fromkeys(after))
+
+
+def _moves(machine: RewardMachine, state: str, label: Label) -> dict[float, dict[str, float]]:
+    """Return the states that each reward can lead to, with the chance of the reward and the state."""
+    found: dict[float, dict[str, float]] = {}
     for out in machine.outcomes(state, label):
         for value, probability in zip(out.reward.values, out.reward.probabilities, strict=True):
             if out.probability * probability > LIKELY:
-                found.setdefault(value, set()).add(out.target)
+                targets = found.setdefault(reward_key(value), {})
+                targets[out.target] = targets.get(out.target, 0.0) + out.probability * probability
     return found

@@ -24,13 +24,15 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.merging import add_up
+from praemia.inference.comparing import is_right
 from praemia.inference.infer import infer_machine
+from praemia.inference.machine_from_counts import Edge
 from praemia.inference.memory import EventMemory, joint_machine, moves_of
-from praemia.inference.playing import IMPOSSIBLE, Memory, Played, Sampler
-from praemia.inference.traces import Floats, traces_from_arrays
+from praemia.inference.playing import Memory, Played, Sampler
+from praemia.inference.reading import traces_from_arrays
+from praemia.inference.traces import Floats
 from praemia.models.labels import ENDED, Label, RuleLabelling
 from praemia.models.machine import RewardMachine
-from praemia.models.machine_table import MachineTable
 from praemia.models.memory import MAX_EPISODES
 from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
@@ -42,7 +44,10 @@ NOTHING_NEW = 0.05  # expected new things in an episode below which m doubles
 
 @dataclass(frozen=True)
 class Held:
-    """A machine that the player held from an episode on; ``is_right`` tells whether it pays what the truth pays."""
+    """A machine that the player held from an episode on.
+
+    ``is_right`` tells whether it pays what the truth pays wherever an episode can get, with chances in their intervals.
+    """
 
     episode: int
     machine: RewardMachine
@@ -78,6 +83,11 @@ def play_hidden(
     task: Task, num_episodes: int, seed: int = 0, *, on_progress: Callable[[int, int], None] | None = None
 ) -> HiddenRun:
     """Play a task whose machine is hidden for a number of episodes."""
+    if not isinstance(task, Task):
+        raise ModelError(
+            f"task={task!r}; expected a Task: how good the last plan is can be computed only there. In a black box, "
+            "record traces (record=) and infer the machine from them"
+        )
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_whole("seed", seed, 0)
     if task.table.reward_widths.any():
@@ -111,16 +121,16 @@ class _Player:
         self.held: list[Held] = []
         self.enough = FIRST_ENOUGH
         self.inferred_at = 0  # the episode of the last inference
-        self._hold(RewardMachine(("q0",), "q0", self.names, ()))
+        self._hold(RewardMachine(("q0",), "q0", self.names, ()), ())
 
     @property
     def played(self) -> int:
         return 0 if self.all is None else len(self.all.rewards)
 
-    def _hold(self, machine: RewardMachine) -> None:
+    def _hold(self, machine: RewardMachine, edges: tuple[Edge, ...]) -> None:
         self.machine = machine.over(self.names)
         self.moves = moves_of(self.machine, self.labels)
-        self.held.append(Held(self.played, self.machine, _is_right(self.task, self.moves)))
+        self.held.append(Held(self.played, self.machine, is_right(self.task, self.machine, self.labels, edges)))
 
     def _play(self, policy: NDArray[np.int64] | None, memory: Memory | None, most: int) -> None:
         count = min(most, self.num_episodes - self.played)
@@ -132,7 +142,7 @@ class _Player:
         is_old = self.moves.is_random and self.played >= 2 * self.inferred_at
         if is_old or _surprises(new, self.moves):
             self.inferred_at = self.played
-            self._hold(infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
+            self._hold(*infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
 
     def dataset(self, enough: int = 1) -> Dataset:
         """Return what was counted, without the pairs visited less than ``enough`` times."""
@@ -189,36 +199,3 @@ def _surprises(part: Played, moves: Memory) -> bool:
             return True
         state = moves.step(*seen)
     return False
-
-
-def _is_right(task: Task, moves: Memory) -> bool:
-    """Tell whether a machine pays what the truth pays, wherever an episode of the task can get."""
-    mdp, table = task.mdp, task.table
-    edges: dict[int, set[tuple[int, int]]] = {}
-    sources = np.repeat(np.arange(len(mdp.indptr) - 1), np.diff(mdp.indptr)) // task.num_actions
-    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
-        edges.setdefault(o, set()).add((z, label))
-    frontier = {(int(o), table.initial, 0) for o in task.starts}
-    reached = set(frontier)
-    for _ in range(int(task.horizon)):
-        ahead = set()
-        for o, q, m in frontier:
-            for z, label in edges[o]:
-                after = _followed(table, moves, q, m, label)
-                if after is None:
-                    return False
-                ahead |= {(z, *states) for states in after}
-        frontier = ahead - reached
-        reached |= frontier
-    return True
-
-
-def _followed(table: MachineTable, moves: Memory, q: int, m: int, label: int) -> set[tuple[int, int]] | None:
-    """Return where the truth and the machine held can be after a label; None if they can pay different rewards."""
-    outs = range(*table.indptr[label * table.num_states + q :][:2])
-    paid = [(t, r) for t in outs for r in table.reward_values[range(*table.reward_indptr[t : t + 2])]]
-    columns = moves.columns(np.array([reward for _, reward in paid]))
-    payable = set(np.flatnonzero(moves.next[m, label] != IMPOSSIBLE).tolist())
-    if payable != set(columns.tolist()):
-        return None
-    return {(int(table.targets[t]), int(moves.next[m, label, c])) for (t, _), c in zip(paid, columns, strict=True)}

@@ -1,131 +1,147 @@
-"""Is there a smaller machine whose moves cannot be seen? Then the machine lies outside the class inferred here.
+"""Does a machine with hidden moves explain the traces with fewer states? Then the machine lies outside the class.
 
 In the class, label and reward fix the next state. Outside it, a step may lead to one of several states without a
 reward that tells which: in the warehouse, nothing shows whether the gripper took the item. To the observer such a
-machine is a growing family of beliefs, which state merging turns into more and more states as data comes in.
+machine is a growing family of beliefs, which state merging turns into more and more states as data comes in. As any
+number of traces is explained by enough of these, what is evidence is the number of states:
 
-So machines with hidden moves and at most as many states are fitted by expectation maximisation (Baum et al. 1970), from
-several random starts, and compared by description length: −log-likelihood, plus ½ log n for each free probability
-estimated from n steps, plus log M for the target of each edge. Steps that never move the inferred machine and pay what
-their label always pays are left out. This is a heuristic with a margin, not a test at a level.
+- *needed*: every machine in the class needs at least N states (``praemia.inference.states_needed``, at the level ρ);
+- *enough*: a machine of n < N states with hidden moves is not rejected. It is fitted to one half of the episodes, by
+  expectation maximisation (Baum et al. 1970). The machine inferred, with its chances estimated on the other half, may
+  be at most 1/ρ times as likely on this half. A right machine fails that with probability at most ρ (Wasserman, Ramdas
+  and Balakrishnan 2020), if the fit is the best one.
+
+Steps of labels that never matter are left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations, islice
 
 import numpy as np
 
-from praemia.inference.merging import Core, walk
-from praemia.inference.support import filled, log_likelihood
+from praemia.inference.merging import Core
+from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
+from praemia.inference.walking import base_rates, walk
 
-MARGIN = 10.0  # nats by which the description must be shorter
 MOST_STATES = 4
-STARTS, FIRST_STEPS, STEPS = 10, 15, 120
+STARTS, STEPS = 20, 400
+ROUNDS = ((4, 8), (20, 3), (60, 2))  # steps of each fit, and how many of the fits are followed further
+PATIENCE = 20  # steps before a fit may be given up
+GOOD_ENOUGH = 1e-3  # nats that a step must gain to be followed by another
 OPEN = 0.3  # how much of each edge is left open at the start of a fit
 NEGLIGIBLE = 1e-3
-MAX_EVENTS, MAX_ROWS = 10, 600  # of each episode, and different episodes
+MAX_EVENTS, MAX_ROWS = 12, 800  # of an episode, and different episodes
 
 
-def find_hidden_moves(traces: Traces, core: Core) -> int | None:
-    """Return the number of states of a machine with hidden moves that describes the traces better; None if none does.
+def fewest_hidden(traces: Traces, core: Core, idle: Ints, needed: int, failure_prob: float) -> int | None:
+    """Return the number of states, below those needed in the class, that are enough if moves are hidden.
 
-    Only machines with at most as many states as the inferred one are tried.
+    None says that nothing speaks for hidden moves. An inferred machine of fewer states than are needed is wrong itself,
+    and no measure for others.
+
+    Parameters
+    ----------
+    idle : the symbols of labels that never matter. failure_prob : ρ, the level of the test.
     """
-    kept = _moving(traces, core)
-    if core.num_states < 2 or not len(kept):
+    if core.num_states < needed:
         return None
-    events = _events(traces, kept)
-    moves = filled(core.delta)[:, kept]
+    events, moves, rng = _shortened(traces.without(idle)), filled(core.delta), np.random.default_rng(0)
+    fewest = None
+    for num_states in range(min(needed - 1, MOST_STATES), 1, -1):
+        if not _is_enough(events, moves, num_states, failure_prob, rng):
+            break  # then fewer are not enough either
+        fewest = num_states
+    return fewest
+
+
+def _shortened(events: Traces) -> Traces:
+    """Return the beginnings of episodes, as long as there are not too many different ones."""
+    for length in range(min(MAX_EVENTS, events.symbols.shape[1]), 0, -1):
+        beginnings = events.beginnings(length)
+        if len(beginnings.lengths) <= MAX_ROWS:
+            break
+    return beginnings
+
+
+def _is_enough(events: Traces, moves: Ints, num_states: int, failure_prob: float, rng: np.random.Generator) -> bool:
+    """Tell whether a machine with hidden moves is not rejected in favour of δ, on either half of the episodes."""
+    halves = events.split(0.5, rng)
+    rivals = [
+        float((_counts(tried, moves) * np.log(_chances(others, moves))).sum()) - np.log(1.0 / failure_prob)
+        for tried, others in (halves, halves[::-1])
+    ]
+    counts = _counts(events, moves)
+    starts = [
+        *_starts(counts, moves, events.label_of, num_states),
+        *_random_starts(counts, events.label_of, num_states, rng),
+    ]
+    chances = _search(events, starts, sum(rivals))
+    for tried, rival in zip(halves, rivals, strict=True):
+        likelihood, used = _climb(tried, chances, STEPS, rival)
+        if likelihood < rival or not _hides(used):
+            return False
+    return True
+
+
+def _counts(events: Traces, moves: Ints) -> Floats:
     start = np.zeros(len(events.lengths), dtype=np.int64)
-    counts = walk(events, moves, np.arange(len(start)), start, start).counts
-    own = _length(log_likelihood(counts, events.label_of), counts[:, :, None] * _one_hot(moves), events.label_of)
-    for num_states in range(2, min(core.num_states, MOST_STATES) + 1):
-        length, hides = _fit(events, _starts(counts, moves, events.label_of, num_states))
-        if hides and length < own - MARGIN:
-            return num_states
-    return None
+    return walk(events, moves, np.arange(len(start)), start, start).counts
 
 
-def _moving(traces: Traces, core: Core) -> Ints:
-    """Return the symbols whose label moves some state, or does not always pay the same."""
-    seen = core.counts > 0
-    moves = (seen & (filled(core.delta) != np.arange(core.num_states)[:, None])).any(axis=0)
-    varied = np.bincount(traces.label_of, minlength=len(traces.labels)) > 1
-    matters = np.zeros(len(traces.labels), dtype=bool)
-    matters[traces.label_of[moves]] = True
-    return np.flatnonzero((matters | varied)[traces.label_of])
-
-
-def _events(traces: Traces, kept: Ints) -> Traces:
-    """Return the traces with some symbols alone, up to a number of different sequences."""
-    number = np.full(traces.num_symbols + 1, -1, dtype=np.int64)
-    number[kept] = np.arange(len(kept))
-    weights: dict[tuple[int, ...], int] = {}
-    for row, weight in zip(number[traces.symbols].tolist(), traces.weights.tolist(), strict=True):
-        key = tuple(symbol for symbol in row if symbol >= 0)[:MAX_EVENTS]
-        if key:
-            weights[key] = weights.get(key, 0) + weight
-    chosen = list(weights.items())[:MAX_ROWS]
-    lengths = np.array([len(key) for key, _ in chosen], dtype=np.int64)
-    symbols = np.full((len(chosen), int(lengths.max(initial=0))), -1, dtype=np.int32)
-    for row, (key, _) in enumerate(chosen):
-        symbols[row, : len(key)] = key
-    return Traces(
-        symbols,
-        lengths,
-        np.array([weight for _, weight in chosen], dtype=np.int64),
-        np.arange(1, len(chosen) + 1),
-        traces.labels,
-        traces.rewards,
-        traces.label_of[kept],
-        traces.reward_of[kept],
-    )
-
-
-def _one_hot(moves: Ints) -> Floats:
-    """Return δ [M, S] as probabilities [M, S, M]."""
-    chances: Floats = (moves[:, :, None] == np.arange(len(moves))).astype(np.float64)
+def _chances(events: Traces, moves: Ints) -> Floats:
+    """Return the chances [M, S] of each reward on its label; where little was seen, they are those of all states."""
+    counts, base = _counts(events, moves), base_rates(events)[events.label_of, events.reward_of]
+    there = np.zeros((len(counts), len(events.labels)))
+    np.add.at(there.T, events.label_of, counts.T)
+    chances: Floats = (counts + base) / (there[:, events.label_of] + 1.0)
     return chances
 
 
-def _length(likelihood: float, used: Floats, label_of: Ints) -> float:
-    """Return the description length of a machine, from how often it took each edge [M, S, M]."""
-    num_states = len(used)
-    length = -likelihood
-    for label in np.unique(label_of):
-        rows = used[:, label_of == label].reshape(num_states, -1)
-        taken = (rows >= 1.0).sum(axis=1)
-        free = np.maximum(0, taken - 1)
-        length += float((0.5 * free * np.log(np.maximum(1.0, rows.sum(axis=1)))).sum())
-        length += float(taken.sum()) * np.log(num_states)
-    return length
+def _search(events: Traces, starts: list[Floats], goal: float) -> Floats:
+    """Fit machines with hidden moves from many starts; those that fit better are followed further. Return the best."""
+    for num_steps, kept in ROUNDS:
+        fitted = sorted((_climb(events, start, num_steps) for start in starts), key=lambda found: -found[0])[:kept]
+        starts = [_normalised(used, events.label_of) for _, used in fitted]
+    _, used = max((_climb(events, start, STEPS, goal) for start in starts), key=lambda found: found[0])
+    return _normalised(used, events.label_of)
 
 
-def _fit(events: Traces, starts: Iterable[Floats]) -> tuple[float, bool]:
-    """Fit a machine with hidden moves; return its description length, and whether it hides any."""
-    best = max((_climb(events, start, FIRST_STEPS) for start in starts), key=lambda fitted: fitted[0])
-    _, chances = _climb(events, best[1], STEPS)
-    likelihood, used = _expected(events, chances)
-    return _length(likelihood, used, events.label_of), bool(((used >= 1.0).sum(axis=2) > 1).any())
+def _hides(used: Floats) -> bool:
+    """Tell whether some step [M, S, M] leads to more than one state."""
+    return bool(((used >= 1.0).sum(axis=2) > 1).any())
 
 
 def _starts(counts: Floats, moves: Ints, label_of: Ints, num_states: int) -> Iterator[Floats]:
     """Yield machines made of some states of the inferred one; an edge to another state may lead anywhere."""
-    for others in islice(combinations(range(1, len(counts)), num_states - 1), STARTS):
+    often = 1 + np.argsort(-counts[1:].sum(axis=1), kind="stable")
+    for others in islice(combinations(often.tolist(), num_states - 1), STARTS):
         kept = [0, *others]
-        chances = _one_hot(moves)[np.ix_(kept, range(moves.shape[1]), kept)] + OPEN / num_states
+        chances = (moves[kept][:, :, None] == kept) + OPEN / num_states
         yield _normalised((counts[kept] + 0.5)[:, :, None] * chances, label_of)
 
 
-def _climb(events: Traces, chances: Floats, num_steps: int) -> tuple[float, Floats]:
-    """Raise the likelihood step by step; edges that are hardly ever taken are dropped."""
-    for _ in range(num_steps):
-        _, used = _expected(events, chances)
+def _random_starts(counts: Floats, label_of: Ints, num_states: int, rng: np.random.Generator) -> Iterator[Floats]:
+    occurs = (counts.sum(axis=0) > 0)[None, :, None]
+    for _ in range(STARTS):
+        yield _normalised((rng.gamma(0.5, size=(num_states, counts.shape[1], num_states)) + 1e-3) * occurs, label_of)
+
+
+def _climb(events: Traces, chances: Floats, num_steps: int, goal: float = -np.inf) -> tuple[float, Floats]:
+    """Raise the likelihood step by step; return it, and how often each edge is used. Those hardly used are dropped.
+
+    A climb that would not reach its goal even if it kept its pace is given up.
+    """
+    before = -np.inf
+    for step in range(num_steps):
+        likelihood, used = _expected(events, chances)
+        pace, before = likelihood - before, likelihood
+        if pace < GOOD_ENOUGH or (step > PATIENCE and likelihood + pace * (num_steps - step) < goal):
+            break
         chances = _normalised(np.where(used < NEGLIGIBLE * used.sum(axis=2, keepdims=True), 0.0, used), events.label_of)
-    return _expected(events, chances)[0], chances
+    return likelihood, used
 
 
 def _normalised(chances: Floats, label_of: Ints) -> Floats:
@@ -146,15 +162,14 @@ def _expected(events: Traces, chances: Floats) -> tuple[float, Floats]:
     for step in range(longest):
         inside = step < events.lengths
         moved = np.einsum("nq,nqz->nz", forward[step, inside], by_symbol[events.symbols[inside, step]])
-        scales[step, inside] = np.maximum(moved.sum(axis=1), 1e-300)
+        scales[step, inside] = np.maximum(moved.sum(axis=1), 1e-100)
         forward[step + 1, inside] = moved / scales[step, inside, None]
-    used, behind = np.zeros_like(by_symbol), np.ones((num_rows, len(chances)))
+    used, behind, which = np.zeros_like(by_symbol), np.ones((num_rows, len(chances))), np.eye(len(by_symbol))
     for step in reversed(range(longest)):
         inside = step < events.lengths
         symbols, moves = events.symbols[inside, step], by_symbol[events.symbols[inside, step]]
         ahead = behind[inside] / scales[step, inside, None]
         edge = forward[step, inside][:, :, None] * moves * ahead[:, None, :] * events.weights[inside, None, None]
-        for symbol in range(len(used)):
-            used[symbol] += edge[symbols == symbol].sum(axis=0)
+        used += (which[symbols].T @ edge.reshape(len(symbols), -1)).reshape(used.shape)
         behind[inside] = np.einsum("nqz,nz->nq", moves, ahead)
     return float(events.weights @ np.log(scales).sum(axis=0)), used.transpose(1, 0, 2)

@@ -3,125 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from praemia.errors import ModelError, ParameterError
-from praemia.inference.hidden_moves import find_hidden_moves
+from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.inference.answer import HeldOut, Inference
+from praemia.inference.hidden_moves import fewest_hidden
+from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.machine_from_counts import Edge, build_machine, merge_equivalent
-from praemia.inference.merging import Core, base_rates, merge_states, walk
-from praemia.inference.support import SAME, Alternative, alternatives, contradiction, filled, is_smallest
-from praemia.inference.traces import Episode, Traces, as_traces, label_text
+from praemia.inference.merging import MAX_STATES, Core, merge_states
+from praemia.inference.reading import as_traces
+from praemia.inference.states_needed import states_needed
+from praemia.inference.support import (
+    SAME,
+    Alternative,
+    alternatives,
+    contradiction,
+    description_length,
+    filled,
+    is_smallest,
+)
+from praemia.inference.traces import Episode, Ints, Traces, label_text
+from praemia.inference.walking import base_rates, walk
 from praemia.models.machine import RewardMachine
 
-HELD_OUT = 10  # every tenth episode is held out to score a machine inferred from the others
+HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
 MAX_REPAIRS = 50
+EXPLODES = 2.0  # times the description of the traces by one state: a longer one explains nothing
 
 Progress = Callable[[int, int], None]
-
-
-@dataclass(frozen=True)
-class HeldOut:
-    """How a machine inferred from the other episodes predicts held-out ones.
-
-    Attributes
-    ----------
-    log_likelihood : nats per step of their rewards, given the labels; base_rate : the same if only labels are used.
-    explained : the share of these episodes all of whose rewards the machine can pay.
-    same_states : whether the machine inferred without them has as many states.
-    """
-
-    episodes: int
-    log_likelihood: float
-    base_rate: float
-    explained: float
-    same_states: bool
-
-
-@dataclass(frozen=True)
-class Inference:
-    """A machine inferred from traces, with what supports it.
-
-    Attributes
-    ----------
-    machine : it explains every episode, and no two of its states are equivalent.
-    edges : each way out of a state, with how often it was seen, and an interval for its probability.
-    visits : how many steps were taken in each state.
-    is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
-    not_identifiable : what the traces cannot tell, with the states in question.
-    close_calls : what they barely tell: a machine at most 20 times less likely has this edge lead elsewhere.
-    outside_class : why label and reward do not seem to fix the next state in the true machine; None if they do.
-    held_out : how well held-out episodes are predicted; None if there are too few.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> found = praemia.infer([[({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]])
-    >>> found.machine.num_states, found.is_smallest, found.num_steps
-    (2, True, 5)
-    """
-
-    machine: RewardMachine
-    edges: tuple[Edge, ...]
-    visits: dict[str, int]
-    is_smallest: bool
-    not_identifiable: tuple[str, ...]
-    close_calls: tuple[str, ...]
-    outside_class: str | None
-    held_out: HeldOut | None
-    num_episodes: int
-    num_steps: int
-
-    @property
-    def is_deterministic(self) -> bool:
-        """Whether every label that was seen in a state always led to one state and one reward."""
-        return all(edge.count == edge.of for edge in self.edges)
-
-    def lines(self) -> list[str]:
-        """Describe the machine and what supports it, line by line."""
-        kind = "deterministic" if self.is_deterministic else "probabilistic"
-        size = f"{self.machine.num_states} state" + ("s" if self.machine.num_states != 1 else "")
-        smallest = ", proved smallest" if self.is_smallest else ""
-        found = [f"a {kind} machine with {size}{smallest}, from {self.num_episodes:,} episodes"]
-        if self.held_out is not None:
-            held = self.held_out
-            found.append(
-                f"held out: {held.explained:.1%} of {held.episodes:,} episodes explained; "
-                f"{held.log_likelihood:.4f} nats per step (labels alone: {held.base_rate:.4f})"
-            )
-        found += [f"outside the class: {self.outside_class}"] if self.outside_class else []
-        found += [f"not identifiable: {text}" for text in self.not_identifiable]
-        return found + [f"close call: {text}" for text in self.close_calls]
-
-    def to_json(self) -> dict[str, Any]:
-        """Return everything but the machine as plain data."""
-        return {
-            "states": self.machine.num_states,
-            "deterministic": self.is_deterministic,
-            "smallest": self.is_smallest,
-            "episodes": self.num_episodes,
-            "steps": self.num_steps,
-            "visits": self.visits,
-            "edges": [
-                {
-                    "from": edge.source,
-                    "labels": [sorted(label) for label in edge.labels],
-                    "reward": edge.reward,
-                    "to": edge.target,
-                    "count": edge.count,
-                    "of": edge.of,
-                    "probability": edge.probability,
-                    "interval": list(edge.interval),
-                }
-                for edge in self.edges
-            ],
-            "not_identifiable": list(self.not_identifiable),
-            "close_calls": list(self.close_calls),
-            "outside_class": self.outside_class,
-            "held_out": None if self.held_out is None else vars(self.held_out),
-        }
 
 
 def infer(
@@ -160,52 +71,87 @@ def infer(
     if not 0.0 < failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
     data = as_traces(traces)
-    found = contradiction(data)
-    if deterministic and found is not None:
-        raise ModelError(_contradicts(data, *found))
-    exact = found is None if deterministic is None else deterministic
-    core, others = _states(data, exact, failure_prob, on_progress)
+    states = _states(data, deterministic, failure_prob, on_progress)
+    core = states.core
     machine, edges = build_machine(data, core, failure_prob)
-    unknown, close = _doubts(data, core, others)
-    num_hidden = None if exact else find_hidden_moves(data, core)
+    unknown, close = _doubts(data, core, alternatives(data, core, deterministic=states.exact))
+    outside = None
+    if not states.exact:
+        needed = states_needed(data.without(states.idle), filled(core.delta), failure_prob)
+        if needed > core.num_states:
+            unknown = (f"which states there are: at least {needed} are needed (at level {failure_prob:g})", *unknown)
+        hidden = fewest_hidden(data, core, states.idle, needed, failure_prob)
+        outside = None if hidden is None else _outside(hidden, needed, failure_prob)
     return Inference(
         machine=machine,
         edges=edges,
         visits={name: int(n) for name, n in zip(machine.states, core.counts.sum(axis=1), strict=True)},
-        is_smallest=exact and is_smallest(data, core),
+        is_smallest=states.exact and is_smallest(data, core),
+        why_probabilistic=states.why_probabilistic,
         not_identifiable=unknown,
         close_calls=close,
-        outside_class=None if num_hidden is None else _outside(num_hidden, core.num_states),
-        held_out=_held_out(data, exact, failure_prob, core.num_states),
+        outside_class=outside,
+        held_out=_held_out(data, states, failure_prob),
         num_episodes=data.num_episodes,
         num_steps=data.num_steps,
     )
 
 
-def infer_machine(data: Traces, failure_prob: float = 0.01) -> RewardMachine:
-    """Infer a machine without asking how far the traces support it."""
-    core, _ = _states(data, contradiction(data) is None, failure_prob)
-    return build_machine(data, core, failure_prob)[0]
+def infer_machine(data: Traces, failure_prob: float = 0.01) -> tuple[RewardMachine, tuple[Edge, ...]]:
+    """Infer a machine without asking what else the traces could mean."""
+    return build_machine(data, _states(data, None, failure_prob).core, failure_prob)
+
+
+@dataclass(frozen=True)
+class _States:
+    """States and edges, the symbols that never matter, and whether the machine is deterministic."""
+
+    core: Core
+    idle: Ints
+    exact: bool
+    why_probabilistic: str | None = None
 
 
 def _states(
-    data: Traces, exact: bool, failure_prob: float, on_progress: Progress | None = None
-) -> tuple[Core, list[Alternative]]:
-    """Return states and edges, and where edges could lead instead; edges that are likelier elsewhere are moved."""
-    core = merge_states(data, deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
-    core = merge_equivalent(data, core)
-    for _ in range(MAX_REPAIRS):
-        others = alternatives(data, core, deterministic=exact)
-        best = min(others, key=lambda other: other.cost, default=None)
+    data: Traces, deterministic: bool | None, failure_prob: float, on_progress: Progress | None = None
+) -> _States:
+    """Return states and edges of the kind asked for, or else deterministic ones where they explain the traces well."""
+    found = contradiction(data)
+    if deterministic and found is not None:
+        raise ModelError(_contradicts(data, *found))
+    if deterministic is False or found is not None:
+        return _merged(data, False, failure_prob, on_progress)
+    try:
+        states = _merged(data, True, failure_prob, on_progress)
+        most = EXPLODES * description_length(data, recounted(data, np.zeros((1, data.num_symbols), dtype=np.int64)))
+        if deterministic or description_length(data, states.core) <= most:
+            return states
+        size = f"{states.core.num_states:,} states"
+    except SizeError:
+        if deterministic:
+            raise
+        size = f"more than {MAX_STATES:,} states"
+    why = f"a deterministic machine explains the traces, but only with {size}: more than these traces support"
+    return replace(_merged(data, False, failure_prob, on_progress), why_probabilistic=why)
+
+
+def _merged(data: Traces, exact: bool, failure_prob: float, on_progress: Progress | None) -> _States:
+    """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
+    idle = idle_symbols(data, deterministic=exact, failure_prob=failure_prob)
+    events = data.without(idle)
+    core = merge_states(events, deterministic=exact, failure_prob=failure_prob, on_progress=on_progress)
+    core = merge_equivalent(events, recounted(events, filled(core.delta)))
+    for _ in range(0 if exact else MAX_REPAIRS):
+        best = min(alternatives(events, core, deterministic=exact), key=lambda other: other.cost, default=None)
         if best is None or best.cost >= -SAME:
             break
         delta = core.delta.copy()
         delta[best.state, best.symbol] = best.target
-        core = merge_equivalent(data, recounted(data, filled(delta)))
-    return core, others
+        core = merge_equivalent(events, recounted(events, filled(delta)))
+    return _States(recounted(data, filled(core.delta)), idle, exact)
 
 
-def recounted(data: Traces, moves: np.ndarray) -> Core:
+def recounted(data: Traces, moves: Ints) -> Core:
     """Return the states and edges of a complete δ, with the counts of traces; edges that never occur are undecided."""
     start = np.zeros(len(data.lengths), dtype=np.int64)
     found = walk(data, moves, np.arange(len(start)), start, start)
@@ -214,7 +160,7 @@ def recounted(data: Traces, moves: np.ndarray) -> Core:
 
 def _contradicts(data: Traces, first: int, second: int, step: int) -> str:
     one, two = (data.symbols[row, step] for row in (first, second))
-    paid = [f"{data.rewards[data.reward_of[symbol]]:g}" for symbol in (one, two)]
+    paid = [f"{data.rewards[data.reward_of[symbol]]:.12g}" for symbol in (one, two)]
     return (
         f"no deterministic machine explains {data.where(first)} and {data.where(second)}: they are equal up to the "
         f"label of step {step + 1}, {label_text(data.labels[data.label_of[one]])}, on which one pays {paid[0]} and the "
@@ -222,11 +168,10 @@ def _contradicts(data: Traces, first: int, second: int, step: int) -> str:
     )
 
 
-def _outside(num_hidden: int, num_states: int) -> str:
+def _outside(hidden: int, needed: int, failure_prob: float) -> str:
     return (
-        f"a machine of {num_hidden} states in which label and reward do not fix the next state describes the traces "
-        f"better than this one, of {num_states} states, which only follows what can be seen; or there is too little "
-        "data to tell its states apart"
+        f"if label and reward fixed the next state, at least {needed} states would be needed (at level "
+        f"{failure_prob:g}), but {hidden} states explain the traces as well if some moves are hidden"
     )
 
 
@@ -259,12 +204,12 @@ def _named(found: list[Alternative]) -> str:
     return " or ".join(f"q{item.target}" for item in found)
 
 
-def _held_out(data: Traces, exact: bool, failure_prob: float, num_states: int) -> HeldOut | None:
+def _held_out(data: Traces, states: _States, failure_prob: float) -> HeldOut | None:
     """Infer a machine from most episodes, and score it on the others."""
-    kept, out = data.split(HELD_OUT)
-    if not len(out.lengths):
+    kept, out = data.split(HELD_OUT, np.random.default_rng(0))
+    if data.num_episodes < 1.0 / HELD_OUT or not len(out.lengths):
         return None
-    core, _ = _states(kept, exact and contradiction(kept) is None, failure_prob)
+    core = _merged(kept, states.exact, failure_prob, None).core
     base = base_rates(kept)[data.label_of, data.reward_of]
     there = np.zeros((core.num_states, len(data.labels)))
     np.add.at(there.T, data.label_of, core.counts.T)
@@ -280,5 +225,5 @@ def _held_out(data: Traces, exact: bool, failure_prob: float, num_states: int) -
         float((counts * np.log(predicted)).sum() / total),
         float((counts * np.log(base)).sum() / total),
         float(1.0 - out.weights[left].sum() / out.num_episodes),
-        core.num_states == num_states,
+        core.num_states == states.core.num_states,
     )

@@ -23,23 +23,23 @@ from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
 from praemia.models.rules import Outcome, Rule
 
-INTERVAL_LEVEL = 0.95  # for all intervals of a machine together, if the labels of an edge share one law
+INTERVAL_LEVEL = 0.95  # for all intervals of a machine together
 
 
 @dataclass(frozen=True)
 class Edge:
-    """What the data says about one way out of a state.
+    """What the data says about one way out of a state, on one label.
 
     Attributes
     ----------
-    labels : the labels that do the same here; reward : what was paid.
-    count : how often this happened, ``of`` so many times that one of the labels came in this state.
-    probability : count/of; interval : where the true one lies, by an exact test. All intervals hold together w.p. 0.95
-        if the labels of an edge share one law.
+    label : what came in the state; reward : what was paid.
+    count : how often this happened, ``of`` so many times that the label came in this state.
+    probability : count/of; interval : where the true one lies, by an exact test. All intervals of a machine hold
+        together w.p. 0.95, if its states are the right ones.
     """
 
     source: str
-    labels: tuple[Label, ...]
+    label: Label
     reward: float
     target: str
     count: int
@@ -124,17 +124,15 @@ def build_machine(traces: Traces, core: Core, level: float) -> tuple[RewardMachi
     """Return the machine, and what the data says about each of its edges."""
     names = tuple(f"q{i}" for i in range(core.num_states))
     grouped = label_groups(traces, core, level)
-    num_edges = sum(int((group.counts > 0).sum()) for groups in grouped for group in groups)
-    rules, edges = [], []
+    rules = []
     for name, groups in zip(names, grouped, strict=True):
         relevant = _relevant(traces, groups)
         for group in groups:
             outcomes = _outcomes(traces, group, names)
-            edges += _edges(traces, group, name, names, num_edges)
             if outcomes != (Outcome(name),):
                 labels = [traces.labels[number] for number in group.labels]
                 rules.append(Rule(name, _guard(labels, relevant), outcomes))
-    return RewardMachine(names, names[0], traces.propositions, tuple(rules)), tuple(edges)
+    return RewardMachine(names, names[0], traces.propositions, tuple(rules)), _edges(traces, core, names)
 
 
 def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tuple[Outcome, ...]:
@@ -147,21 +145,18 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
     return tuple(found)
 
 
-def _edges(traces: Traces, group: LabelGroup, source: str, names: tuple[str, ...], num_intervals: int) -> list[Edge]:
-    labels = tuple(traces.labels[number] for number in group.labels)
-    total = int(group.counts.sum())
-    return [
-        Edge(
-            source,
-            labels,
-            traces.rewards[r],
-            names[int(group.targets[r])],
-            int(group.counts[r]),
-            total,
-            clopper_pearson(int(group.counts[r]), total, (1.0 - INTERVAL_LEVEL) / num_intervals),
-        )
-        for r in np.flatnonzero(group.counts > 0)
-    ]
+def _edges(traces: Traces, core: Core, names: tuple[str, ...]) -> tuple[Edge, ...]:
+    seen = np.argwhere(core.counts > 0).tolist()
+    totals = np.zeros((core.num_states, len(traces.labels)))
+    np.add.at(totals.T, traces.label_of, core.counts.T)
+    found = []
+    for state, symbol in seen:
+        label, count = int(traces.label_of[symbol]), int(core.counts[state, symbol])
+        total = int(totals[state, label])
+        interval = clopper_pearson(count, total, (1.0 - INTERVAL_LEVEL) / len(seen))
+        reward, target = traces.rewards[traces.reward_of[symbol]], names[int(core.delta[state, symbol])]
+        found.append(Edge(names[state], traces.labels[label], reward, target, count, total, interval))
+    return tuple(found)
 
 
 def clopper_pearson(count: int, total: int, failure_prob: float) -> tuple[float, float]:

@@ -12,12 +12,12 @@ from itertools import count
 import numpy as np
 
 from praemia.inference.evidence import has_conflict
-from praemia.inference.merging import Core, compare_suffixes, walk
+from praemia.inference.merging import SAMPLE, Core
 from praemia.inference.traces import Floats, Ints, Traces
+from praemia.inference.walking import compare_suffixes, walk
 
 CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call
 SAME = 1e-6  # nats: the data cannot tell
-SAMPLE = 300  # episodes tried first, to save work where one conflict decides
 HISTORIES = 4  # of each length and state, in the search for a proof that there are no fewer states
 MAX_TRIES = 500
 
@@ -38,6 +38,19 @@ def log_likelihood(counts: Floats, label_of: Ints) -> float:
     np.add.at(totals.T, label_of, counts.T)
     seen = counts > 0
     return float((counts[seen] * np.log(counts[seen] / totals[:, label_of][seen])).sum())
+
+
+def description_length(traces: Traces, core: Core) -> float:
+    """Return how many nats a machine and, given it, the rewards of traces take to be written down.
+
+    An edge says its reward and its target; a free probability estimated from n steps takes ½ log n (Rissanen 1978).
+    """
+    pays = traces.cells(core.counts)
+    kinds = np.maximum((pays > 0).sum(axis=1), 1)
+    choices = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of]
+    edges = np.log(core.num_states * choices)[np.nonzero(core.counts)[1]].sum()
+    chances = 0.5 * ((kinds - 1) * np.log(np.maximum(pays.sum(axis=1), 1.0))).sum()
+    return float(edges + chances - log_likelihood(core.counts, traces.label_of))
 
 
 def filled(delta: Ints) -> Ints:

@@ -1,34 +1,24 @@
-"""Traces: episodes of (label, reward), from Python or from a file with one episode per line, as arrays.
+"""Traces: episodes of (label, reward), as arrays.
 
-A line is ``[[["item"], 0.0], [[], 1.0], …]``: for each step the propositions of its label, and what it paid. Equal
-episodes are kept once, with a weight.
+Equal episodes are kept once, with a weight. Rewards that agree in twelve digits, such as 0.3 and 0.1 + 0.2, are one.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import FileError, ModelError, PraemiaError, SizeError
-from praemia.models.labels import ENDED, Label
+from praemia.models.labels import Label
 from praemia.models.machine import format_label
-from praemia.models.memory import require_memory
-from praemia.models.rewards import LARGEST
 
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Episode: TypeAlias = Iterable[Sequence[Any]]
-
-SUFFIX = ".jsonl"
-MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
-BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,26 +76,37 @@ class Traces:
         """Name a distinct episode in a message."""
         return f"{self.source}{self.firsts[row]}"
 
-    def split(self, held_out: int) -> tuple[Traces, Traces]:
-        """Return the episodes without every ``held_out``-th, and these; a repeated episode is dealt out in turn."""
-        ends = np.cumsum(self.weights)
-        out = ends // held_out - (ends - self.weights) // held_out
+    def split(self, share: float, rng: np.random.Generator) -> tuple[Traces, Traces]:
+        """Return two parts of the episodes, the second of about a share of them.
+
+        Each episode is assigned by chance. Dealt out in turn, equal episodes would be as frequent in one part as in the
+        other, and the second part would confirm whatever was noise in the first.
+        """
+        out = rng.binomial(self.weights, share)
         return self._weighted(self.weights - out), self._weighted(out)
 
     def _weighted(self, weights: Ints) -> Traces:
         kept = weights > 0
         lengths = self.lengths[kept]
-        return Traces(
-            self.symbols[kept][:, : lengths.max(initial=0)],
-            lengths,
-            weights[kept],
-            self.firsts[kept],
-            self.labels,
-            self.rewards,
-            self.label_of,
-            self.reward_of,
-            self.source,
-        )
+        symbols = self.symbols[kept][:, : lengths.max(initial=0)]
+        return replace(self, symbols=symbols, lengths=lengths, weights=weights[kept], firsts=self.firsts[kept])
+
+    def without(self, left_out: Ints) -> Traces:
+        """Return the episodes without the steps of some symbols, whose numbers stay; equal episodes become one."""
+        kept = (self.symbols >= 0) & ~np.isin(self.symbols, left_out)
+        order = np.argsort(~kept, axis=1, kind="stable")
+        lengths = kept.sum(axis=1)
+        symbols = np.take_along_axis(np.where(kept, self.symbols, -1), order, axis=1)[:, : lengths.max(initial=0)]
+        return self._with_steps(symbols, lengths)
+
+    def beginnings(self, longest: int) -> Traces:
+        """Return the first steps of each episode; equal ones become one."""
+        return self._with_steps(self.symbols[:, :longest], np.minimum(self.lengths, longest))
+
+    def _with_steps(self, symbols: NDArray[np.int32], lengths: Ints) -> Traces:
+        rows, first, inverse = np.unique(symbols, axis=0, return_index=True, return_inverse=True)
+        weights = np.bincount(inverse.ravel(), self.weights).astype(np.int64)
+        return replace(self, symbols=rows, lengths=lengths[first], weights=weights, firsts=self.firsts[first])
 
     def summary(self) -> dict[str, Any]:
         """Return what is in the traces as plain data."""
@@ -124,205 +125,9 @@ class Traces:
         }
 
 
-def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
-    """Check episodes of (label, reward) and turn them into arrays."""
-    if isinstance(traces, Traces):
-        return traces
-    if isinstance(traces, str | bytes | Path) or not isinstance(traces, Iterable):
-        raise ModelError(
-            f"traces={traces!r}; expected a list of episodes, each a list of steps (label, reward), "
-            "or load_traces('traces.jsonl')"
-        )
-    return _encode(((number, episode) for number, episode in enumerate(traces, 1)), "episode ", ModelError)
-
-
-def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
-    """Turn episodes of one length, as label numbers and rewards [N, H], into traces."""
-    values, reward_of = np.unique(rewards, return_inverse=True)
-    symbols = labels * len(values) + reward_of.reshape(labels.shape)
-    rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
-    used, numbers = np.unique(rows, return_inverse=True)
-    shown, label_of = np.unique(used // len(values), return_inverse=True)
-    return Traces(
-        numbers.reshape(rows.shape).astype(np.int32),
-        np.full(len(rows), labels.shape[1], dtype=np.int64),
-        weights.astype(np.int64),
-        firsts.astype(np.int64) + 1,
-        tuple(label_sets[number] for number in shown),
-        tuple(values.tolist()),
-        label_of,
-        used % len(values),
-    )
-
-
-def load_traces(path: str | Path) -> Traces:
-    """Load traces from a file with one episode per line.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> from praemia.inference import load_traces
-    >>> _ = Path("traces.jsonl").write_text('[[["item"], 0.0], [[], 1.0]]\\n')
-    >>> load_traces("traces.jsonl").num_steps
-    2
-    """
-    path = Path(path)
-    try:
-        require_memory(2 * path.stat().st_size, f"reading {path}")
-        with open(path, encoding="utf-8") as file:
-            return _encode(_lines(file, path), f"{path}:", FileError)
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: not a text file; expected one episode per line, such as [[[], 0.0]]") from None
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-
-
-def _lines(file: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(file, 1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                reason = "nested too deeply" if isinstance(error, RecursionError) else getattr(error, "msg", str(error))
-                raise FileError(
-                    f'{path}:{number}: not JSON ({reason}); expected an episode such as [[["item"], 0.0], [[], 1.0]]'
-                ) from None
-
-
-class _Codes:
-    """Numbers for symbols, labels and rewards, in the order in which they are met."""
-
-    def __init__(self) -> None:
-        self.labels: dict[Label, int] = {}
-        self.rewards: dict[float, int] = {}
-        self.symbols: dict[tuple[int, int], int] = {}
-        self._known: dict[tuple[Any, ...], int] = {}
-
-    def symbol(self, step: Any) -> int:
-        """Return the number of a step; a ValueError says what is wrong with it."""
-        try:  # asking for forgiveness: this is most of the time that reading takes
-            given, reward = step
-            key = (given if type(given) is frozenset else tuple(given), reward, type(given), type(reward))
-            known = self._known.get(key)
-        except (TypeError, ValueError):
-            raise ValueError(_what_is_wrong(step)) from None
-        if known is None:
-            label, number = (
-                _checked_label(given if isinstance(given, str | bytes | Mapping) else key[0]),
-                _checked_reward(reward),
-            )
-            pair = (self.labels.setdefault(label, len(self.labels)), self.rewards.setdefault(number, len(self.rewards)))
-            self._known[key] = known = self.symbols.setdefault(pair, len(self.symbols))
-        return known
-
-
-def _what_is_wrong(step: Any) -> str:
-    """Say why a step is not a pair of a label and a reward that can be looked up."""
-    if isinstance(step, str | bytes) or not isinstance(step, Sequence) or len(step) != 2:
-        return f'{_shown(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
-    try:
-        _checked_label(step[0])
-        _checked_reward(step[1])
-    except ValueError as error:
-        return str(error)
-    return f"{_shown(step)}; expected a pair of a label and a reward"
-
-
-def _checked_label(label: Any) -> Label:
-    if isinstance(label, str | bytes | Mapping) or not isinstance(label, Iterable):
-        raise ValueError(f'the label {_shown(label)}; expected a list of proposition names, such as ["item"] or []')
-    names = list(label)
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise ValueError(f"the label {_shown(label)}, in which {_shown(name)} is no proposition name")
-    if ENDED in names:
-        raise ValueError(f"the proposition {ENDED!r}, which marks the end of an episode; leave out steps after the end")
-    return frozenset(names)
-
-
-def _checked_reward(reward: Any) -> float:
-    number = reward.item() if isinstance(reward, np.generic) else reward
-    if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
-        raise ValueError(f"the reward {_shown(reward)}; expected a finite number")
-    if abs(number) > LARGEST:
-        raise ValueError(f"the reward {_shown(reward)}; expected a number between -{LARGEST:g} and {LARGEST:g}")
-    return float(number) + 0.0  # -0.0 is 0.0
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _encode(episodes: Iterable[tuple[int, Any]], source: str, kind: type[PraemiaError]) -> Traces:
-    """Number what occurs in episodes, each with its number; a mistake is shown with that number."""
-    codes = _Codes()
-    weights: dict[tuple[int, ...], int] = {}
-    firsts: list[int] = []
-    for number, episode in episodes:
-        key = _encoded(episode, codes, f"{source}{number}", kind)
-        if key not in weights:
-            weights[key] = 0
-            firsts.append(number)
-        weights[key] += 1
-    if not weights:
-        where = source.rstrip(":") if source.endswith(":") else "traces"
-        raise kind(f"{where}: no episode; expected at least one")
-    return _as_arrays(weights, firsts, codes, source)
-
-
-def _encoded(episode: Any, codes: _Codes, where: str, kind: type[PraemiaError]) -> tuple[int, ...]:
-    if isinstance(episode, str | bytes | dict) or not isinstance(episode, Iterable):
-        raise kind(f"{where}: {_shown(episode)}; expected an episode, a list of steps [label, reward]")
-    symbols = []
-    for step_number, step in enumerate(episode, 1):
-        try:
-            symbols.append(codes.symbol(step))
-        except ValueError as error:
-            raise kind(f"{where}: step {step_number}: {error}") from None
-    if not symbols:
-        raise kind(f"{where}: an episode without steps; leave it out")
-    if len(codes.rewards) > MAX_REWARDS:
-        raise kind(
-            f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are told apart by rewards that "
-            "occur again and again, so round them first"
-        )
-    return tuple(symbols)
-
-
-def _as_arrays(weights: dict[tuple[int, ...], int], firsts: list[int], codes: _Codes, source: str) -> Traces:
-    lengths = np.array([len(key) for key in weights], dtype=np.int64)
-    longest = int(lengths.max())
-    try:
-        require_memory(BYTES_PER_STEP * len(lengths) * longest, f"{len(lengths):,} episodes of up to {longest:,} steps")
-    except SizeError as error:
-        raise SizeError(f"{error}; infer from fewer or shorter episodes") from None
-    symbols = np.full((len(lengths), longest), -1, dtype=np.int32)
-    for row, key in enumerate(weights):
-        symbols[row, : len(key)] = key
-    labels = sorted(codes.labels, key=lambda label: (len(label), sorted(label)))
-    rewards = sorted(codes.rewards)
-    ranked = sorted(
-        ((labels.index(label), rewards.index(reward)), codes.symbols[pair])
-        for label, i in codes.labels.items()
-        for reward, j in codes.rewards.items()
-        if (pair := (i, j)) in codes.symbols
-    )
-    renumbered = np.empty(len(ranked) + 1, dtype=np.int32)
-    renumbered[[old for _, old in ranked]] = np.arange(len(ranked))
-    renumbered[-1] = -1  # after the end
-    pairs = np.array([pair for pair, _ in ranked], dtype=np.int64)
-    return Traces(
-        renumbered[symbols],
-        lengths,
-        np.array(list(weights.values()), dtype=np.int64),
-        np.array(firsts, dtype=np.int64),
-        tuple(labels),
-        tuple(rewards),
-        pairs[:, 0],
-        pairs[:, 1],
-        source,
-    )
+def reward_key(reward: float) -> float:
+    """Return a number that rewards which differ by no more than the noise of arithmetic share: twelve digits."""
+    return float(f"{reward:.12g}")
 
 
 def label_text(label: Label) -> str:

@@ -17,10 +17,10 @@ from praemia.kernels.compiled_plans import PlanKernel, call_plan, compiled_plan
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
 from praemia.learners.base import Learner
-from praemia.models.hidden import HiddenSpec
 from praemia.models.labels import Label
 from praemia.models.memory import require_memory
 from praemia.models.task import TaskSpec
+from praemia.models.unknown_chances import UnknownChancesSpec
 from praemia.models.unseen import asks_every_label
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32
 NO_ROWS = EveryRow(np.zeros((0, 0), dtype=np.uint32), NO_SMALL_INTS, NO_SMALL_INTS)
 
 
-def learned_labels(learner: Learner, spec: HiddenSpec) -> list[Label]:
+def learned_labels(learner: Learner, spec: UnknownChancesSpec) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
     if learner.needs_unseen_labels or (getattr(learner, "limited_by_labels", False) and asks_every_label(spec)):
         return spec.every_label[1]
@@ -82,13 +82,13 @@ class Workspace:
     def known(self) -> SpecArrays:
         """What is known of the task, as plans use it."""
         spec, learner = self.spec, self.learner
-        if isinstance(spec, HiddenSpec):
-            return self._known_of_hidden(spec)
+        if isinstance(spec, UnknownChancesSpec):
+            return self._known_without_chances(spec)
         table = spec.dense_labels[1] if learner.needs_unseen_labels else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
         return self._spec_arrays(moves if learner.deviation_without_reward else layers, layers.paid)
 
-    def _known_of_hidden(self, spec: HiddenSpec) -> SpecArrays:
+    def _known_without_chances(self, spec: UnknownChancesSpec) -> SpecArrays:
         """Return the same for a machine that is learned: its layers are written by each plan."""
         sets, num_states = learned_labels(self.learner, spec), spec.num_machine_states
         layers = empty_layers(len(sets), num_states, self.width)

@@ -75,7 +75,7 @@ class MachineTable:
         )
 
     @classmethod
-    def hidden(cls, num_states: int, initial: int, possible: NDArray[np.bool_]) -> MachineTable:
+    def of_possible_moves(cls, num_states: int, initial: int, possible: NDArray[np.bool_]) -> MachineTable:
         """Return a table of which only the possible moves bool[L, M, M] mean something: all as likely, paying 0."""
         label, m, targets = np.nonzero(possible)
         lengths = possible.sum(axis=2).ravel()

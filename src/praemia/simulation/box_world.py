@@ -16,11 +16,11 @@ from praemia.kernels.counts import NUM_ROWS, NUM_SIZES, CountArrays
 from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
-from praemia.models.hidden import HiddenSpec
 from praemia.models.labels import AFTER_THE_END, Label
 from praemia.models.machine_table import MachineTable
 from praemia.models.playing import draw_move
 from praemia.models.task import TaskSpec
+from praemia.models.unknown_chances import UnknownChancesSpec
 from praemia.models.unseen import asks_every_label
 from praemia.simulation.loop import SLICE_SECONDS, World, as_told, no_moves_seen
 from praemia.simulation.run import generators
@@ -83,7 +83,7 @@ class BoxWorld(World):
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if isinstance(self.known, HiddenSpec) and asks_every_label(self.known):
+        if isinstance(self.known, UnknownChancesSpec) and asks_every_label(self.known):
             self.labels = {label: number for number, label in enumerate(self.known.every_label[1])}
             self._tabulate_again(0)
 

@@ -29,8 +29,8 @@ from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
 from praemia.learners.workspace import Workspace, learned_labels
-from praemia.models.hidden import HiddenSpec, machine_counts
 from praemia.models.task import TaskSpec
+from praemia.models.unknown_chances import UnknownChancesSpec, machine_counts
 from praemia.planning.exact import inner_policy
 from praemia.simulation.interrupts import interrupts_held
 
@@ -179,14 +179,14 @@ def run_loop(
 
 def as_told(spec: TaskSpec, learner: Learner) -> TaskSpec:
     """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
-    if not learner.learns_machine or isinstance(spec, HiddenSpec):
+    if not learner.learns_machine or isinstance(spec, UnknownChancesSpec):
         return spec
-    return HiddenSpec.of(spec, moves_known=bool(getattr(learner, "moves_known", False)))
+    return UnknownChancesSpec.of(spec, moves_known=bool(getattr(learner, "moves_known", False)))
 
 
 def no_moves_seen(spec: TaskSpec, learner: Learner) -> MachineCounts:
     """Return the counts of the machine's moves; empty where it is known."""
-    if not isinstance(spec, HiddenSpec):
+    if not isinstance(spec, UnknownChancesSpec):
         return nothing_to_learn()
     labels = learned_labels(learner, spec)
     return machine_counts(labels, spec.num_machine_states, spec.machine.idle_reward.mean)

@@ -22,7 +22,7 @@ SURE = 1e12  # visits that stand for what is known: once an episode has ended, t
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HiddenSpec(TaskSpec):
+class UnknownChancesSpec(TaskSpec):
     """A spec whose machine has states and no rules, and whose table says only which moves are possible.
 
     Labels that are not among ``label_sets`` are numbered after them, so that one number means one label everywhere.
@@ -31,13 +31,13 @@ class HiddenSpec(TaskSpec):
     possible: PossibleMoves
 
     @classmethod
-    def of(cls, spec: TaskSpec, *, moves_known: bool) -> HiddenSpec:
-        """Hide the machine of a spec; with ``moves_known`` the learner is told where each label can move each state."""
+    def of(cls, spec: TaskSpec, *, moves_known: bool) -> UnknownChancesSpec:
+        """Hide the chances of a machine; with ``moves_known`` it is told where each label can move each state."""
         machine = spec.machine
         shown = RewardMachine(machine.states, machine.initial, machine.propositions, (), machine.idle_reward)
         possible = _moves_of(machine) if moves_known else _any_moves(machine.num_states)
         known = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}
-        table = MachineTable.hidden(machine.num_states, spec.table.initial, possible(spec.label_sets))
+        table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
         return cls(**known | {"machine": shown, "table": table}, possible=possible)
 
     def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
@@ -47,7 +47,7 @@ class HiddenSpec(TaskSpec):
         return np.array([place[label] for label in sets], dtype=np.int32)[numbers], listed
 
     def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
-        return MachineTable.hidden(self.num_machine_states, self.table.initial, self.possible(label_sets))
+        return MachineTable.of_possible_moves(self.num_machine_states, self.table.initial, self.possible(label_sets))
 
     @cached_property
     def labels_to_expect(self) -> list[Label]:
