@@ -54,12 +54,13 @@ class Trial(Headroom):
 
     ``bold_chance``, ``bold_factor`` : now and then, a plan multiplies its bonus. With ``bold_tail`` > 0 the factor is
     drawn: it exceeds x ≥ 1 w.p. chance · x^(−tail). ``bold_deviation`` : the share of it that the deviation term gets.
-    ``forgotten_power`` : the power of c₃·k/n.
+    ``forgotten_power`` : the power of c₃·k/n. ``by_spread`` : the headroom term is multiplied by the spread.
     """
 
     name: ClassVar[str] = "trial"
     begin_plan: ClassVar[Any] = staticmethod(begin_plan)
 
+    by_spread: bool = False
     forgotten_power: float = 0.5
     bold_chance: float = 0.0
     bold_factor: float = 1.0
@@ -80,8 +81,17 @@ class Trial(Headroom):
             constants[BOLDNESS] * constants[1] * forgotten / visits,
         )
 
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_headroom = pair.numbers
+        return mean + (per_deviation * deviation + per_headroom * (pair.limit - mean))
 
-OLD: dict[str, Any] = {"deviation_scale": 0.4, "forgotten_scale": 0.0}
+    def functions(self) -> tuple[Any, Any]:
+        return self.pair_numbers, Headroom.worth if self.by_spread else self.worth
+
+
+OLD: dict[str, Any] = {"deviation_scale": 0.4, "headroom_scale": 0.1, "forgotten_scale": 0.0}
+WITHOUT_SPREAD: dict[str, Any] = {"deviation_scale": 0.3, "headroom_scale": 0.1, "forgotten_scale": 0.1}
 TRIALS: dict[str, dict[str, Any]] = {
     "before": {**OLD, "replan": "epoch"},
     "plan at 5 % growth": OLD,
@@ -94,9 +104,13 @@ TRIALS: dict[str, dict[str, Any]] = {
     "c3 = .1": {**OLD, "forgotten_scale": 0.1},
     "c3 = .01, power 1": {**OLD, "forgotten_scale": 0.01, "forgotten_power": 1.0},
     "c3 = .1, bolder 2x, 5 %": {**OLD, "forgotten_scale": 0.1, "bold_chance": 0.05, "bold_factor": 2.0},
-    "chosen": {"forgotten_scale": 0.1, "deviation_scale": 0.3},
-    "c3 = .1, c1 = .2": {"forgotten_scale": 0.1, "deviation_scale": 0.2},
-    "c3 = .1, c1 = .3, c2 = .07": {"forgotten_scale": 0.1, "deviation_scale": 0.3, "headroom_scale": 0.07},
+    "c3 = .1, c1 = .3": WITHOUT_SPREAD,
+    "c3 = .1, c1 = .2": {**WITHOUT_SPREAD, "deviation_scale": 0.2},
+    "c3 = .1, c1 = .3, c2 = .07": {**WITHOUT_SPREAD, "headroom_scale": 0.07},
+    "chosen": {"by_spread": True},
+    "spread, c2 = .4": {"by_spread": True, "headroom_scale": 0.4},
+    "spread, c2 = 1": {"by_spread": True, "headroom_scale": 1.0},
+    "spread, c1 = .3": {"by_spread": True, "deviation_scale": 0.3},
 }
 
 

@@ -48,18 +48,45 @@ def tops(task: Task, labels: Labels, values: np.ndarray, m: int) -> dict[int, fl
     return result
 
 
+class Spread:
+    """How far outcomes differ, from the steps looked at so far; ``praemia.kernels.bonus`` has the formula."""
+
+    def __init__(self, task: Task) -> None:
+        weight = 0.2 * sum(task.spec.value_caps)
+        self.differences, self.room = 0.1 * weight, weight
+
+    @property
+    def share(self) -> float:
+        return max(0.02, self.differences / self.room)
+
+    def add(self, n: int, variance: float, headroom: float) -> None:
+        if n > 1:
+            self.differences += math.sqrt(variance * n / (n - 1))
+            self.room += headroom
+
+
 def bonus_of(
-    learner: Headroom, n: int, total: int, episodes: float, mean: float, variance: float, top: float, log_term: float
+    learner: Headroom,
+    n: int,
+    total: int,
+    episodes: float,
+    mean: float,
+    variance: float,
+    top: float,
+    log_term: float,
+    spread: float,
 ) -> float:
     if learner.constants == "theory":
         return max(math.sqrt(8 * log_term * variance / n), 8 * log_term * top / n)
     share = (total / n) ** (1 / 3)
-    spread = learner.deviation_scale * math.sqrt(share * variance / n)
+    deviation = learner.deviation_scale * math.sqrt(share * variance / n)
     forgotten = max(share, math.sqrt(learner.forgotten_scale * episodes / n))
-    return spread + learner.headroom_scale * forgotten * (top - mean) / n
+    return deviation + learner.headroom_scale * spread * forgotten * (top - mean) / n
 
 
-def choices(task: Task, learner: Headroom, past: Past, labels: Labels, values: np.ndarray, m: int) -> np.ndarray:
+def choices(
+    task: Task, learner: Headroom, past: Past, labels: Labels, values: np.ndarray, m: int, share: float, spread: Spread
+) -> np.ndarray:
     """Return Q[o, a] by the formulas of the module's docstring; values[o, m] is V_{h+1}."""
     top = tops(task, labels, values, m)
     episodes = sum(past.diary.transitions.values()) / task.horizon
@@ -76,16 +103,18 @@ def choices(task: Task, learner: Headroom, past: Past, labels: Labels, values: n
         worths = {z: worth(task, labels[o, a, z], m, values, z) for z in row if row[z]}
         mean = sum(row[z] / n * y for z, y in worths.items())
         variance = sum(row[z] / n * (y - mean) ** 2 for z, y in worths.items())
-        found[o, a] = min(best, mean + bonus_of(learner, n, total, episodes, mean, variance, best, log_term))
+        spread.add(n, variance, best - mean)
+        found[o, a] = min(best, mean + bonus_of(learner, n, total, episodes, mean, variance, best, log_term, share))
     return found
 
 
 def assert_plan_is_its_formula(task: Task, learner: Headroom, past: Past) -> None:
     """Compare V_0, and see that the policy is greedy at every step."""
-    made, labels = plan(learner, past), all_labels(task)
+    made, labels, spread = plan(learner, past), all_labels(task), Spread(task)
     values = np.zeros((task.num_observations, task.num_machine_states))
     for h in reversed(range(task.horizon)):
-        qval = [choices(task, learner, past, labels, values, m) for m in range(task.num_machine_states)]
+        share = spread.share  # that of the later steps
+        qval = [choices(task, learner, past, labels, values, m, share, spread) for m in range(task.num_machine_states)]
         values = np.max(qval, axis=-1).T
         chosen = np.take_along_axis(np.array(qval), made.policy[h][..., None].astype(np.int64), axis=-1)[..., 0]
         np.testing.assert_allclose(chosen, values.T, rtol=0.0, atol=CLOSE)

@@ -121,9 +121,11 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
     rules, size, actions = task.mdp.labelling.rules, task.num_observations, range(task.num_actions)
     labels = {(o, a, z): label_of(rules, o, a, z) for o in range(size) for a in actions for z in range(size)}
     together = {(label, z) for (_, _, z), label in labels.items()}
-    values = np.zeros((task.num_machine_states, size))
+    values, weight = np.zeros((task.num_machine_states, size)), 0.2 * sum(task.spec.value_caps)
+    differences, room = 0.1 * weight, weight
     for h in range(task.horizon - 1, -1, -1):
         worth, here = step_value(task, seen, lambda h, n, m: 0.1 / n, possible, h, values), np.zeros_like(values)
+        spread = max(0.02, differences / room)
         for m in range(task.num_machine_states):
             for o in range(size):
                 of_state = sum(seen.pairs[o, a, z] for a in actions for z in range(size))
@@ -141,7 +143,9 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
                     deviation = sqrt(max(0.0, sum(p * (y - mean) ** 2 for p, y in after)))
                     neglect = (of_state / n) ** (1 / 3)
                     forgotten = max(neglect, sqrt(0.1 * seen.episodes / n))
-                    bonus = 0.3 * sqrt(neglect / n) * deviation + 0.1 * forgotten / n * (top - mean)
+                    bonus = 0.4 * sqrt(neglect / n) * deviation + 0.6 * spread * forgotten / n * (top - mean)
+                    if n > 1:
+                        differences, room = differences + deviation * sqrt(n / (n - 1)), room + top - mean
                     options.append(min(top, mean + bonus))
                 here[m, o] = max(options)
         values = here

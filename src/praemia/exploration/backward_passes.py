@@ -115,4 +115,5 @@ def empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, 
         tops=np.zeros(1),
         tops_by_label=np.zeros(0),
         options=np.zeros(2 * num_actions),
+        spread=np.zeros(0),
     )

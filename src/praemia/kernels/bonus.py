@@ -6,6 +6,11 @@ deviation is 0 exactly. Where rewards are kept apart, the deviation is that of W
 
     numbers(visits, visits_of_state, constants)   the numbers of a pair, once for a plan: a tuple of floats
     worth(mean, deviation, pair)                  what the pair is worth
+
+A learner may ask how far the outcomes of a pair differ in this task, as a share of what its limit leaves open. This is
+the *spread* of step h, measured on the later steps, over the pairs visited at least twice and all machine states:
+
+    S_h = max{0.02, (0.1·c + Σ √(n/(n − 1)·Var_p̂(Y))) / (c + Σ (limit − p̂Y))},   c = 0.2·Σ_h cap_h.
 """
 
 from __future__ import annotations
@@ -27,16 +32,20 @@ class Pair(NamedTuple):
     limit: Any  # the most that the pair can be worth
     cap: float  # the most that can still be earned at this step
     by_step: float  # the learner's number for this pair and step; 0 where it has none
+    spread: float  # how far outcomes differ, as a share of what limits leave open; 0 where it is not measured
 
 
 # Replaced when a learner's plan is compiled.
 LANES = 4
 REWARDS_ARE_APART = False
 HAS_STEP_NUMBERS = False
+MEASURES_SPREAD = False
 numbers: Any = None
 worth: Any = None
 as_tuple: Any = None
 prepare_steps: Any = None
+
+LEAST_SPREAD, FIRST_SPREAD, FIRST_WEIGHT = 0.02, 0.1, 0.2
 
 AS_TUPLE: tuple[Any, ...] = (
     None,
@@ -50,6 +59,17 @@ AS_TUPLE: tuple[Any, ...] = (
 def one_number(visits: float, visits_of_state: float, constants: Floats) -> tuple[float, ...]:
     """Return an unused number, for learners that keep none: compiled code has no empty tuples."""
     return (0.0,)
+
+
+def find_spread(zero: Any, data: PlanData, place: Place) -> None:
+    """Compute the spread of a step from the steps after it; before the last step, from what is assumed at first."""
+    spread = data.memory.spread
+    if place.step == data.spec.caps.shape[0] - 2:
+        weight = FIRST_WEIGHT * np.sum(data.spec.caps)
+        spread[:] = 0.0
+        spread[0], spread[LANES] = FIRST_SPREAD * weight, weight
+    differences, room = np.sum(spread[:LANES]), np.sum(spread[LANES : 2 * LANES])
+    spread[2 * LANES] = max(LEAST_SPREAD, differences / room) if room > 0.0 else LEAST_SPREAD
 
 
 def prepare_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
@@ -87,8 +107,16 @@ def pair_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     mean = base + mean
     if REWARDS_ARE_APART:
         mean = mean + load(zero, data.memory.rewards, pair * place.width + place.lane)
+    deviation = np.sqrt(np.maximum(variance, zero))
+    spread = 0.0
+    if MEASURES_SPREAD:
+        sums = data.memory.spread
+        spread = sums[2 * LANES]
+        if visits > 1.0:
+            store(sums, 0, load(zero, sums, 0) + np.sqrt(visits / (visits - 1.0)) * deviation)
+            store(sums, LANES, load(zero, sums, LANES) + (place.limit - mean))
     by_step = 0.0
     if HAS_STEP_NUMBERS and data.memory.by_step.shape[0] > 0:
         by_step = data.memory.by_step[place.step, pair]
-    told = Pair(visits, as_tuple(data.memory.by_pair, i), place.limit, data.spec.caps[place.step], by_step)
-    return worth(mean, np.sqrt(np.maximum(variance, zero)), told)
+    told = Pair(visits, as_tuple(data.memory.by_pair, i), place.limit, data.spec.caps[place.step], by_step, spread)
+    return worth(mean, deviation, told)

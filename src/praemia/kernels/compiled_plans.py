@@ -60,7 +60,8 @@ def bonus_recipe(
     limited_by_labels: bool,
     is_monotone: bool,
     deviation_without_reward: bool,
-    learns_machine: bool = False,
+    measures_spread: bool,
+    learns_machine: bool,
 ) -> Recipe:
     """Return the recipe of a learner with a bonus.
 
@@ -72,7 +73,7 @@ def bonus_recipe(
     parts = (
         *machine,
         ("prepare_pair", bonus.prepare_pair),
-        ("begin_step", recursion.nothing_per_step),
+        ("begin_step", bonus.find_spread if measures_spread else recursion.nothing_per_step),
         *([("begin_plan", begin_plan)] if begin_plan else []),
         ("pair_value", bonus.pair_value),
         ("LIMIT_IS_TOP", limited_by_labels),
@@ -85,6 +86,7 @@ def bonus_recipe(
         ("prepare_steps", prepare_steps or recursion.nothing_for_pair),
         ("HAS_STEP_NUMBERS", prepare_steps is not None),
         ("REWARDS_ARE_APART", deviation_without_reward),
+        ("MEASURES_SPREAD", measures_spread),
     )
     return Recipe(recursion, parts, inner)
 

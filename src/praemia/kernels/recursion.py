@@ -61,6 +61,7 @@ class Memory(NamedTuple):
     tops: Floats  # [G·W], the most that can follow the pairs of each group
     tops_by_label: Floats  # [L·W]
     options: Floats  # [2·A·lanes], the values of one state's actions
+    spread: Floats  # [2·lanes + 1], sums over the steps done and the spread they make, where it is measured
 
 
 class PlanData(NamedTuple):

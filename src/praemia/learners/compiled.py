@@ -133,6 +133,7 @@ class BonusLearner(CompiledLearner):
         """Return numbers of a pair that are the same at every step and in every machine state."""
         return ()
 
+    measures_spread: ClassVar[bool] = False  # ``worth`` is told by ``pair.spread`` how far outcomes differ in the task
     prepare_steps: ClassVar[Any] = None  # fills memory.by_step, where the bonus depends on the step
     begin_plan: ClassVar[Any] = None  # sets those of the constants that change from plan to plan
 
@@ -156,7 +157,7 @@ class BonusLearner(CompiledLearner):
                 f"learner {self.name!r}: pair_numbers returned {found!r}; expected a tuple of at most "
                 f"{MOST_NUMBERS} numbers"
             )
-        if np.isnan(worth(0.5, 0.25, Pair(2.0, found, 1.0, 1.0, 0.0))):
+        if np.isnan(worth(0.5, 0.25, Pair(2.0, found, 1.0, 1.0, 0.0, 0.1))):
             raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
 
     def recipe(self) -> Recipe:
@@ -167,6 +168,7 @@ class BonusLearner(CompiledLearner):
             limited_by_labels=self.limited_by_labels,
             is_monotone=self.is_monotone,
             deviation_without_reward=self.deviation_without_reward,
+            measures_spread=self.measures_spread,
             learns_machine=self.learns_machine,
         )
 

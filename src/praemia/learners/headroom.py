@@ -5,18 +5,17 @@ o' that the pair's labels allow. A pair never visited is worth T, no estimate ex
 estimate and T, the *headroom*, is all that optimism can add. With n = N(o, a), N(o) = Σ_a N(o, a) and p̂ as usual:
 
     practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
-                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F·(T − p̂Y)/n}
+                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
     theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
-Plans are made by the `growth` rule: when a pair's visits since the last plan reach its visits before, and at the latest
-when the episodes have grown by 5 %.
+Plans follow the rule `growth`: as `epoch` has it, and at the latest when the episodes have grown by 5 %.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
-wrong policy. The theoretical constants make every V̄_h an upper
-bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md has the proof).
-
-T runs over the (label, o') that can occur together and the labels that a pair allows (``praemia.models.unseen``).
+wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
+and little where they do, and how far they differ shows in the pairs tried more often. The theoretical constants make
+every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md). T runs
+over the (label, o') that can occur together and the labels that a pair allows (``praemia.models.unseen``).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from praemia.kernels.counts import NUM_EPISODES
 from praemia.kernels.recursion import PlanData
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.learners.learned_machine import CanLearnMachine
+from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.models.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
@@ -64,11 +63,12 @@ class Headroom(CanLearnMachine, BonusLearner):
     reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
     optimistic: ClassVar[bool] = True
     limited_by_labels: ClassVar[bool] = True
+    measures_spread: ClassVar[bool] = True
     begin_plan: ClassVar[Any] = staticmethod(scale_episodes)
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
-    deviation_scale: float = parameter(0.3, "c₁ of the practical bonus, on the standard deviation", 0.0)
-    headroom_scale: float = parameter(0.1, "c₂ of the practical bonus, on the headroom", 0.0)
+    deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
+    headroom_scale: float = parameter(0.6, "c₂ of the practical bonus, on the headroom", 0.0)
     forgotten_scale: float = parameter(0.1, "c₃ of the practical bonus, on the episodes per visit", 0.0)
     failure_prob: float = failure_prob_parameter()
     replan: str = field(default="growth", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
@@ -88,7 +88,7 @@ class Headroom(CanLearnMachine, BonusLearner):
             steps = num_episodes * spec.horizon
             machine = self.machine_constants(self.machine_root(spec, steps, self.failure_prob), 0.0)
             return 8.0 * self.log_term(spec, steps), 0.0, 0.0, 0.0, *machine
-        machine = self.machine_constants(0.0, self.headroom_scale)
+        machine = self.machine_constants(0.0, PER_VISIT)
         return self.deviation_scale, self.headroom_scale, self.forgotten_scale, 0.0, *machine
 
     @staticmethod
@@ -100,7 +100,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         per_deviation, per_headroom = pair.numbers
-        return mean + (per_deviation * deviation + per_headroom * (pair.limit - mean))
+        return mean + (per_deviation * deviation + pair.spread * per_headroom * (pair.limit - mean))
 
     @staticmethod
     def theory_pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:

@@ -131,6 +131,7 @@ class Workspace:
             tops=self._room_for(known.outlook.group_indptr),
             tops_by_label=self._room_for(known.outlook.indptr),
             options=np.zeros(2 * spec.num_actions * self.lanes),
+            spread=np.zeros(2 * self.lanes + 1),
         )
 
     def _room_for(self, indptr: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -89,9 +89,9 @@ def _first(board: Board, study: str) -> Claim:
 
 
 def _sample_size(board: Board) -> tuple[int, bool]:
-    """Return how many draws an interval over tasks rests on, and whether these are tasks: those beyond one of each kind.
+    """Return how many draws an interval over tasks rests on, and whether these are tasks.
 
-    Where a kind has one task alone, they are the runs.
+    They are the tasks beyond one of each kind; where a kind has one task alone, they are the runs.
     """
     if all(len(rows) > 1 for rows in board.kinds.values()):
         return len(board.tasks) - len(board.kinds), True
