@@ -72,7 +72,7 @@ def test_a_changed_function_gives_another_run() -> None:
     "formula",
     [
         lambda m, d, p: m - (-d / p.visits) + 2 * d,
-        lambda m, d, p: np.maximum(1 / (1 / (m + 1.0)) - 1, np.sqrt(d) / 2),
+        lambda m, d, p: np.maximum(1 / (1 / (m + 1.0)) - 1, 2 * np.sqrt(d)),
     ],
     ids=["sums", "inverses and roots"],
 )
