@@ -23,6 +23,7 @@ from praemia.models.rules import Outcome, Rule
 from praemia.models.task import Task
 
 PROPOSITIONS = ("a", "b", "c")
+STATES = ("q0", "q1", "q2")
 ALL_LABELS = [frozenset(chosen) for size in range(4) for chosen in combinations(PROPOSITIONS, size)]
 
 _leaves = st.one_of(
@@ -60,44 +61,60 @@ def write(formula: Any, tightness: int = 0) -> str:
     return f"({text})" if own < tightness else text
 
 
-@st.composite
-def weights(draw: st.DrawFn, size: int) -> tuple[float, ...]:
+# Strategies are kept: Hypothesis takes longer to make one than to draw from it.
+@cache
+def weights(size: int) -> st.SearchStrategy[tuple[float, ...]]:
     """Draw the positive probabilities of ``size`` things."""
-    parts = draw(st.lists(st.integers(1, 8), min_size=size, max_size=size))
-    return tuple(part / sum(parts) for part in parts)
+    parts = st.lists(st.integers(1, 8), min_size=size, max_size=size)
+    return parts.map(lambda drawn: tuple(part / sum(drawn) for part in drawn))
 
 
 _unit = st.integers(0, 20).map(lambda n: n / 20)
 
 
-@st.composite
-def rewards(draw: st.DrawFn) -> Reward:
+def _with_weights(values: list[float]) -> st.SearchStrategy[Reward]:
+    return weights(len(values)).map(lambda probs: Reward(tuple(values), probs))
+
+
+@cache
+def rewards() -> st.SearchStrategy[Reward]:
     """Draw a constant, a Bernoulli law or one over a few values."""
-    values = draw(st.lists(_unit, min_size=1, max_size=3, unique=True))
-    return Reward(tuple(values), draw(weights(len(values))))
+    return st.lists(_unit, min_size=1, max_size=3, unique=True).flatmap(_with_weights)
+
+
+@cache
+def _chosen_states(num_states: int, most: int) -> st.SearchStrategy[list[str]]:
+    return st.lists(st.sampled_from(STATES[:num_states]), min_size=1, max_size=most)
+
+
+@cache
+def _paying(values: tuple[float, ...]) -> st.SearchStrategy[Reward]:
+    return st.sampled_from(values).map(lambda value: Reward((value,), (1.0,)))
+
+
+_few = st.integers(1, 3)
+_guards = st.lists(small_formulas.map(write).map(parse_guard), max_size=3)
 
 
 @st.composite
-def rules(draw: st.DrawFn, source: str, states: tuple[str, ...]) -> tuple[Rule, ...]:
-    """Draw the rules of a state; each guard excludes those before it, so they share propositions."""
+def machines(draw: st.DrawFn, sure_rewards: tuple[float, ...] = ()) -> RewardMachine:
+    """Draw a machine of up to three states over ``PROPOSITIONS``.
+
+    Each guard of a state excludes those before it, so they share propositions. With ``sure_rewards``, nothing is left
+    to chance: a rule has one target and pays one of these.
+    """
+    states = STATES[: draw(_few)]
     found = []
-    earlier = parse_guard("false")
-    for formula in draw(st.lists(small_formulas, max_size=3)):
-        guard = parse_guard(write(formula))
-        targets = draw(st.lists(st.sampled_from(states), min_size=1, max_size=3))
-        probs = draw(weights(len(targets)))
-        outcomes = tuple(Outcome(z, p, draw(rewards())) for z, p in zip(targets, probs, strict=True))
-        found.append(Rule(source, guard & ~earlier, outcomes))
-        earlier = earlier | guard
-    return tuple(found)
-
-
-@st.composite
-def machines(draw: st.DrawFn) -> RewardMachine:
-    """Draw a machine of up to three states over ``PROPOSITIONS``."""
-    states = ("q0", "q1", "q2")[: draw(st.integers(1, 3))]
-    drawn = tuple(rule for state in states for rule in draw(rules(state, states)))
-    return RewardMachine(states, draw(st.sampled_from(states)), PROPOSITIONS, drawn)
+    for source in states:
+        earlier = parse_guard("false")
+        for guard in draw(_guards):
+            targets = draw(_chosen_states(len(states), 1 if sure_rewards else 3))
+            laws = _paying(sure_rewards) if sure_rewards else rewards()
+            probs = draw(weights(len(targets)))
+            outcomes = tuple(Outcome(z, p, draw(laws)) for z, p in zip(targets, probs, strict=True))
+            found.append(Rule(source, guard & ~earlier, outcomes))
+            earlier = earlier | guard
+    return RewardMachine(states, draw(_chosen_states(len(states), 1))[0], PROPOSITIONS, tuple(found))
 
 
 @cache
@@ -154,37 +171,36 @@ def large_machines(draw: st.DrawFn) -> RewardMachine:
     return random_machine(num_states, most_targets, draw(st.integers(0, 3)))
 
 
-@st.composite
-def label_rules(draw: st.DrawFn, num_observations: int, num_actions: int) -> LabelRule:
+@cache
+def label_rules(num_observations: int, num_actions: int) -> st.SearchStrategy[LabelRule]:
     """Draw a label rule of any of the eight patterns."""
     observation = st.none() | st.integers(0, num_observations - 1)
-    return LabelRule(
-        draw(st.frozensets(st.sampled_from(PROPOSITIONS), max_size=2)),
-        draw(observation),
-        draw(st.none() | st.integers(0, num_actions - 1)),
-        draw(observation),
-    )
+    names = st.frozensets(st.sampled_from(PROPOSITIONS), max_size=2)
+    return st.builds(LabelRule, names, observation, st.none() | st.integers(0, num_actions - 1), observation)
+
+
+@cache
+def _successors(num_observations: int) -> st.SearchStrategy[list[int]]:
+    return st.lists(st.integers(0, num_observations - 1), min_size=1, max_size=3, unique=True)
 
 
 @st.composite
 def starts(draw: st.DrawFn, num_observations: int) -> Any:
     """Draw a start: an observation, a mapping or an array."""
-    first = st.integers(0, num_observations - 1)
-    chosen = draw(st.lists(first, min_size=1, max_size=3, unique=True))
+    chosen = draw(_successors(num_observations))
     mapping = dict(zip(chosen, draw(weights(len(chosen))), strict=True))
     array = np.zeros(num_observations)
     array[chosen] = list(mapping.values())
-    return draw(st.one_of(first, st.just(mapping), st.just(array)))
+    return draw(st.sampled_from((chosen[0], mapping, array)))
 
 
 @st.composite
 def mdps(draw: st.DrawFn) -> LabeledMDP:
     """Draw a labelled MDP of up to four observations and three actions."""
-    num_observations, num_actions = draw(st.integers(1, 4)), draw(st.integers(1, 3))
-    observation = st.integers(0, num_observations - 1)
+    num_observations, num_actions = draw(st.integers(1, 4)), draw(_few)
     rows = {}
     for pair in np.ndindex(num_observations, num_actions):
-        successors = draw(st.lists(observation, min_size=1, max_size=3, unique=True))
+        successors = draw(_successors(num_observations))
         rows[pair] = dict(zip(successors, draw(weights(len(successors))), strict=True))
     labels = draw(st.lists(label_rules(num_observations, num_actions), max_size=6))
     return LabeledMDP.from_rows(num_observations, num_actions, rows, labels, draw(starts(num_observations)))

@@ -13,7 +13,7 @@ EXPERIMENT = """
 tasks: [riverswim-5, warehouse-3]
 learners: [ucbvi-prm, ucbvi, {learner: crm, title: crm}]
 runs: 6
-episodes: 3000
+episodes: 1500
 """
 NUM_RUNS = 2 * 3 * 6
 PATIENCE = 600.0  # seconds until a test gives up: far more than anything takes on a busy machine

@@ -9,7 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sweeps import NUM_RUNS, PATIENCE, contents, finish, kill_all, start, wait_for_runs
+from sweeps import EXPERIMENT, NUM_RUNS, PATIENCE, contents, finish, kill_all, start, wait_for_runs
+
+from praemia.experiments.store import Store
+from praemia.simulation import Run
 
 
 def test_two_workers_give_the_bytes_of_one(experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
@@ -91,7 +94,8 @@ def test_a_damaged_run_is_reported_and_done_again(
     experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
-    finish(start(experiment, store, "--jobs", "1"))
+    for place, run in undisturbed.items():
+        Store.create(store).write(Run.from_bytes(run, place))
     victims = sorted(store.glob("*/*/run-*.npz"))[:3]
     victims[0].write_bytes(victims[0].read_bytes()[:100])
     victims[1].write_bytes(b"")
@@ -102,8 +106,9 @@ def test_a_damaged_run_is_reported_and_done_again(
     assert contents(store) == undisturbed
 
 
-def test_a_disk_that_is_full_ends_in_one_message_and_leaves_no_half_run(experiment: Path, tmp_path: Path) -> None:
-    store = tmp_path / "store"
+def test_a_disk_that_is_full_ends_in_one_message_and_leaves_no_half_run(tmp_path: Path) -> None:
+    store, experiment = tmp_path / "store", tmp_path / "short.yaml"
+    experiment.write_text(EXPERIMENT.replace("1500", "100"))
     code = (
         "import resource, sys; from praemia.cli import main; "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900)); main(sys.argv[1:])"

@@ -145,7 +145,7 @@ def part_three_holds(dataset: Dataset, task: Task, radii: np.ndarray) -> bool:
     return True
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 2**32 - 1), labels_known=st.booleans(), shares=st.sampled_from([0, 1]))
 def test_for_every_law_in_the_set_the_bounds_are_on_the_right_side(seed: int, labels_known: bool, shares: int) -> None:
     rng = np.random.default_rng(seed)

@@ -54,18 +54,18 @@ def test_no_certificate_is_below_the_true_gap_on_the_papers_environments(task: T
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["any machine", "fixed"])
 def test_certificates_on_random_tasks_fail_no_more_often_than_they_may(fixed: bool) -> None:
-    # At ρ = 1/2 a certificate may fail in every second run: more than 75 of 120 would have probability below 0.004.
+    # At ρ = 1/2 a certificate may fail in every second run: more than 40 of 60 would have probability below 0.004.
     # (They fail far less: the parts of the bound are not attained together.)
     below = narrow = 0
-    for seed in range(120):
+    for seed in range(60):
         task = random_task(4, 2, 3, horizon=5, seed=seed)
         dataset = explore(task, episodes=int(10 ** (1 + seed % 4)), policy_episodes=5, method="uncertainty", seed=seed)
         plan = plan_from(dataset, task.machine, failure_prob=0.5, fixed_in_advance=fixed)
         gap = plan.gap(task).value
         below += gap > plan.certificate.bound + 1e-9
         narrow += plan.certificate.bound < 0.2 * plan.certificate.largest
-    assert below <= 75
-    assert narrow >= 10  # and they do say something
+    assert below <= 40
+    assert narrow >= 5  # and they do say something
 
 
 @pytest.mark.slow
@@ -237,10 +237,10 @@ def test_visiting_the_suggested_pairs_shrinks_the_certificate_more_than_visiting
 def test_the_loss_falls_with_the_number_of_episodes_at_least_as_its_square_root() -> None:
     task = warehouse(3)
     machines = machine_family(task.machine.propositions, 6)
-    budgets = (20, 60, 200, 600, 2000)
+    budgets = (20, 200, 2000)
     losses = []
     for episodes in budgets:
-        data = [explore(task, episodes=episodes, policy_episodes=20, seed=seed) for seed in range(5)]
+        data = [explore(task, episodes=episodes, policy_episodes=20, seed=seed) for seed in range(3)]
         found = [plan_from(dataset, machine).gap(task).value for dataset in data for machine in machines.values()]
         losses.append(float(np.mean(found)))
     slope = np.polyfit(np.log(budgets), np.log(losses), 1)[0]
@@ -303,7 +303,7 @@ def test_rules_on_all_transitions_and_functions_give_one_certificate() -> None:
     assert own.certificate.bound == given_.certificate.bound == asked.certificate.bound
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(task=tasks(), episodes=st.integers(1, 300), method=st.sampled_from(["euler", "uncertainty"]))
 def test_any_task_can_be_explored_and_its_own_machine_planned_for(task: Task, episodes: int, method: str) -> None:
     dataset = explore(task, episodes=episodes, policy_episodes=3, method=method, seed=episodes)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from machine_words import require_same_words
 from strategies import machines
 
@@ -162,12 +162,9 @@ def test_every_machine_survives_as_a_graph(machine: RewardMachine) -> None:
     require_same_words(machine, read_dot(write_dot(machine), "m.dot"))
 
 
-@given(machines())
+@given(machines(sure_rewards=(0.0, 0.25, 1.0)))
 def test_what_can_be_written_as_a_multiagent_file_is_read_back(machine: RewardMachine) -> None:
-    try:
-        text = write_multiagent(machine)
-    except ModelError:
-        assume(False)
+    text = write_multiagent(machine)
     require_same_words(machine, read_spec(text))
     json.loads(text)
 

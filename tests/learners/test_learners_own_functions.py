@@ -71,12 +71,10 @@ def test_a_changed_function_gives_another_run() -> None:
 @pytest.mark.parametrize(
     "formula",
     [
-        lambda m, d, p: m + d / p.visits,
-        lambda m, d, p: m + 2 * d,
-        lambda m, d, p: m - (-d),
-        lambda m, d, p: np.maximum(m, np.sqrt(d) / 2),
-        lambda m, d, p: 1 / (1 / (m + 1.0)) - 1,
+        lambda m, d, p: m - (-d / p.visits) + 2 * d,
+        lambda m, d, p: np.maximum(1 / (1 / (m + 1.0)) - 1, 2 * np.sqrt(d)),
     ],
+    ids=["sums", "inverses and roots"],
 )
 @pytest.mark.parametrize("name", ["warehouse-3", "random-4x2x1-0", "random-4x2x9-0"])
 def test_compiled_arithmetic_is_that_of_the_plain_recursion(formula: Any, name: str) -> None:

@@ -35,7 +35,7 @@ def tasks_with_policies(draw):
     return task, draw(kind(task))
 
 
-@settings(max_examples=200)
+@settings(max_examples=60)
 @given(strategies.tasks_of_any_width())
 def test_the_optimum_is_that_of_the_explicit_product(task):
     plan, expected = solve(task), oracles.solve(task)
@@ -43,7 +43,7 @@ def test_the_optimum_is_that_of_the_explicit_product(task):
     assert plan.value == pytest.approx(start_value(task, expected), abs=CLOSE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(strategies.tasks_of_any_width())
 def test_the_optimal_policy_is_worth_the_optimum(task):
     plan = solve(task)
@@ -53,7 +53,7 @@ def test_the_optimal_policy_is_worth_the_optimum(task):
     assert again.value == pytest.approx(plan.value, abs=CLOSE)
 
 
-@settings(max_examples=150)
+@settings(max_examples=50)
 @given(tasks_with_policies())
 def test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimum(drawn):
     task, policy = drawn
@@ -63,7 +63,7 @@ def test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimu
     assert np.all(evaluation.values <= solve(task).values + CLOSE)
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(tasks_with_policies())
 def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
     task, policy = drawn
@@ -77,7 +77,7 @@ def test_occupancy_is_that_of_the_product_and_accounts_for_the_value(drawn):
     assert evaluate(task, policy).value == pytest.approx(total, abs=CLOSE)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(drawn=tasks_with_policies(), threads=st.sampled_from([2, 3]))
 def test_several_threads_give_the_bits_of_one(drawn, threads):
     task, policy = drawn
@@ -90,7 +90,7 @@ def test_several_threads_give_the_bits_of_one(drawn, threads):
     np.testing.assert_array_equal(solve(task, threads=threads).policy, solve(task, threads=1).policy)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(task=strategies.tasks_of_any_width())
 def test_two_threads_find_the_optimum_of_the_explicit_product(task):
     plan, expected = solve(task, threads=2), oracles.solve(task)
@@ -104,7 +104,7 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(threads):
         solve(warehouse(3), threads=threads)
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(tasks_with_policies())
 def test_values_that_are_not_kept_change_nothing_else(drawn):
     task, policy = drawn
@@ -117,7 +117,7 @@ def test_values_that_are_not_kept_change_nothing_else(drawn):
     np.testing.assert_array_equal(dropped.values, kept.values[:1])
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(tasks_with_policies())
 def test_a_deterministic_policy_written_as_probabilities_is_the_same_policy(drawn):
     task, policy = drawn

@@ -20,7 +20,7 @@ from praemia.models.rewards import Reward
 COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "opsrl", "qr-max", "crm")
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(strategies.tasks_with_any_rewards())
 def test_exact_planning_takes_any_rewards(task: Task) -> None:
     expected = oracles.solve(task)
@@ -30,7 +30,7 @@ def test_exact_planning_takes_any_rewards(task: Task) -> None:
     assert evaluate(task, found.policy).value == pytest.approx(found.value, rel=1e-9, abs=1e-9)
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(strategies.tasks_with_any_rewards())
 def test_values_in_the_unit_range_are_those_of_the_user_mapped(task: Task) -> None:
     unit, scale = task.in_unit_range, task.machine.reward_range
