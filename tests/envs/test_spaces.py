@@ -403,5 +403,5 @@ def test_mountain_car_is_learned_in_cells() -> None:
         return {"left"} if z[0] < -0.75 else set()
 
     car = BlackBox(env, labels, left, 40, encode=envs.cells(env.observation_space, [8, 4]))
-    learned, random = (simulate(car, learners.make(name), 60, 1).returns for name in ("headroom", "random"))
+    learned, random = (simulate(car, learners.make(name), 100, 1).returns for name in ("headroom", "random"))
     assert learned[-20:].mean() > random.mean() + 0.3
