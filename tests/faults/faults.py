@@ -269,6 +269,20 @@ KERNELS = (
         HEADROOM,
     ),
     Fault(
+        "the spread takes the deviation of few visits as it is",
+        "kernels/bonus.py",
+        "np.sqrt(visits / (visits - 1.0)) * deviation",
+        "deviation",
+        f"{MATTERS_TO_HEADROOM}[practical-3]",
+    ),
+    Fault(
+        "the spread is that of the step itself, not of those after it",
+        "kernels/bonus.py",
+        "spread = sums[2 * LANES]",
+        "spread = max(LEAST_SPREAD, np.sum(sums[:LANES]) / np.sum(sums[LANES : 2 * LANES]))",
+        f"{MATTERS_TO_HEADROOM}[practical-3]",
+    ),
+    Fault(
         "the mean reward of a pair is that of the first machine state",
         "kernels/bonus.py",
         "np.int64(data.counts.labels[e]) * width + lane)",
