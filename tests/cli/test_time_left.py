@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia.cli import progress
-from praemia.cli.progress import CountProgress, TimeLeft
+from praemia.cli.progress import CountProgress, StillWorking, TimeLeft
 
 TICK = 0.1
 
@@ -79,3 +79,18 @@ def test_counted_work_has_a_line_from_the_second_call_to_the_last_but_one(
     for done in (1, 500, 2_000):
         report(done, 2_000, " (reach item)")
     assert capsys.readouterr().err == "500 of 2,000 draws (reach item)\n"
+
+
+def test_work_that_counts_nothing_tells_how_long_it_takes_once_it_has_begun(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [100.0]
+    monkeypatch.setattr("praemia.cli.progress.time.monotonic", lambda: now[0])
+    report = StillWorking("asking")
+    for clock in (110.0, 111.0, 112.5, 113.0, 118.0):
+        now[0] = clock
+        if clock == 110.0:
+            report.tick()  # not begun
+            report.start()
+        report.tick()
+    assert capsys.readouterr().err == "asking: 2 s\nasking: 8 s\n"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia.cli.common import complete_tasks, json_option, print_json, print_table
-from praemia.cli.progress import CountProgress
+from praemia.cli.compiling import ticking
+from praemia.cli.progress import CountProgress, StillWorking
 
 if TYPE_CHECKING:
     from praemia.inference import Edge
@@ -51,8 +52,15 @@ def infer_command(
     if truth is not None:
         known = load_machine(truth) if looks_like_file(truth) else resolve_task(truth).machine
     data = load_traces(traces)
-    progress = CountProgress("episodes")
-    found = infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=progress)
+    counted, asking = CountProgress("episodes"), StillWorking("asking what else the traces could mean")
+
+    def on_progress(done: int, total: int) -> None:
+        counted(done, total)
+        if done >= total:
+            asking.start()
+
+    with ticking(asking.tick):
+        found = infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=on_progress)
     if draw is not None:
         draw_inference(found, draw, known)
     if out is not None:

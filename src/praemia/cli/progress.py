@@ -177,6 +177,24 @@ class CountProgress:
             click.echo(", ".join(filter(None, parts)), err=True)
 
 
+class StillWorking:
+    """A line now and then, once started, for work that counts nothing: what is being done, and for how long."""
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._began, self._next_line = 0.0, float("inf")
+
+    def start(self) -> None:
+        self._began = time.monotonic()
+        self._next_line = self._began + QUIET_SECONDS
+
+    def tick(self) -> None:
+        now = time.monotonic()
+        if now >= self._next_line:
+            self._next_line = now + PLAIN_SECONDS
+            click.echo(f"{self._what}: {now - self._began:.0f} s", err=True)
+
+
 @contextmanager
 def job_progress() -> Iterator[PlainProgress]:
     """Yield the progress display that suits standard error: bars on a terminal, lines elsewhere."""
