@@ -10,7 +10,8 @@ A claim is a list of comparisons, and holds when each of them does. A comparison
   it. Only one side counts, so the interval is one-sided.
 
 An interval around the value lies within the margin when its half-width is below about 5 %: as many runs as that takes
-decide whether two learners are level. Fewer than 8 runs decide nothing.
+decide whether two learners are level. Fewer than 8 runs decide nothing, and neither do fewer than 8 tasks beyond one
+of each kind where the tasks are the sample (``praemia.statistics.league_claims``).
 
 If single intervals cover as stated, those of a claim hold together with probability 95 %, in all comparisons and at
 each of the numbers of runs 8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7
