@@ -77,7 +77,7 @@ def test_the_papers_settings_are_printed_apart(tmp_path: Path, capsys: pytest.Ca
     league = ["league", "--task", "drawn-chain-3", "--task", "riverswim-5", *names, "--out", str(tmp_path)]
     assert execute(league) == 0
     shown = capsys.readouterr().out
-    assert "The paper's settings, on which exploration coefficients were chosen:" in shown
+    assert "Tasks on which constants were chosen, the paper's settings among them:" in shown
     assert "yardsticks, who are told part of the truth" in shown
     assert execute([*league, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -78,12 +78,13 @@ def test_few_runs_decide_nothing() -> None:
 def test_many_tasks_of_each_kind_decide_the_first_place_with_few_runs() -> None:
     """The tasks are the sample then, not the runs."""
 
-    def first(tasks: int) -> Claim:
+    def first(tasks: int, runs: int = 4) -> Claim:
         names = [f"drawn-{kind}-{seed}" for kind in ("lake", "queue") for seed in range(tasks)]
-        regrets = {name: {"UCBVI-PRM": [10.0, 10.1], "headroom": [5.0, 5.1]} for name in names}
+        regrets = {name: {"UCBVI-PRM": [10.0] * runs, "headroom": [5.0] * runs} for name in names}
         return checked(study(regrets))["headroom-first"]
 
     assert first(5).held is True
+    assert first(5, runs=3).verdict == "not decided: too few runs (3; at least 8 are needed)"
     assert first(4).verdict == "not decided: 2 kinds of task (8 tasks) are too few, or do not agree"
 
 

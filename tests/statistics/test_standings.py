@@ -168,7 +168,7 @@ def test_the_papers_settings_are_told_apart() -> None:
     assert apart is not None
     assert apart.tasks == tuple(CLEAR_REGRETS)
     assert boards(study(CLEAR_REGRETS).settings)[1] is None
-    assert "on which exploration coefficients were chosen" in league_section(study(both))["apart"]["title"]
+    assert "on which constants were chosen" in league_section(study(both))["apart"]["title"]
 
 
 def test_yardsticks_have_no_rank_and_are_shown() -> None:

@@ -72,9 +72,9 @@ def league_command(
 ) -> int:
     """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
 
-    Most tasks are drawn by seeds that no constant was chosen on; the paper's settings are told apart. It takes up to 10
-    minutes on two cores. Left out unless named: random and optimal, which do not learn, and q-learning and crm, which
-    take most of the time.
+    Most tasks are drawn by seeds that no constant was chosen on; the paper's settings are reported separately. It takes
+    up to 10 minutes on two cores. Left out unless named: random and optimal, which do not learn, and q-learning and
+    crm, which take most of the time.
 
     \b
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
@@ -92,6 +92,8 @@ def league_command(
     store, failures = sweep([chosen], Where(out, jobs, engine, shard, policies))
     studies, damaged = gather(store, [chosen])
     board, apart = boards(studies[0].settings if studies else {})
+    if shard is None and not board.learners:
+        click.echo("nobody to rank: no learner has a run on every task, and yardsticks have no rank", err=True)
     if shard is not None or not board.learners:
         return report_failures(failures)
     table, claims = standings(board), check_league(studies[0])

@@ -52,7 +52,7 @@ def _who_wins_where(axes: Axes, board: Board, names: Sequence[str]) -> None:
     for (i, j), ratio in np.ndenumerate(ratios):
         wins = winners[j] == i
         colour = "white" if ratio > CUT**0.6 else INK
-        text = f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+        text = "< .01" if ratio < 0.005 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
         axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, weight="bold" if wins else "normal")
         if wins:
             axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.6))
@@ -83,7 +83,7 @@ def _ranks_over_time(axes: Axes, board: Board, names: Sequence[str]) -> None:
     for name, place in zip(look, spread, strict=True):
         axes.text(1.05 * last, place, name, fontsize=8, va="center", color=look[name].colour)
     unit = "episodes" if last > 1 else "share of a run's episodes"
-    tidy(axes, "mean rank as episodes go by", unit, "1 is best")
+    tidy(axes, "mean rank as episodes go by", unit, "rank, best at the top")
     axes.set_xscale("log")
     axes.set_ylim(len(names) + 0.3, 0.7)
     axes.margins(x=0)

@@ -65,10 +65,14 @@ def find_spread(zero: Any, data: PlanData, place: Place) -> None:
     """Compute the spread of a step from the steps after it; before the last step, from what is assumed at first."""
     spread = data.memory.spread
     if place.step == data.spec.caps.shape[0] - 2:
-        weight = FIRST_WEIGHT * np.sum(data.spec.caps)
+        weight = 0.0
+        for cap in data.spec.caps:
+            weight += FIRST_WEIGHT * cap
         spread[:] = 0.0
         spread[0], spread[LANES] = FIRST_SPREAD * weight, weight
-    differences, room = np.sum(spread[:LANES]), np.sum(spread[LANES : 2 * LANES])
+    differences, room = 0.0, 0.0
+    for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
+        differences, room = differences + spread[k], room + spread[LANES + k]
     spread[2 * LANES] = max(LEAST_SPREAD, differences / room) if room > 0.0 else LEAST_SPREAD
 
 

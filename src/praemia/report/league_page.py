@@ -15,7 +15,7 @@ from praemia.text_tables import number, table_text
 
 RANKED = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts")
 HEADER = (*RANKED, "settled", "after", "95% run", "worst run", "largest", "linear", "s")
-APART = "The paper's settings, on which exploration coefficients were chosen"
+APART = "Tasks on which constants were chosen, the paper's settings among them"
 
 
 def standing_cells(line: Standing) -> tuple[str, ...]:

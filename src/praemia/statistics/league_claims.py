@@ -19,6 +19,7 @@ from praemia.statistics.verdicts import MIN_RUNS, Claim, Line, Question, Scale, 
 BASELINES = (UCBVI_PRM.title, UCBVI.title, UCRL2_L.title, UCRL2_B.title)
 RARE = 0.01  # a share of runs
 TAIL = 2.0  # worst run ÷ mean
+FEW_RUNS = 4  # of each task, where the tasks are the sample
 
 
 def check_league(study: Study) -> list[Claim]:
@@ -54,7 +55,7 @@ def _settings(runs: Runs) -> list[Claim]:
 
 
 def _first(board: Board, study: str) -> Claim:
-    """Compare with every other learner, task by task; from 8 on, more runs do not make the tasks agree."""
+    """Compare with every other learner, task by task; more runs do not make the tasks agree."""
     others = [name for name in board.learners if name != HEADROOM]
     confidence, scale = together(Question.ABOVE, len(others)), Scale.ratio()
     sample, by_task = _sample_size(board)
@@ -91,11 +92,12 @@ def _first(board: Board, study: str) -> Claim:
 def _sample_size(board: Board) -> tuple[int, bool]:
     """Return how many draws an interval over tasks rests on, and whether these are tasks.
 
-    They are the tasks beyond one of each kind; where a kind has one task alone, they are the runs.
+    They are the tasks beyond one of each kind; where a kind has one task alone, or a task few runs, they are the runs.
     """
-    if all(len(rows) > 1 for rows in board.kinds.values()):
+    runs = min(board.series[task, HEADROOM].num_runs for task in board.tasks)
+    if runs >= FEW_RUNS and all(len(rows) > 1 for rows in board.kinds.values()):
         return len(board.tasks) - len(board.kinds), True
-    return min(board.series[task, HEADROOM].num_runs for task in board.tasks), False
+    return runs, False
 
 
 def _extent(board: Board) -> str:

@@ -125,7 +125,7 @@ class Standing:
     late : the median over tasks of 95 % run ÷ mean; tail : the same of worst ÷ mean, with its interval.
     worst : the largest worst ÷ mean, with its task.
     linear : how many runs are linear, by task, where any is; runs : how many there are in all.
-    seconds : the mean time of a run, NaN where not known.
+    seconds : the time of a run, the median over runs and then the mean over tasks; NaN where not known.
     """
 
     learner: str

@@ -79,9 +79,9 @@ class Series:
 
     @property
     def seconds(self) -> float:
-        """The mean time of a run, NaN where it is not known."""
+        """The median time of a run, NaN where it is not known: one run in a few had to compile first."""
         known = [run.seconds for run in self.runs if not np.isnan(run.seconds)]
-        return float(np.mean(known)) if known else float("nan")
+        return float(np.median(known)) if known else float("nan")
 
 
 @dataclass(frozen=True, eq=False)

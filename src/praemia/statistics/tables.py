@@ -39,7 +39,7 @@ class Summary:
     ----------
     regret : the mean over runs, with its interval; spread : the standard deviation over runs, NaN for one.
     late_slope : the mean regret per 1,000 episodes over the last tenth of the episodes.
-    worst : the regret of the worst run; plans, seconds : means over runs, seconds NaN where not known.
+    worst : the regret of the worst run; plans : the mean over runs; seconds : the median, NaN where not known.
     """
 
     setting: str
