@@ -17,6 +17,8 @@ from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
 from praemia.inference.memory import joint_machine, moves_of
 from praemia.models.labels import LabelRule, RuleLabelling
+from praemia.models.machine import MachineBuilder
+from praemia.models.mdp import LabeledMDP
 from praemia.models.task import Task
 
 
@@ -87,6 +89,18 @@ def test_random_tasks_end_within_one_percent_of_the_optimum() -> None:
 @pytest.mark.slow
 def test_twenty_random_tasks_end_within_one_percent_of_the_optimum() -> None:
     check_random_tasks(range(20), 2_000)
+
+
+def test_rewards_that_differ_by_the_noise_of_arithmetic_are_no_surprise() -> None:
+    """0.3 on one edge and 0.1 + 0.2 on another: the machine is found once, and played as if these were the same."""
+    probs = np.zeros((3, 2, 3))
+    probs[:, 0, 1] = probs[:, 1, 2] = 0.9
+    probs[:, :, 0] = 0.1
+    mdp = LabeledMDP.from_dense(probs, [LabelRule("x", target=1), LabelRule("y", target=2)], start=0)
+    builder = MachineBuilder("a", ("x", "y")).edge("a", "x", "b", reward=0.3).edge("b", "y", "a", reward=0.1 + 0.2)
+    run = play_hidden(Task(mdp, builder.build(), 6), 100, 0)
+    assert run.value == pytest.approx(6 * 0.9 * 0.3)
+    assert [held.machine.num_states for held in run.held] == [1, 2]
 
 
 def test_a_machine_that_can_pay_anything_is_inferred_again_as_data_grows() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.option(
     "--deterministic/--probabilistic",
     default=None,
-    help="The kind of machine; by default deterministic, if no two episodes contradict that.",
+    help="The kind of machine; by default deterministic, if no two episodes contradict that and it stays small.",
 )
 @click.option(
     "--failure-prob", default=0.01, show_default=True, help="ρ: the probability that a right merge is rejected, in all."

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     help="A learner, or file.py:Class; may be repeated.  [default: all that plan]",
 )
 @click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
-@click.option("--runs", type=click.IntRange(1), help="Runs of each; 4, or 32 with --full.")
+@click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, or 32 with --full.")
 @click.option(
     "--episodes",
     metavar="INTEGER",

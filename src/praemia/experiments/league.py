@@ -41,7 +41,7 @@ class Budget:
     episodes: int
 
 
-USUAL = (Budget((*UNTOUCHED, *SETTINGS_OF_THE_PAPER), 4, 3_000),)  # within 10 minutes on two cores
+USUAL = (Budget((*UNTOUCHED, *SETTINGS_OF_THE_PAPER), 2, 3_000),)  # within 10 minutes on two cores
 # A night. A plan for a large task takes up to seconds, so these have fewer and shorter runs.
 FULL = (Budget((*UNTOUCHED, *SETTINGS_OF_THE_PAPER), 32, 10_000), Budget(LARGE, 8, 1_000))
 

@@ -11,7 +11,7 @@ from praemia.envs.drawn_tasks import KINDS
 from praemia.envs.registry import FAMILIES
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 
-SEEDS = range(200, 212)
+SEEDS = range(300, 324)
 TUNING_SEEDS = range(1000, 2**63)  # drawn tasks of these seeds are for choosing constants
 LARGE_SEEDS = range(2)
 UNTOUCHED = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)

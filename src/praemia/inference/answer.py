@@ -40,7 +40,8 @@ class Inference:
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
     not_identifiable : what the traces cannot tell, with the states in question.
     close_calls : what they barely tell: a machine at most 20 times less likely has this edge lead elsewhere.
-    outside_class : why label and reward do not fix the next state in the true machine; None if nothing proves that.
+    outside_class : why the true machine may lie outside the class: one with fewer states and hidden moves explains the
+        traces as well; None if nothing says so.
     held_out : how well held-out episodes are predicted; None if there are too few.
 
     Examples
@@ -80,7 +81,7 @@ class Inference:
                 f"held out: {held.explained:.1%} of {held.episodes:,} episodes explained; "
                 f"{held.log_likelihood:.4f} nats per step (labels alone: {held.base_rate:.4f})"
             )
-        found += [f"not deterministic: {self.why_probabilistic}"] if self.why_probabilistic else []
+        found += [f"taken as probabilistic: {self.why_probabilistic}"] if self.why_probabilistic else []
         found += [f"outside the class: {self.outside_class}"] if self.outside_class else []
         found += [f"not identifiable: {text}" for text in self.not_identifiable]
         return found + [f"close call: {text}" for text in self.close_calls]

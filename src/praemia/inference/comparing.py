@@ -45,7 +45,7 @@ class Difference:
             reward, chance, (low, high) = self.chance
             return f"{where} pays {reward:g} with chance {chance:.4f}, outside {low:.4f} … {high:.4f}"
         pays, truly = (" or ".join(f"{value:g}" for value in sorted(each)) for each in (self.pays, self.truly_pays))
-        return f"{where} pays {truly}, not {pays}"
+        return f"{where} pays {pays}; the true machine pays {truly}"
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Comparison:
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """True states that several inferred states stand for: those could be one."""
+        """True states that several inferred states stand for; where nothing differs, these could be one."""
         all_partners = [name for partners in self.partners.values() for name in partners]
         return tuple(sorted({name for name in all_partners if all_partners.count(name) > 1}))
 
@@ -77,8 +77,9 @@ class Comparison:
         if self.is_right:
             return ["the same rewards on every label seen, and every chance within its interval"]
         found = [str(item) for item in self.differences]
-        shared = [f"{name} is several inferred states, which could be one" for name in self.shared]
-        return found + shared
+        if found:
+            return found
+        return [f"{name} is several inferred states, which could be one" for name in self.shared]
 
 
 def compare(
@@ -105,7 +106,7 @@ def compare_with_truth(inference: Inference, truth: RewardMachine) -> Comparison
     return compare(machine, truth, {edge.label for edge in inference.edges}, inference.edges)
 
 
-def is_right(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:
+def pays_as_the_truth(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:
     """Tell whether a machine pays what a task's own machine pays, wherever an episode can get."""
     mdp, intervals = task.mdp, _intervals(edges)
     ways: dict[int, set[tuple[int, int]]] = {}
@@ -142,7 +143,7 @@ def _step(
     after: list[tuple[str, str]] = []
     for reward in sorted(paid[0] & paid[1]):
         chance, interval = sum(true_moves[reward].values()), intervals.get((pair[0], label, reward), (0.0, 1.0))
-        if not interval[0] - LIKELY <= chance <= interval[1] + LIKELY:
+        if paid[0] == paid[1] and not interval[0] - LIKELY <= chance <= interval[1] + LIKELY:
             differences.append(Difference(*pair, label, *paid, (reward, chance, interval)))
         after += [(one, two) for one in moves[reward] for two in true_moves[reward]]
     return differences, list(dict.fromkeys(after))

@@ -24,7 +24,7 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.merging import add_up
-from praemia.inference.comparing import is_right
+from praemia.inference.comparing import pays_as_the_truth
 from praemia.inference.infer import infer_machine
 from praemia.inference.machine_from_counts import Edge
 from praemia.inference.memory import EventMemory, joint_machine, moves_of
@@ -130,7 +130,9 @@ class _Player:
     def _hold(self, machine: RewardMachine, edges: tuple[Edge, ...]) -> None:
         self.machine = machine.over(self.names)
         self.moves = moves_of(self.machine, self.labels)
-        self.held.append(Held(self.played, self.machine, is_right(self.task, self.machine, self.labels, edges)))
+        self.held.append(
+            Held(self.played, self.machine, pays_as_the_truth(self.task, self.machine, self.labels, edges))
+        )
 
     def _play(self, policy: NDArray[np.int64] | None, memory: Memory | None, most: int) -> None:
         count = min(most, self.num_episodes - self.played)

@@ -6,11 +6,13 @@ machine is a growing family of beliefs, which state merging turns into more and 
 number of traces is explained by enough of these, what is evidence is the number of states:
 
 - *needed*: every machine in the class needs at least N states (``praemia.inference.states_needed``, at the level ρ);
-- *enough*: a machine of n < N states with hidden moves is not rejected. It is fitted to one half of the episodes, by
-  expectation maximisation (Baum et al. 1970). The machine inferred, with its chances estimated on the other half, may
-  be at most 1/ρ times as likely on this half. A right machine fails that with probability at most ρ (Wasserman, Ramdas
-  and Balakrishnan 2020), if the fit is the best one.
+- *enough*: a machine of n < N states with hidden moves is not rejected, on the same episodes or, where there are too
+  many different ones, on beginnings that need N states too. It is fitted to one half of the episodes, by expectation
+  maximisation (Baum et al. 1970). The machine inferred, with its chances estimated on the other half, may be at most
+  1/ρ times as likely on this half. A right machine fails that with probability at most ρ (Wasserman, Ramdas and
+  Balakrishnan 2020), if the fit is the best one.
 
+This prefers the smaller machine and proves nothing: some machines of the class are explained by fewer hidden states.
 Steps of labels that never matter are left out.
 """
 
@@ -22,6 +24,7 @@ from itertools import combinations, islice
 import numpy as np
 
 from praemia.inference.merging import Core
+from praemia.inference.states_needed import states_needed
 from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
 from praemia.inference.walking import base_rates, walk
@@ -34,6 +37,7 @@ GOOD_ENOUGH = 1e-3  # nats that a step must gain to be followed by another
 OPEN = 0.3  # how much of each edge is left open at the start of a fit
 NEGLIGIBLE = 1e-3
 MAX_EVENTS, MAX_ROWS = 12, 800  # of an episode, and different episodes
+LEAST_EVENTS = 4  # shorter beginnings are explained by few states, whatever the machine
 
 
 def fewest_hidden(traces: Traces, core: Core, idle: Ints, needed: int, failure_prob: float) -> int | None:
@@ -48,7 +52,12 @@ def fewest_hidden(traces: Traces, core: Core, idle: Ints, needed: int, failure_p
     """
     if core.num_states < needed:
         return None
-    events, moves, rng = _shortened(traces.without(idle)), filled(core.delta), np.random.default_rng(0)
+    whole, moves, rng = traces.without(idle), filled(core.delta), np.random.default_rng(0)
+    events = _shortened(whole)
+    if events.symbols.shape[1] < whole.symbols.shape[1]:  # beginnings may need fewer states than whole episodes
+        if events.symbols.shape[1] < LEAST_EVENTS:
+            return None
+        needed = min(needed, states_needed(events, moves, failure_prob))
     fewest = None
     for num_states in range(min(needed - 1, MOST_STATES), 1, -1):
         if not _is_enough(events, moves, num_states, failure_prob, rng):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from praemia.exploration.estimate import INTO_THE_SINK
 from praemia.inference.playing import IMPOSSIBLE, Memory, Played
-from praemia.inference.traces import Floats, Ints
+from praemia.inference.traces import Floats, Ints, reward_key
 from praemia.models.labels import ENDED, Label
 from praemia.models.machine import RewardMachine
 from praemia.models.rewards import Reward
@@ -53,11 +53,12 @@ def moves_of(machine: RewardMachine, labels: Sequence[Label]) -> Memory:
         for q, state in enumerate(machine.states)
         for i, label in enumerate(labels)
     }
-    rewards = np.array(sorted({value for each in outs.values() for out in each for value in out.reward.values}))
+    rewards = np.array(sorted({reward_key(v) for each in outs.values() for out in each for v in out.reward.values}))
     moves = np.full((machine.num_states, len(labels), len(rewards) + 1), IMPOSSIBLE, dtype=np.int64)
     for (q, i), each in outs.items():
         for out in each:
-            moves[q, i, np.searchsorted(rewards, out.reward.values)] = machine.index[out.target]
+            paid = [reward_key(value) for value in out.reward.values]
+            moves[q, i, np.searchsorted(rewards, paid)] = machine.index[out.target]
     return Memory(moves, rewards)
 
 

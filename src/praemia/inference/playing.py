@@ -45,6 +45,7 @@ class Played:
 
 
 IMPOSSIBLE = -1
+NOISE = 1e-11  # the relative difference of rewards that count as one
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +70,14 @@ class Memory:
         return np.where(self.next == IMPOSSIBLE, stay, self.next)
 
     def columns(self, reward: Floats) -> Ints:
-        """Return the column of each of some rewards."""
-        place = np.searchsorted(self.rewards, reward)
-        known = np.append(self.rewards, np.nan)[place] == reward
-        return np.where(known, place, len(self.rewards))
+        """Return the column of each of some rewards; those that differ by the noise of arithmetic share one."""
+        if not len(self.rewards):
+            return np.zeros(np.shape(reward), dtype=np.int64)
+        above = np.minimum(np.searchsorted(self.rewards, reward), len(self.rewards) - 1)
+        below = np.maximum(above - 1, 0)
+        nearest = np.where(reward - self.rewards[below] < self.rewards[above] - reward, below, above)
+        known = np.isclose(self.rewards[nearest], reward, rtol=NOISE, atol=0.0)
+        return np.where(known, nearest, len(self.rewards))
 
     def step(self, state: Ints, label: Ints, reward: Floats) -> Ints:
         """Return where the memory moves."""

@@ -70,7 +70,7 @@ def load_traces(path: str | Path) -> Traces:
     path = Path(path)
     try:
         require_memory(2 * path.stat().st_size, f"reading {path}")
-        with open(path, encoding="utf-8") as file:
+        with open(path, encoding="utf-8-sig") as file:
             return _encode(_lines(file, path), f"{path}:", FileError)
     except UnicodeDecodeError:
         raise FileError(f"{path}: not a text file; expected one episode per line, such as [[[], 0.0]]") from None

@@ -19,7 +19,7 @@ from praemia.statistics.verdicts import MIN_RUNS, Claim, Line, Question, Scale, 
 BASELINES = (UCBVI_PRM.title, UCBVI.title, UCRL2_L.title, UCRL2_B.title)
 RARE = 0.01  # a share of runs
 TAIL = 2.0  # worst run ÷ mean
-FEW_RUNS = 4  # of each task, where the tasks are the sample
+FEW_RUNS = 2  # of each task, where the tasks are the sample
 
 
 def check_league(study: Study) -> list[Claim]:
