@@ -2,7 +2,7 @@
 
 No constant of any learner was chosen on an untouched task. Headroom's were chosen on tasks drawn by other seeds, from
 1000 on, in ``benchmarks/tune_headroom.py``; a test keeps the two apart. The seeds here were played once, with Headroom
-as it is now: four to sixteen others of each kind had been looked at before (docs/reference/learners.md).
+as it is now; others of each kind had been looked at before (docs/reference/learners.md).
 """
 
 from __future__ import annotations
