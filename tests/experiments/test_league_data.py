@@ -77,7 +77,7 @@ def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_report
 
 def test_something_can_be_earned_in_every_task() -> None:
     for name in UNTOUCHED:
-        assert solve(TaskText.builtin(name).make(), keep_values=False).value > 0.1, name
+        assert solve(TaskText.builtin(name).make(), keep_values=False).value > 0.05, name
 
 
 @pytest.mark.parametrize(
