@@ -119,7 +119,7 @@ def test_on_a_terminal_it_is_a_row_that_comes_and_goes() -> None:
 def test_a_single_run_moves(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
-    arguments = ["run", "warehouse-5", "--runs", "1", "--episodes", "1500000"]
+    arguments = ["run", "warehouse-5", "--runs", "1", "--episodes", "4000000"]
     assert execute(arguments) == 0
     lines = capsys.readouterr().err.splitlines()
     shares = [int(line.split(", ")[1].split("%")[0]) for line in lines if line.startswith("0/1 runs, ")]
