@@ -75,6 +75,22 @@ def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_report
     assert len(set(parts.values())) == len(parts)
 
 
+@pytest.mark.parametrize(
+    ("task", "untouched"),
+    [
+        ("drawn-lake-300", True),
+        ("drawn-lake-1000", False),
+        ("drawn-lake-large-1000", False),
+        ("random-20x4x5-2", False),
+        ("office-mail", False),
+        ("random-4x2x2-9", True),
+        ("drawn-by-hand", True),  # the name of a task of one's own
+    ],
+)
+def test_tasks_that_constants_were_chosen_on_are_not_untouched(task: str, untouched: bool) -> None:
+    assert is_untouched(task) is untouched
+
+
 def test_something_can_be_earned_in_every_task() -> None:
     for name in UNTOUCHED:
         assert solve(TaskText.builtin(name).make(), keep_values=False).value > 0.05, name

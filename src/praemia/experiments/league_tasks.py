@@ -38,4 +38,5 @@ def is_untouched(task: str) -> bool:
     """Tell whether no constant was chosen by looking at a task, as far as this package knows."""
     if task in (*SETTINGS_OF_THE_PAPER, *TUNED_ON) or task.startswith(TUNED_FAMILY):
         return False
-    return not (task.startswith(f"{DRAWN}-") and int(task.rpartition("-")[2]) in TUNING_SEEDS)
+    seed = task.rpartition("-")[2] if task.startswith(f"{DRAWN}-") else ""
+    return not (seed.isdecimal() and int(seed) in TUNING_SEEDS)

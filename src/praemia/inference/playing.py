@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.inference.traces import Floats, Ints
+from praemia.inference.traces import Floats, Ints, reward_key
 from praemia.models.machine_table import running_sums
 from praemia.models.task import Task
 
@@ -45,7 +45,6 @@ class Played:
 
 
 IMPOSSIBLE = -1
-NOISE = 1e-11  # the relative difference of rewards that count as one
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,13 +70,12 @@ class Memory:
 
     def columns(self, reward: Floats) -> Ints:
         """Return the column of each of some rewards; those that differ by the noise of arithmetic share one."""
-        if not len(self.rewards):
-            return np.zeros(np.shape(reward), dtype=np.int64)
-        above = np.minimum(np.searchsorted(self.rewards, reward), len(self.rewards) - 1)
-        below = np.maximum(above - 1, 0)
-        nearest = np.where(reward - self.rewards[below] < self.rewards[above] - reward, below, above)
-        known = np.isclose(self.rewards[nearest], reward, rtol=NOISE, atol=0.0)
-        return np.where(known, nearest, len(self.rewards))
+        values, which = np.unique(reward, return_inverse=True)
+        keys = np.array([reward_key(value) for value in values])
+        place = np.searchsorted(self.rewards, keys)
+        known = np.append(self.rewards, np.nan)[place] == keys
+        columns: Ints = np.where(known, place, len(self.rewards))[which].reshape(np.shape(reward))
+        return columns
 
     def step(self, state: Ints, label: Ints, reward: Floats) -> Ints:
         """Return where the memory moves."""
