@@ -15,7 +15,7 @@ from txt_machines import SAMPLES
 from praemia.errors import ParameterError, PraemiaError
 from praemia.files import load_machine
 from praemia.files.formats import read_machine_text
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 TEXTS = {"txt": SAMPLES["rewards by label"], "dot": STOCHASTIC, "hoa": EDGES}
 PIECES = ["", "0", "-1", "1e400", "->", *"()[]{}'\"!&|\n#@é:,t"]

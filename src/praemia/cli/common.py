@@ -61,7 +61,7 @@ def runs_option(default: int) -> Callable[[Function], Function]:
 
 def read_episodes(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
     """Parse a number of episodes, written as 10000, 10_000 or 1e4; None if the option is left out."""
-    from praemia.models.memory import MAX_EPISODES
+    from praemia.limits import MAX_EPISODES
 
     if text is None:
         return None

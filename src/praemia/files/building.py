@@ -23,13 +23,13 @@ from praemia.files.schema import (
     RulePart,
 )
 from praemia.files.source import DataPath, Source
-from praemia.models.guards import parse_guard
-from praemia.models.labels import AFTER_THE_END, LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import ROW_TOLERANCE, LabeledMDP
-from praemia.models.memory import require_memory
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.limits import require_memory
+from praemia.machines.guards import parse_guard
+from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 
 BYTES_PER_ROW = 16
 SHOWN_ROWS = 3

@@ -29,8 +29,8 @@ from praemia.files.schema import (
 )
 from praemia.files.source import Source, parse_source, read_text
 from praemia.files.validation import validated
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.task import Task
 
 MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS
 

@@ -13,11 +13,11 @@ from itertools import chain, combinations, product
 from typing import Any, TypeAlias
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
-from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
-from praemia.models.labels import Label
-from praemia.models.machine import RewardMachine, format_label
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.guards import Constant, Else, Guard, Junction, Negation, Proposition
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine, format_label
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 
 SHOWN = 20
 

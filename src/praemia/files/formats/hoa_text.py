@@ -14,8 +14,8 @@ from typing import Any
 
 from praemia.errors import FileError
 from praemia.files.formats.common import at_line, exactly, parsed
-from praemia.formulas.syntax import unquoted
-from praemia.models.guards import MAX_DEPTH, Constant, Guard, Proposition, nesting
+from praemia.machines.guards import MAX_DEPTH, Constant, Guard, Proposition, nesting
+from praemia.machines.syntax import unquoted
 
 MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state
 

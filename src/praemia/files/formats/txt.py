@@ -27,10 +27,10 @@ from typing import Any
 
 from praemia.errors import FileError, ModelError, did_you_mean
 from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_target, terms, write_number
-from praemia.models.guards import Constant, Else, Guard, Proposition, overlap
-from praemia.models.machine import RewardMachine
-from praemia.models.rewards import Reward
-from praemia.models.rules import NOTHING, Outcome, Rule
+from praemia.machines.guards import Constant, Else, Guard, Proposition, overlap
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import NOTHING, Outcome, Rule
 
 DIGITS = 1000  # enough for the exact sum of any two numbers
 OPERATORS = frozenset("&|!()'\"#\\")
