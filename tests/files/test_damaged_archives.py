@@ -91,6 +91,12 @@ def test_what_was_not_touched_is_read(kind: str, whole: dict[str, bytes], folder
 
 
 @BOTH
+def test_the_time_of_day_does_not_show_in_the_bytes(kind: str, whole: dict[str, bytes]) -> None:
+    with zipfile.ZipFile(io.BytesIO(whole[kind])) as archive:
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+
+
+@BOTH
 @settings(max_examples=60)
 @given(share=st.floats(0.0, 1.0, exclude_max=True))
 def test_a_file_cut_short_is_refused(kind: str, whole: dict[str, bytes], folder: Path, share: float) -> None:

@@ -61,7 +61,7 @@ def test_a_file_that_would_need_pickle_is_refused_and_nothing_in_it_runs() -> No
 
     buffer = io.BytesIO()
     np.savez(buffer, header=np.array([Trap()], dtype=object), allow_pickle=True)
-    with pytest.raises(FileError, match="damaged, or not the record"):
+    with pytest.raises(FileError, match="damaged, or not a run"):
         Run.from_bytes(buffer.getvalue(), "trap.npz")
 
 
@@ -92,9 +92,9 @@ def packed(header: dict[str, object]) -> bytes:
     [
         # What version 0.2.0 wrote.
         ({"format": 1, "job": {}, "versions": {}, "optimal_value": 1.0}, r"format 1; .* read it with praemia 0\.2"),
-        ({"kind": run.KIND, "format": 9}, "format 9; .* reads format 2"),
+        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 2"),
         ({"kind": "praemia dataset", "format": 2}, "a praemia dataset; expected a praemia run"),
-        ({"kind": run.KIND, "format": 2, "task": "x"}, "damaged, or not the record"),
+        ({"kind": run.FILE.name, "format": 2, "task": "x"}, "damaged, or not a run"),
     ],
 )
 def test_another_kind_or_format_is_named(header: dict[str, object], expected: str) -> None:

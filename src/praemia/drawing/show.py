@@ -20,7 +20,7 @@ from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.files.writing import dump_task
-from praemia.planning.policy import KIND, Policy, PolicyLike
+from praemia.planning.policy import FILE, Policy, PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
 
@@ -110,7 +110,7 @@ def named_policy(name: str) -> Any:
     data = read_bytes(Path(name))
     with damage_named(name, "a policy or a run"):
         kind = PackedArrays(data, name).header().get("kind")
-    return Policy.load(name) if kind == KIND else Run.from_bytes(data, name)
+    return Policy.load(name) if kind == FILE.name else Run.from_bytes(data, name)
 
 
 def _panels(view: PolicyView) -> Iterator[str]:

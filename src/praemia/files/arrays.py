@@ -1,7 +1,8 @@
-"""Arrays with a JSON header in one file: a zip of plain arrays that nothing executes and nothing trusts.
+"""Arrays with a JSON header in one .npz file, read without pickle; anybody may have made the file.
 
-What is wrong with a file is said in this package's words: ``DamageError`` holds one clause, ``damage_named`` makes a
-message of it that names the file. Sizes are checked before anything of that size is read.
+An ``ArchiveKind`` says what a kind of file has in it. What is wrong with a file is said in this package's words:
+``DamageError`` holds one clause, ``damage_named`` makes a message of it that names the file. Sizes are checked before
+anything of that size is read.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.lib import format as npy
@@ -23,9 +25,18 @@ from praemia.errors import FileError, PraemiaError, SizeError
 from praemia.limits import require_memory
 
 HEADER = "header"
-_EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of day must not change the bytes
-_KINDS = {"b": "true or false", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
+Types: TypeAlias = tuple[type, ...]
+
+_DTYPE_KINDS = {"b": "true or false", "i": "whole numbers", "u": "whole numbers", "f": "numbers"}
 _READERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+
+
+class ArrayType(NamedTuple):
+    """What an array of a file may be: NumPy's kinds of types, and numbers of dimensions."""
+
+    dtype_kinds: str
+    dimensions: tuple[int, ...] = (1,)
+    is_optional: bool = False
 
 
 class DamageError(PraemiaError):
@@ -48,19 +59,15 @@ def damage_named(where: str, what: str) -> Iterator[None]:
 def pack_arrays(
     header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], plain: Callable[[object], object] | None = None
 ) -> bytes:
-    """Write a header and arrays as the bytes of an .npz file; equal ones give equal bytes, unlike NumPy's writer.
+    """Write a header and arrays as the bytes of an .npz file; equal ones give equal bytes, whatever the time.
 
     ``plain`` makes data of what JSON does not know.
     """
     text = json.dumps(header, sort_keys=True, default=plain).encode()
+    # The order in memory would show in the bytes.
+    ordered = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in {HEADER: np.frombuffer(text, dtype=np.uint8), **arrays}.items():
-            entry = io.BytesIO()
-            npy.write_array(entry, array, allow_pickle=False)
-            info = zipfile.ZipInfo(f"{name}.npy", _EPOCH)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, entry.getvalue())
+    np.savez_compressed(buffer, **{HEADER: np.frombuffer(text, dtype=np.uint8), **ordered})  # type: ignore[arg-type]
     return buffer.getvalue()
 
 
@@ -84,52 +91,49 @@ class PackedArrays:
 
     def header(self) -> dict[str, Any]:
         """Return the header."""
-        text = self.array(HEADER, "u", (1,)).tobytes()
+        text = self.array(HEADER, ArrayType("u")).tobytes()
         try:
-            found = json.loads(text)
+            header = json.loads(text)
         except Exception:
             raise DamageError("its header is not JSON") from None
-        if not isinstance(found, dict):
+        if not isinstance(header, dict):
             raise DamageError("its header is not an object of JSON")
-        return found
+        return header
 
-    def require_names(self, required: set[str], optional: set[str]) -> None:
-        """Refuse a file that lacks an array or has one too many."""
-        found = self._entries.keys() - {HEADER}
-        if required - found:
-            raise DamageError(f"it has no array {min(required - found)!r}")
-        if found - required - optional:
-            raise DamageError(f"it has an array {min(found - required - optional)!r}, which does not belong there")
+    def arrays(self, types: Mapping[str, ArrayType]) -> dict[str, NDArray[Any]]:
+        """Return all arrays; one that is missing, or does not belong there, is an error."""
+        extra = self._entries.keys() - types.keys() - {HEADER}
+        if extra:
+            raise DamageError(f"it has an array {min(extra)!r}, which does not belong there")
+        present = {name: kind for name, kind in types.items() if name in self._entries or not kind.is_optional}
+        return {name: self.array(name, kind) for name, kind in present.items()}
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._entries
-
-    def array(self, name: str, kinds: str, dimensions: tuple[int, ...]) -> NDArray[Any]:
-        """Return an array whose type is of one of NumPy's ``kinds``, with one of the numbers of dimensions."""
-        if name not in self:
+    def array(self, name: str, kind: ArrayType) -> NDArray[Any]:
+        """Return one array."""
+        if name not in self._entries:
             raise DamageError(f"it has no array {name!r}")
         try:
-            return self._read(self._entries[name], kinds, dimensions)
+            return self._read(self._entries[name], kind)
         except DamageError as error:
             raise DamageError(f"its array {name!r} {error}") from None
         except Exception:
             raise DamageError(f"its array {name!r} cannot be read") from None
 
-    def _read(self, entry: zipfile.ZipInfo, kinds: str, dimensions: tuple[int, ...]) -> NDArray[Any]:
+    def _read(self, entry: zipfile.ZipInfo, kind: ArrayType) -> NDArray[Any]:
         data = self._archive.read(entry)
         begin = 10 + int.from_bytes(data[8:10], "little") if data[6] == 1 else 12 + int.from_bytes(data[8:12], "little")
         shape, is_fortran, dtype = _array_header(data[:begin])
         if dtype.hasobject:
             raise DamageError("holds Python objects, which are never read")
-        if dtype.kind not in kinds:
-            raise DamageError(f"is of type {dtype}; expected {_KINDS[kinds[0]]}")
-        if len(shape) not in dimensions or min(shape) < 0:
-            raise DamageError(f"has the shape {shape}; expected {' or '.join(map(str, dimensions))} dimensions")
-        claimed, there = math.prod(shape) * dtype.itemsize, len(data) - begin
-        if claimed != there:
-            raise DamageError(f"claims {claimed:,} bytes; there are {there:,}")
-        found = np.frombuffer(data, dtype, offset=begin).reshape(shape, order="F" if is_fortran else "C")
-        return found.astype(dtype.newbyteorder("="))
+        if dtype.kind not in kind.dtype_kinds:
+            raise DamageError(f"is of type {dtype}; expected {_DTYPE_KINDS[kind.dtype_kinds[0]]}")
+        if len(shape) not in kind.dimensions or min(shape) < 0:
+            raise DamageError(f"has the shape {shape}; expected {' or '.join(map(str, kind.dimensions))} dimensions")
+        num_claimed, num_bytes = math.prod(shape) * dtype.itemsize, len(data) - begin
+        if num_claimed != num_bytes:
+            raise DamageError(f"claims {num_claimed:,} bytes; there are {num_bytes:,}")
+        array = np.frombuffer(data, dtype, offset=begin).reshape(shape, order="F" if is_fortran else "C")
+        return array.astype(dtype.newbyteorder("="))
 
 
 @lru_cache(maxsize=4096)  # thousands of runs have the same few
@@ -140,32 +144,65 @@ def _array_header(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     return shape, is_fortran, dtype
 
 
-def require_fields(header: Mapping[str, Any], types: Mapping[str, tuple[type, ...]]) -> None:
-    """Refuse a header that lacks a field, has one too many, or one of another type."""
-    for name in types.keys() - header.keys():
-        raise DamageError(f"its header has no {name!r}")
-    for name, value in header.items():
-        if name not in types:
-            raise DamageError(f"its header has a field {name!r}, which does not belong there")
-        if not isinstance(value, types[name]) or (isinstance(value, bool) and bool not in types[name]):
-            raise DamageError(f"its header has {name} = {str(value)[:50]!r}")
+@dataclass(frozen=True)
+class ArchiveKind:
+    """A kind of file: its name in the header, what it is in messages, the format that is written, and what it holds.
+
+    ``fields`` are those of the header, with their types as JSON gives them.
+    """
+
+    name: str
+    what: str
+    format: int
+    fields: Mapping[str, Types]
+    arrays: Mapping[str, ArrayType]
+
+    def pack(self, values: Mapping[str, Any], plain: Callable[[object], object] | None = None) -> bytes:
+        """Write fields and arrays as the bytes of a file; an array that is None is left out."""
+        header = {"kind": self.name, "format": self.format, **{name: values[name] for name in self.fields}}
+        arrays = {name: values[name] for name in self.arrays if values[name] is not None}
+        return pack_arrays(header, arrays, plain)
+
+    @contextmanager
+    def unpack(self, data: bytes, where: str) -> Iterator[dict[str, Any]]:
+        """Yield fields and arrays by name; what is wrong with them, here or within, is a FileError that names the file.
+
+        An optional array that is missing is None.
+        """
+        with damage_named(where, self.what):
+            packed = PackedArrays(data, where)
+            header = packed.header()
+            self._require_kind(header, where)
+            self._require_fields(header)
+            yield dict.fromkeys(self.arrays) | header | packed.arrays(self.arrays)
+
+    def _require_kind(self, header: dict[str, Any], where: str) -> None:
+        """Refuse another kind of file or another format, and take both out of the header."""
+        name, number = header.pop("kind", self.name), header.pop("format", None)
+        if name != self.name:
+            raise FileError(f"{where}: a {name}; expected a {self.name}")
+        if number != self.format:
+            raise FileError(f"{where}: {other_format(self.what, number, self.format)}")
+
+    def _require_fields(self, header: Mapping[str, Any]) -> None:
+        """Refuse a header that lacks a field, has one too many, or one of another type."""
+        missing, extra = self.fields.keys() - header.keys(), header.keys() - self.fields.keys()
+        if missing:
+            raise DamageError(f"its header has no {min(missing)!r}")
+        if extra:
+            raise DamageError(f"its header has a field {min(extra)!r}, which does not belong there")
+        for name, value in header.items():
+            types = self.fields[name]
+            if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+                raise DamageError(f"its header has {name} = {str(value)[:50]!r}")
 
 
-def require_kind(header: dict[str, Any], where: str, kind: str, number: int, what: str) -> None:
-    """Refuse another kind of file or another format, and take both out of the header."""
-    found_kind, found = header.pop("kind", kind), header.pop("format", None)
-    if found_kind != kind:
-        raise FileError(f"{where}: a {found_kind}; expected a {kind}")
-    if found != number:
-        raise FileError(f"{where}: {other_format(what, found, number)}")
-
-
-def other_format(what: str, found: object, expected: int) -> str:
+def other_format(what: str, number: object, expected: int) -> str:
     """Say that something was written by another version, and what to do."""
-    if found == 1:
+    if number == 1:
         remedy = "read it with praemia 0.2, or make it again"
-    elif isinstance(found, int) and found < expected:
+    elif isinstance(number, int) and number < expected:
         remedy = "a development version between 0.2 and 0.3 wrote it; make it again"
     else:
         remedy = "read it with the version that wrote it, which is newer"
-    return f"{what} of format {found}; this version of praemia reads format {expected}: {remedy}"
+    return f"{what} of format {number}; this version of praemia reads format {expected}: {remedy}"

@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError, ParameterError, require_whole
-from praemia.files.arrays import PackedArrays, damage_named, pack_arrays, require_fields, require_kind
+from praemia.files.arrays import ArchiveKind, ArrayType
 from praemia.files.atomic_io import read_bytes, write_whole
 
-KIND = "praemia policy"
-FORMAT = 1
+FILE = ArchiveKind("praemia policy", "a policy", 1, {"task": (str,)}, {"table": ArrayType("iuf", (3, 4))})
 
 
 class HasPolicy(Protocol):
@@ -115,16 +114,10 @@ class Policy:
 
     def save(self, path: str | Path) -> None:
         """Write the policy to a file (.npz), whole or not at all."""
-        header = {"kind": KIND, "format": FORMAT, "task": self.task}
-        write_whole(Path(path), pack_arrays(header, {"table": np.ascontiguousarray(self.table)}))
+        write_whole(Path(path), FILE.pack(vars(self)))
 
     @classmethod
     def load(cls, path: str | Path) -> Policy:
         """Read a policy from a file; anything else is a FileError."""
-        with damage_named(str(path), "a policy"):
-            packed = PackedArrays(read_bytes(Path(path)), str(path))
-            header = packed.header()
-            require_kind(header, str(path), KIND, FORMAT, "a policy")
-            require_fields(header, {"task": (str,)})
-            packed.require_names({"table"}, set())
-            return cls(packed.array("table", "iuf", (3, 4)), header["task"])
+        with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
+            return cls(**values)

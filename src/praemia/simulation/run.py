@@ -20,26 +20,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, PraemiaError
-from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
+from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 
 Seed: TypeAlias = int | Sequence[int]
 
 STREAMS = 2  # increased when seeds give other random numbers than before: such runs are never mixed
 
-KIND = "praemia run"
 FORMAT = 2
-# Kinds of NumPy's types and numbers of dimensions.
-COLUMNS = {"plan_episodes": "i", "plan_values": "f", "optimistic_values": "f", "returns": "f"}
-POLICY = ("final_policy", "iuf", (3, 4))
-GAPS = ("mapped_gaps", "f", (1,))
-HEADER: dict[str, tuple[type, ...]] = {
-    **dict.fromkeys(("task", "learner", "title", "task_text", "origin"), (str,)),
-    **dict.fromkeys(("num_episodes", "streams"), (int,)),
-    **dict.fromkeys(("parameters", "versions"), (dict,)),
-    "seed": (list,),
-    "optimal_value": (float, type(None)),
-}
+FILE = ArchiveKind(
+    "praemia run",
+    "a run",
+    FORMAT,
+    fields={
+        **dict.fromkeys(("task", "learner", "title", "task_text", "origin"), (str,)),
+        **dict.fromkeys(("num_episodes", "streams"), (int,)),
+        **dict.fromkeys(("parameters", "versions"), (dict,)),
+        "seed": (list,),
+        "optimal_value": (float, type(None)),
+    },
+    arrays={
+        "plan_episodes": ArrayType("i"),
+        **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
+        "final_policy": ArrayType("iuf", (3, 4), is_optional=True),
+        "mapped_gaps": ArrayType("f", is_optional=True),
+    },
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,25 +135,13 @@ class Run:
 
     def to_bytes(self) -> bytes:
         """Return the run as the bytes of its file."""
-        header = {"kind": KIND, "format": FORMAT, **{name: getattr(self, name) for name in HEADER}}
-        kept = ((name, getattr(self, name)) for name in (*COLUMNS, POLICY[0], GAPS[0]))
-        # The order in memory would show in the bytes.
-        arrays = {name: np.ascontiguousarray(array) for name, array in kept if array is not None}
-        return pack_arrays(header, arrays, _plain)
+        return FILE.pack(vars(self), _plain)
 
     @classmethod
     def from_bytes(cls, data: bytes, where: str) -> Run:
         """Read a run from the bytes of its file; ``where`` names the place in messages."""
-        with damage_named(where, "the record of a run"):
-            packed = PackedArrays(data, where)
-            header = packed.header()
-            require_kind(header, where, KIND, FORMAT, "a run")
-            require_fields(header, HEADER)
-            packed.require_names(set(COLUMNS), {POLICY[0], GAPS[0]})
-            arrays: dict[str, Any] = {name: packed.array(name, kinds, (1,)) for name, kinds in COLUMNS.items()}
-            policy, gaps = (packed.array(*one) if one[0] in packed else None for one in (POLICY, GAPS))
-            arrays |= {"final_policy": policy, "mapped_gaps": gaps}
-            run = cls(**{**header, "seed": seed_key(header["seed"])}, **arrays)
+        with FILE.unpack(data, where) as values:
+            run = cls(**{**values, "seed": seed_key(values["seed"])})
             _check_lengths(run)
             return run
 
