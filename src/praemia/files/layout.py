@@ -1,88 +1,90 @@
-"""Lay records out as YAML or JSON text: a line for each key, each item of a list, each row of a map."""
+"""Write records as YAML or JSON text: a line for each key of a block and each row of a list, the rest in one line."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping
 from typing import Any
 
+import yaml
+
+from praemia.errors import FileError
 from praemia.files.source import parse_scalar
 
-LISTS = frozenset({"transitions", "labels"})  # whose items get a line each
-PARTS = frozenset({"mdp", "grid", "machine"})  # whose keys get a line each
-MAP = "map"
 
-_BASIC = re.compile(r"[^\x20-\x7e\U00010000-\U0010ffff]")
-_BARE = re.compile(r"[^\W\d][\w-]*", re.ASCII)
+class Block(dict[str, Any]):
+    """A mapping whose keys get a line each."""
+
+
+class Rows(list[Any]):
+    """A list whose items get a line each."""
+
+
+class Lines(str):
+    """Text of several lines, which YAML can show as they are."""
+
+
+_TAGS = {type(value): f"tag:yaml.org,2002:{type(value).__name__}" for value in (True, 1, 1.0, "")}
+
+
+class _Dumper(yaml.SafeDumper):
+    """PyYAML's writer, with the scalars that ``source`` reads: those of YAML 1.2."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, indentless=False)  # rows stand below their key, not beside it
+
+    def resolve(self, kind: type[yaml.Node], value: Any, implicit: Any) -> Any:
+        """Return the tag of what a scalar is read as if it is written without quotes."""
+        if kind is not yaml.ScalarNode or not implicit[0]:
+            return super().resolve(kind, value, implicit)  # type: ignore[no-untyped-call]
+        try:
+            return _TAGS.get(type(parse_scalar(value)))
+        except FileError:  # a number of too many digits
+            return None
+
+    def represent_text(self, text: str) -> yaml.Node:
+        style = "|" if isinstance(text, Lines) else None if text.isprintable() else '"'
+        return self.represent_scalar(_TAGS[str], text, style)
+
+    def represent_block(self, block: Block) -> yaml.Node:
+        return self.represent_mapping(self.DEFAULT_MAPPING_TAG, block, flow_style=False)
+
+    def represent_rows(self, rows: Rows) -> yaml.Node:
+        return self.represent_sequence(self.DEFAULT_SEQUENCE_TAG, rows, flow_style=False)
+
+
+_Dumper.add_representer(str, _Dumper.represent_text)
+_Dumper.add_representer(Lines, _Dumper.represent_text)
+_Dumper.add_representer(Block, _Dumper.represent_block)
+_Dumper.add_representer(Rows, _Dumper.represent_rows)
 
 
 def yaml_text(record: Mapping[str, Any]) -> str:
     """Write a record as YAML."""
-    return "\n".join(_yaml_lines(record, "")) + "\n"
-
-
-def _yaml_lines(record: Mapping[str, Any], indent: str) -> Iterator[str]:
-    for key, value in record.items():
-        if key in LISTS and value:
-            yield f"{indent}{key}:"
-            yield from (f"{indent}  - {_flow(item)}" for item in value)
-        elif key == MAP:
-            yield f"{indent}{key}: |"
-            yield from (f"{indent}  {row}" for row in value.splitlines())
-        elif key in PARTS:
-            yield f"{indent}{key}:"
-            yield from _yaml_lines(value, indent + "  ")
-        else:
-            yield f"{indent}{key}: {_flow(value)}"
-
-
-def _flow(value: Any) -> str:
-    """Write a value on one line, as YAML's flow style does."""
-    match value:
-        case str():
-            return _quoted(value)
-        case bool():
-            return str(value).lower()
-        case Mapping():
-            return "{" + ", ".join(f"{_quoted(key)}: {_flow(item)}" for key, item in value.items()) + "}"
-        case Sequence():
-            return "[" + ", ".join(map(_flow, value)) + "]"
-        case _:
-            return repr(value)
-
-
-def _quoted(text: str) -> str:
-    """Write text bare where it stays text, else in quotes."""
-    if _BARE.fullmatch(text) and isinstance(parse_scalar(text), str):
-        return text
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
+    text: str = yaml.dump(
+        record, Dumper=_Dumper, default_flow_style=True, width=math.inf, sort_keys=False, allow_unicode=True
+    )
+    return text
 
 
 def json_text(record: Mapping[str, Any]) -> str:
     """Write a record as JSON."""
-    return _json_lines(record, "") + "\n"
+    return _json(record, "") + "\n"
 
 
-def _json_lines(record: Mapping[str, Any], indent: str) -> str:
+def _json(value: Any, indent: str) -> str:
     inner = indent + "  "
-    parts = [f"{inner}{json.dumps(key)}: {_json_value(key, value, inner)}" for key, value in record.items()]
-    return "{\n" + ",\n".join(parts) + f"\n{indent}}}"
-
-
-def _json_value(key: str, value: Any, indent: str) -> str:
-    if key in LISTS and value:
-        items = ",\n".join(f"{indent}  {_json_flow(item)}" for item in value)
-        return f"[\n{items}\n{indent}]"
-    return _json_lines(value, indent) if key in PARTS else _json_flow(value)
-
-
-def _json_flow(value: Any) -> str:
-    """Write a value on one line; what is not printable in YAML, as which JSON is read, is escaped."""
-    text = json.dumps(value, ensure_ascii=False)
-    return text if text.isprintable() else _BASIC.sub(_escaped, text)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return match.group() if match.group().isprintable() else f"\\u{ord(match.group()):04x}"
+    match value:
+        case Block():
+            items = [f"{json.dumps(key)}: {_json(item, inner)}" for key, item in value.items()]
+            return "{" + ",".join(f"\n{inner}{item}" for item in items) + f"\n{indent}}}"
+        case Rows() if value:
+            return "[" + ",".join(f"\n{inner}{_json(item, inner)}" for item in value) + f"\n{indent}]"
+        case _:
+            text = json.dumps(value, ensure_ascii=False)
+            # It is read as YAML, in which some characters have to be escaped.
+            return text if text.isprintable() else json.dumps(value)

@@ -18,7 +18,7 @@ from praemia.envs.grid import GridMDP
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.files.atomic_io import write_whole
 from praemia.files.formats import STORM, format_of, is_text_format, require_known_ending, write_machine_text
-from praemia.files.layout import json_text, yaml_text
+from praemia.files.layout import Block, Lines, Rows, json_text, yaml_text
 from praemia.machines.guards import reads_back
 from praemia.machines.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
@@ -100,24 +100,31 @@ def dump_machine(machine: RewardMachine) -> str:
     return yaml_text(machine_record(machine))
 
 
-def _task_record(task: Task) -> dict[str, Any]:
+def _task_record(task: Task) -> Block:
     mdp = task.mdp
-    world = {"grid": mdp.map.record()} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
-    return {**world, "machine": machine_record(task.machine), "horizon": task.horizon}
+    world = {"grid": _grid_record(mdp)} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
+    return Block({**world, "machine": machine_record(task.machine), "horizon": task.horizon})
 
 
-def _mdp_record(mdp: LabeledMDP) -> dict[str, Any]:
+def _grid_record(mdp: GridMDP) -> Block:
+    record = mdp.map.record()
+    return Block({**record, "map": Lines(record["map"])})
+
+
+def _mdp_record(mdp: LabeledMDP) -> Block:
     starts = {mdp.observation_name(o): float(mdp.start_probs[o]) for o in np.flatnonzero(mdp.start_probs).tolist()}
     rules = list(_label_rules(mdp))
     ended = [mdp.observation_name(rule.source) for rule in rules if _is_ending(rule) and rule.source is not None]
-    return {
-        "observations": mdp.observation_names or mdp.num_observations,
-        "actions": mdp.action_names or mdp.num_actions,
-        "start": next(iter(starts)) if list(starts.values()) == [1.0] else starts,
-        "transitions": list(_rows(mdp)),
-        "labels": [_label_part(mdp, rule) for rule in rules if not _is_ending(rule)],
-        **({"ended": ended} if ended else {}),
-    }
+    return Block(
+        {
+            "observations": mdp.observation_names or mdp.num_observations,
+            "actions": mdp.action_names or mdp.num_actions,
+            "start": next(iter(starts)) if list(starts.values()) == [1.0] else starts,
+            "transitions": Rows(_rows(mdp)),
+            "labels": Rows(_label_part(mdp, rule) for rule in rules if not _is_ending(rule)),
+            **({"ended": ended} if ended else {}),
+        }
+    )
 
 
 def _is_ending(rule: LabelRule) -> bool:
@@ -164,16 +171,18 @@ def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None} | {"label": sorted(rule.propositions)}
 
 
-def machine_record(machine: RewardMachine) -> dict[str, Any]:
+def machine_record(machine: RewardMachine) -> Block:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
     if machine.source is not None:
-        return {**machine.source, "propositions": machine.propositions}
-    return {
-        "states": machine.states,
-        "initial": machine.initial,
-        "propositions": machine.propositions,
-        "transitions": [_rule_part(rule) for rule in machine.rules],
-    }
+        return Block({**machine.source, "propositions": machine.propositions})
+    return Block(
+        {
+            "states": machine.states,
+            "initial": machine.initial,
+            "propositions": machine.propositions,
+            "transitions": Rows(_rule_part(rule) for rule in machine.rules),
+        }
+    )
 
 
 def _rule_part(rule: Rule) -> dict[str, Any]:
