@@ -52,7 +52,7 @@ SPOILED = {
         '{? "' + "1" * 5_000 + '" : 0.75, 0: 0.25}',
         ":7: observation 0, action go: unknown observation",
     ),
-    "row is missing": ("    - [1, go, {0: 1}]\n", "", ":6: no row for observation 1, action go; every pair"),
+    "row is missing": ("    - [1, go, {0: 1}]\n", "", ":6: observation 1, action go has no successors; every pair"),
     "row is doubled": ("[1, go,", "[0, go,", ":9: observation 0, action go: this pair already has a row"),
     "row is short": (
         "[1, go, {0: 1}]",
@@ -98,7 +98,7 @@ SPOILED = {
     "huge": (
         "observations: 2",
         "observations: 1000000000000",
-        ":2: an MDP of 1,000,000,000,000 × 2 rows needs",
+        ":2: a kernel of 1,000,000,000,000 × 2 rows needs",
     ),
     "beyond all": (
         "observations: 2",

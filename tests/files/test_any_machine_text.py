@@ -15,7 +15,7 @@ from txt_machines import SAMPLES
 
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files import load_machine
-from praemia.files.formats import read_machine_text, write_machine_text
+from praemia.files.registry import find_reader, find_writer
 from praemia.machines.machine import MachineBuilder, RewardMachine
 
 TEXTS = {"txt": SAMPLES["rewards by label"], "dot": STOCHASTIC, "hoa": EDGES}
@@ -30,14 +30,14 @@ def test_a_text_with_any_part_replaced_is_a_machine_or_a_clear_error(
     text = TEXTS[format]
     changed = text[: place % len(text)] + piece + text[place % len(text) + length :]
     with suppress(PraemiaError):
-        assert isinstance(read_machine_text(changed, "m", format, None), RewardMachine)
+        assert isinstance(find_reader("m", format)(changed, "m"), RewardMachine)
 
 
 @pytest.mark.parametrize("format", TEXTS)
 @given(text=st.text() | st.text("0123(){}[]'\"!&|@,:- \n"))
 def test_any_text_is_a_machine_or_a_clear_error(format: str, text: str) -> None:
     with suppress(PraemiaError):
-        assert isinstance(read_machine_text(text, "m", format, None), RewardMachine)
+        assert isinstance(find_reader("m", format)(text, "m"), RewardMachine)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_any_text_is_a_machine_or_a_clear_error(format: str, text: str) -> None:
 )
 def test_deep_nesting_exhausts_nothing(format: str, text: str) -> None:
     with suppress(PraemiaError):
-        assert isinstance(read_machine_text(text, "m", format, None), RewardMachine)
+        assert isinstance(find_reader("m", format)(text, "m"), RewardMachine)
 
 
 @pytest.mark.parametrize("format", TEXTS)
@@ -61,7 +61,7 @@ def test_no_number_is_too_long_to_be_a_clear_error(format: str, number: str) -> 
     for place in re.finditer("[0-9]+", text):
         changed = text[: place.start()] + number + text[place.end() :]
         with suppress(PraemiaError):
-            assert isinstance(read_machine_text(changed, "m", format, None), RewardMachine)
+            assert isinstance(find_reader("m", format)(changed, "m"), RewardMachine)
 
 
 @pytest.mark.parametrize(
@@ -78,13 +78,13 @@ def test_a_number_of_thousands_of_digits_is_refused_with_its_line(
     format: str, before: str, after: str, line: int
 ) -> None:
     with pytest.raises(FileError, match=f"^m:{line}: a number of 5,000 digits; at most 300 are read$"):
-        read_machine_text(before + "1" * 5_000 + after, "m", format, None)
+        find_reader("m", format)(before + "1" * 5_000 + after, "m")
 
 
 def test_states_named_by_very_long_numbers_are_numbered_anew() -> None:
     names = "0", "1" * 5_000
     machine = MachineBuilder(names[0], ("a",)).edge(names[0], "a", names[1], reward=1).build()
-    again = read_machine_text(write_machine_text(machine, "txt"), "m", "txt", None)
+    again = find_reader("m.txt")(find_writer("m.txt", "machine")(machine), "m.txt")
     assert again.states == ("0", "1")
 
 

@@ -15,7 +15,6 @@ from praemia.files import load_machine, load_task, save_machine
 from praemia.files.formats.common import event_of, label_of
 from praemia.files.formats.dot import read_dot, write_dot
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
-from praemia.files.source import parse_source
 from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome
@@ -62,7 +61,7 @@ __start0 -> s0
 
 
 def read_spec(text: str) -> RewardMachine:
-    return read_multiagent(parse_source(text, "m.json"))
+    return read_multiagent(text, "m.json")
 
 
 def pays(machine: RewardMachine, *word: str) -> list[float]:

@@ -118,7 +118,7 @@ def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["machine.ymal", "machine", "machine.svg"])
 def test_an_ending_that_says_no_format_is_refused_with_those_that_do(tmp_path: Path, name: str) -> None:
     for save, what in ((save_machine, MachineBuilder("s").build()), (save_task, envs.make("warehouse-3"))):
-        with pytest.raises(ParameterError, match=r"known: \.yaml \.yml \.json \.txt \.dot \.gv \.hoa"):
+        with pytest.raises(ParameterError, match=r"expected one of \.yaml \.yml \.json \."):
             save(what, tmp_path / name)  # type: ignore[operator]
     assert not list(tmp_path.iterdir())
     save_machine(MachineBuilder("s").build(), tmp_path / name, format="yaml")
@@ -126,7 +126,7 @@ def test_an_ending_that_says_no_format_is_refused_with_those_that_do(tmp_path: P
 
 
 def test_drn_is_for_tasks_and_is_written_only(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match="holds a task"):
+    with pytest.raises(ParameterError, match=r"no format of a machine ends like this; expected one of \.yaml"):
         save_machine(MachineBuilder("s").build(), tmp_path / "m.drn")
     save_task(envs.make("warehouse-3"), tmp_path / "t.drn")
     with pytest.raises(FileError, match="written only"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia.cli.common import complete_tasks, json_option, plural, print_json, print_table
-from praemia.files.formats import FORMATS
+from praemia.files.registry import MACHINE_FORMATS
 
 if TYPE_CHECKING:
     from praemia.machines.machine import RewardMachine
@@ -80,10 +80,16 @@ def _machine_size(machine: RewardMachine) -> str:
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
 @click.option(
-    "--from", "source_format", type=click.Choice(FORMATS), help="The format of IN, if its extension does not tell."
+    "--from",
+    "source_format",
+    type=click.Choice(MACHINE_FORMATS),
+    help="The format of IN, if its extension does not tell.",
 )
 @click.option(
-    "--to", "target_format", type=click.Choice(FORMATS), help="The format of OUT, if its extension does not tell."
+    "--to",
+    "target_format",
+    type=click.Choice(MACHINE_FORMATS),
+    help="The format of OUT, if its extension does not tell.",
 )
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
 def convert_command(
@@ -96,19 +102,18 @@ def convert_command(
     cannot express is an error, and nothing is written.
     """
     from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
-    from praemia.files.formats import STORM, format_of, is_text_format
+    from praemia.files.registry import format_of
     from praemia.tasks.task import Task
 
     loaded = load(source, source_format, pay=pay) if looks_like_file(source) else resolve_task(source)
-    wants_machine = target_format == "multiagent" or is_text_format(format_of(target, target_format))
-    if isinstance(loaded, Task) and not wants_machine:
-        if target_format not in (None, format_of(target, None)):
+    form = format_of(target, target_format)
+    is_for_tasks = form is None or form.write_task is not None
+    if isinstance(loaded, Task) and is_for_tasks:
+        if target_format is not None and form is not format_of(target):
             raise click.UsageError(f"--to {target_format} is for machines; a task is written as {target.name} ends")
         save_task(loaded, target)
         click.echo(f"wrote the task to {target}", err=True)
         return
-    if target.suffix.lower() == STORM and target_format is None:
-        raise click.UsageError(f"{source} holds just a machine; {STORM} is for tasks")
     save_machine(loaded.machine if isinstance(loaded, Task) else loaded, target, target_format)
     click.echo(f"wrote the machine to {target}", err=True)
 

@@ -49,11 +49,11 @@ def machine_command(
 
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
-    from praemia.files.formats import require_known_ending
+    from praemia.files.registry import find_writer
     from praemia.machines.from_formulas import accept, growth_limits, paying_machine, with_source
 
     if out is not None:
-        require_known_ending(out)
+        find_writer(out, "machine")  # an ending that says no format is refused before the work begins
     kind = "regex" if regex else "formula"
     growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
     automaton = accept(kind, text, growth)

@@ -22,7 +22,7 @@ from praemia.errors import FileError
 from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Setting, TaskText
 from praemia.files import dump_task, load_task, looks_like_file
 from praemia.files.source import Source, read_source
-from praemia.files.validation import validated
+from praemia.files.validation import validate
 from praemia.learners.external import names_a_file
 from praemia.limits import MAX_EPISODES
 
@@ -54,7 +54,7 @@ def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment
     With ``allow_code``, the Python files that it takes learners from are executed.
     """
     source, folder = read_source(path), Path(path).parent
-    part = validated(source, ExperimentPart)
+    part = validate(source, ExperimentPart)
     choices = tuple(_choice(source, i, item, folder if allow_code else None) for i, item in enumerate(part.learners))
     tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks)]
     with source.at("learners"):

@@ -1,7 +1,16 @@
 """Task files: reading them with every mistake in its place, writing them, and looking for what seems odd."""
 
-from praemia.files.loading import load, load_machine, load_task, looks_like_file, parse_task, resolve_task
-from praemia.files.writing import dump_machine, dump_task, save_machine, save_task
+from praemia.files.load_save import (
+    load,
+    load_machine,
+    load_task,
+    looks_like_file,
+    resolve_task,
+    save_machine,
+    save_task,
+)
+from praemia.files.reading import parse_task
+from praemia.files.writing import dump_machine, dump_task
 
 __all__ = [
     "dump_machine",

@@ -1,40 +1,34 @@
-"""Build machines and labelled MDPs from their parts of a file, so that each mistake is shown with its line."""
+"""Build machines and tasks from the parts of a file, so that each mistake is shown with its line."""
 
 from __future__ import annotations
 
-import math
-import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice, product
+from collections.abc import Callable, Sequence
+from itertools import islice
+from pathlib import Path
 
-from praemia.envs.grid import GridMDP
+from praemia import envs
+from praemia.envs.grid import GridMDP, require_known
 from praemia.envs.grid_map import GridMap, read_rows, read_slip
-from praemia.errors import ModelError, PraemiaError, did_you_mean
+from praemia.errors import FileError, ModelError, PraemiaError, did_you_mean
+from praemia.files.mdp_building import build_gymnasium, build_mdp
 from praemia.files.schema import (
+    EnvironmentPart,
     FormulaPart,
     GridPart,
-    GymnasiumPart,
-    LabelPart,
     MachinePart,
     MdpPart,
     OutcomePart,
     RewardLaw,
     RulePart,
+    TaskPart,
 )
 from praemia.files.source import DataPath, Source
-from praemia.limits import require_memory
 from praemia.machines.guards import parse_guard
-from praemia.machines.labels import AFTER_THE_END, LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
-
-BYTES_PER_ROW = 16
-SHOWN_ROWS = 3
-_NUMBER = re.compile("[0-9]{1,18}")
+from praemia.tasks.task import Task
 
 
 def build_machine(source: Source, part: MachinePart | FormulaPart, path: DataPath = ()) -> RewardMachine:
@@ -57,25 +51,30 @@ def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMach
         with source.at(*path, "transitions", number):
             rules.append(_rule(rule))
 
-    def first_rules(count: int) -> RewardMachine:
+    def build(count: int) -> RewardMachine:
         names = tuple(part.states), part.initial, tuple(part.propositions)
         return RewardMachine(*names, tuple(rules[:count]), first_match=part.first_match)
 
-    def fails(count: int) -> bool:
+    try:
+        return build(len(rules))
+    except PraemiaError:
+        with source.at(*path, *_culprit(part, build)):
+            raise
+
+
+def _culprit(part: MachinePart, build: Callable[[int], RewardMachine]) -> DataPath:
+    """Return the part because of which a machine is refused: the last of the fewest rules with which it is."""
+
+    def is_refused(count: int) -> bool:
         try:
-            first_rules(count)
+            build(count)
         except PraemiaError:
             return True
         return False
 
-    with source.at(*path, "initial" if part.initial not in part.states else "states"):
-        first_rules(0)
-    if not fails(len(rules)):
-        return first_rules(len(rules))
-    # The shortest list of rules that is refused ends with the culprit.
-    count = bisect_left(range(len(rules)), True, key=fails)
-    with source.at(*path, "transitions", count - 1):
-        return first_rules(count)
+    if is_refused(0):
+        return ("initial",) if part.initial not in part.states else ("states",)
+    return "transitions", bisect_left(range(len(part.transitions)), True, key=is_refused) - 1
 
 
 def _rule(part: RulePart) -> Rule:
@@ -102,143 +101,59 @@ def _reward(part: float | RewardLaw | None) -> Reward:
     return Reward(tuple(part.values or ()), tuple(part.probabilities or ()))
 
 
-class Numbering:
-    """The observations or the actions of a file, by name; where there is a mere count, by number."""
-
-    def __init__(self, kind: str, names: int | Sequence[str]) -> None:
-        self.kind = kind
-        self.names = None if isinstance(names, int) else tuple(names)
-        self.size = names if isinstance(names, int) else len(names)
-        self._numbers: dict[str, int] = {}
-        for number, name in enumerate(self.names or ()):
-            if self._numbers.setdefault(name, number) != number:
-                raise ModelError(f"{kind} {name!r} is listed twice")
-
-    def number(self, name: str) -> int:
-        """Return the number of a name, or raise a ModelError."""
-        if self.names is not None:
-            if name not in self._numbers:
-                raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
-            return self._numbers[name]
-        if not (_NUMBER.fullmatch(name) and int(name) < self.size):
-            raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
-        return int(name)
-
-    def optional(self, name: str | None) -> int | None:
-        return None if name is None else self.number(name)
-
-    def name(self, number: int) -> str:
-        return str(number) if self.names is None else self.names[number]
-
-    def distribution(self, probs: Mapping[str, float]) -> dict[int, float]:
-        """Number the names of a distribution and check that it is one."""
-        numbered = {self.number(name): probability for name, probability in probs.items()}
-        if len(numbered) < len(probs):
-            raise ModelError(f"one {self.kind} is given twice")
-        total = math.fsum(numbered.values())
-        if not abs(total - 1.0) <= ROW_TOLERANCE:
-            raise ModelError(f"probabilities sum to {total:.12g}; they must sum to 1")
-        return numbered
+def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = None) -> Task:
+    """Build a task, which is named after the file; ``machine`` is the one of another file that the part names."""
+    name, world = Path(source.name).stem, part.world
+    if machine is None and part.machine is not None and not isinstance(part.machine, str):
+        machine = build_machine(source, part.machine, ("machine",))
+    if isinstance(world, EnvironmentPart):
+        return _build_in_environment(source, part, world, machine, name)
+    if machine is None or part.horizon is None:
+        key = "machine" if machine is None else "horizon"
+        raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
+    if isinstance(world, GridPart):
+        grid = _build_grid(source, world)
+        machine = _over_labels(source, part, machine, world.propositions)
+        with source.at("grid"):
+            require_known(grid.map, machine)
+            return Task(grid, machine, part.horizon, name)
+    key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
+    mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
+    machine = _over_labels(source, part, machine, [prop for rule in world.labels for prop in rule.label])
+    unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
+    with source.at(key, "labels", *islice(unreadable, 1)):
+        return Task(mdp, machine, part.horizon, name)
 
 
-@dataclass(frozen=True)
-class _Space:
-    """Where an MDP stands in a file, and how its observations and actions are numbered."""
-
-    source: Source
-    path: DataPath
-    observations: Numbering
-    actions: Numbering
-
-    def label_rules(self, parts: Sequence[LabelPart]) -> list[LabelRule]:
-        rules = []
-        for i, part in enumerate(parts):
-            with self.source.at(*self.path, "labels", i):
-                source, target = self.observations.optional(part.source), self.observations.optional(part.to)
-                action = self.actions.optional(part.action)
-                rules.append(LabelRule(frozenset(part.label), source, action, target))
-        return rules
-
-
-def build_mdp(source: Source, part: MdpPart, path: DataPath = ("mdp",)) -> LabeledMDP:
-    """Build the MDP that is written out at a path of a source."""
-    with source.at(*path, "actions"):
-        actions = Numbering("action", part.actions)
-    with source.at(*path, "observations"):
-        observations = Numbering("observation", part.observations)
-        num_rows = observations.size * actions.size
-        require_memory(BYTES_PER_ROW * num_rows, f"an MDP of {observations.size:,} × {actions.size:,} rows")
-    space = _Space(source, path, observations, actions)
-    rows = _rows(space, part)
-    with source.at(*path, "transitions"):
-        _require_all_rows(space, rows)
-    with source.at(*path, "start"):
-        first = observations.name(0) if part.start is None else part.start
-        start = observations.distribution(first if isinstance(first, dict) else {first: 1.0})
-    labels = [*space.label_rules(part.labels), *_endings(space, part)]
-    with source.at(*path):
-        return LabeledMDP.from_rows(
-            observations.size,
-            actions.size,
-            rows,
-            labels,
-            start,
-            observations=observations.names,
-            actions=actions.names,
-        )
-
-
-def _endings(space: _Space, part: MdpPart) -> Iterator[LabelRule]:
-    """Yield the rules by which machines halt in the observations where an episode has ended."""
-    for i, name in enumerate(part.ended):
-        with space.source.at(*space.path, "ended", i):
-            yield LabelRule(AFTER_THE_END, source=space.observations.number(name))
-
-
-def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float]]:
-    rows: dict[tuple[int, int], dict[int, float]] = {}
-    for i, (observation, action, successors) in enumerate(part.transitions):
-        with space.source.at(*space.path, "transitions", i):
-            pair = space.observations.number(observation), space.actions.number(action)
-            where = f"observation {observation}, action {action}"
-            if pair in rows:
-                raise ModelError(f"{where}: this pair already has a row; give it one")
-            try:
-                rows[pair] = space.observations.distribution(successors)
-            except PraemiaError as error:
-                raise ModelError(f"{where}: {error}") from None
-    return rows
-
-
-def _require_all_rows(space: _Space, rows: Mapping[tuple[int, int], object]) -> None:
-    num_missing = space.observations.size * space.actions.size - len(rows)
-    if num_missing == 0:
-        return
-    pairs = product(range(space.observations.size), range(space.actions.size))
-    missing = islice((pair for pair in pairs if pair not in rows), SHOWN_ROWS)
-    named = "; ".join(f"observation {space.observations.name(o)}, action {space.actions.name(a)}" for o, a in missing)
-    more = f"; and {num_missing - SHOWN_ROWS:,} more" if num_missing > SHOWN_ROWS else ""
-    raise ModelError(f"no row for {named}{more}; every pair of an observation and an action needs one")
-
-
-def build_grid(source: Source, part: GridPart, path: DataPath = ("grid",)) -> GridMDP:
-    """Build the MDP of a map."""
-    with source.at(*path, "map"):
+def _build_grid(source: Source, part: GridPart) -> GridMDP:
+    with source.at("grid", "map"):
         read_rows(part.map)
-    with source.at(*path, "slip"):
+    with source.at("grid", "slip"):
         slip = read_slip(part.slip)
-    with source.at(*path):
+    with source.at("grid"):
         return GridMDP.of(GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay))
 
 
-def build_gymnasium(source: Source, part: GymnasiumPart, path: DataPath = ("gymnasium",)) -> LabeledMDP:
-    """Build the MDP of a Gymnasium environment that has a table of its transitions."""
-    from praemia.envs.gymnasium_table import from_gymnasium
+def _build_in_environment(
+    source: Source, part: TaskPart, world: EnvironmentPart, machine: RewardMachine | None, name: str
+) -> Task:
+    with source.at("environment"):
+        task = envs.make(world.name, **(world.model_extra or {}))
+    if machine is not None:
+        machine = _over_labels(source, part, machine, task.machine.propositions)
+        with source.at("machine"):
+            task = task.with_machine(machine)
+    return Task(task.mdp, task.machine, part.horizon or task.horizon, name)
 
-    with source.at(*path):
-        bare = from_gymnasium(part.id, labels=[], **part.options)
-    observations = Numbering("observation", bare.observation_names or bare.num_observations)
-    actions = Numbering("action", bare.action_names or bare.num_actions)
-    labels = _Space(source, path, observations, actions).label_rules(part.labels)
-    with source.at(*path):
-        return from_gymnasium(part.id, labels=labels, **part.options)
+
+def _over_labels(source: Source, part: TaskPart, machine: RewardMachine, names: Sequence[str]) -> RewardMachine:
+    """Let a formula that lists no propositions read those of the labels, and no others."""
+    if not isinstance(part.machine, FormulaPart) or part.machine.propositions is not None:
+        return machine
+    unknown = sorted(machine.reads.difference(names))
+    if unknown:
+        with source.at("machine", part.machine.key):
+            raise ModelError(
+                f"the proposition {unknown[0]!r} is in no label{did_you_mean(unknown[0], sorted(set(names)))}"
+            )
+    return machine.over(names)

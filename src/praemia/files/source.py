@@ -71,6 +71,10 @@ class Source:
             data = data[part]
         return True
 
+    def has_any(self, keys: Iterable[str]) -> bool:
+        """Tell whether the file has one of some keys."""
+        return any(self.has((key,)) for key in keys)
+
     def line(self, path: DataPath) -> str:
         """Return ``file:line`` of a part, or of the nearest part around it that exists."""
         while not self.has(path):

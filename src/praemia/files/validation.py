@@ -43,7 +43,7 @@ _WORDS = {
 }
 
 
-def validated(source: Source, model: type[Model], parts: Parts | None = None) -> Model:
+def validate(source: Source, model: type[Model], parts: Parts | None = None) -> Model:
     """Return a source's data as a model, or raise one FileError with a line for each mistake.
 
     ``parts`` are the models of a file that is no task file, by the keys that lead to them.

@@ -1,23 +1,19 @@
-"""Write tasks and machines to files that load back to the same machine and the same arrays.
+"""Write tasks and machines as the text of task files, which load as the same machine and the same arrays.
 
 Numbers are written with all their digits. A task that was drawn as a map is written as its map. A labelling by rules is
-written as its rules; one by a function is written as a rule for each transition that can happen and has a label. Other
-tools' formats are in ``formats``.
+written as its rules; one by a function is written as a rule for each transition that can happen and has a label.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from praemia.envs.grid import GridMDP
-from praemia.errors import ModelError, ParameterError, PraemiaError
-from praemia.files.atomic_io import write_whole
-from praemia.files.formats import STORM, format_of, is_text_format, require_known_ending, write_machine_text
+from praemia.errors import ModelError
 from praemia.files.layout import Block, Lines, Rows, json_text, yaml_text
 from praemia.machines.guards import reads_back
 from praemia.machines.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
@@ -26,68 +22,6 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
-
-
-def save_task(task: Task, path: str | Path) -> None:
-    """Write a task to a file, whole or not at all: YAML, JSON (.json) or Storm's explicit format (.drn).
-
-    Examples
-    --------
-    >>> import praemia
-    >>> praemia.save_task(praemia.envs.warehouse(size=3), "small.yaml")
-    >>> praemia.load_task("small.yaml")
-    Task('small': 9 observations, 5 actions, 3 machine states, horizon 9)
-    """
-    suffix = Path(path).suffix.lower()
-    require_known_ending(path, (STORM,))
-    if suffix == STORM:
-        from praemia.files.formats.drn import write_drn
-
-        text = write_drn(task)
-    elif is_text_format(format_of(path, None)):
-        raise ModelError(f"{path}: a file {suffix} holds a machine; a task is written as .yaml, .json or {STORM}")
-    else:
-        text = json_text(_task_record(task)) if suffix == ".json" else dump_task(task)
-    write_whole(Path(path), text.encode())
-
-
-def save_machine(machine: RewardMachine, path: str | Path, format: str | None = None) -> None:
-    """Write a machine to a file, whole or not at all, in the format that is named or that of the file's ending.
-
-    In a task file's format (.yaml, .json) a machine that was made from a formula is written as its formula.
-
-    Raises
-    ------
-    PraemiaError
-        If the format cannot say all that the machine does; nothing is written then.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1).build()
-    >>> praemia.save_machine(machine, "machine.yaml")
-    >>> praemia.load_machine("machine.yaml") == machine
-    True
-    """
-    if format is None:
-        if Path(path).suffix.lower() == STORM:
-            raise ParameterError(f"{path}: {STORM} holds a task, and this is just a machine; use save_task")
-        require_known_ending(path)
-    try:
-        text = _machine_text(machine, format_of(path, format))
-    except PraemiaError as error:
-        raise type(error)(f"{path}: {error}") from None
-    write_whole(Path(path), text.encode())
-
-
-def _machine_text(machine: RewardMachine, format: str) -> str:
-    if is_text_format(format):
-        return write_machine_text(machine, format)
-    if format == "multiagent":
-        from praemia.files.formats.multiagent import write_multiagent
-
-        return write_multiagent(machine)
-    return json_text(machine_record(machine)) if format == "json" else dump_machine(machine)
 
 
 def dump_task(task: Task) -> str:
@@ -100,15 +34,24 @@ def dump_machine(machine: RewardMachine) -> str:
     return yaml_text(machine_record(machine))
 
 
+def dump_task_as_json(task: Task) -> str:
+    """Return a task as the text of a task file in JSON."""
+    return json_text(_task_record(task))
+
+
+def dump_machine_as_json(machine: RewardMachine) -> str:
+    """Return a machine as the text of a file in JSON with just a machine."""
+    return json_text(machine_record(machine))
+
+
 def _task_record(task: Task) -> Block:
     mdp = task.mdp
-    world = {"grid": _grid_record(mdp)} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
-    return Block({**world, "machine": machine_record(task.machine), "horizon": task.horizon})
-
-
-def _grid_record(mdp: GridMDP) -> Block:
-    record = mdp.map.record()
-    return Block({**record, "map": Lines(record["map"])})
+    if isinstance(mdp, GridMDP):
+        record = mdp.map.record()
+        world = {"grid": Block(record, map=Lines(record["map"]))}
+    else:
+        world = {"mdp": _mdp_record(mdp)}
+    return Block(world, machine=machine_record(task.machine), horizon=task.horizon)
 
 
 def _mdp_record(mdp: LabeledMDP) -> Block:
@@ -116,14 +59,12 @@ def _mdp_record(mdp: LabeledMDP) -> Block:
     rules = list(_label_rules(mdp))
     ended = [mdp.observation_name(rule.source) for rule in rules if _is_ending(rule) and rule.source is not None]
     return Block(
-        {
-            "observations": mdp.observation_names or mdp.num_observations,
-            "actions": mdp.action_names or mdp.num_actions,
-            "start": next(iter(starts)) if list(starts.values()) == [1.0] else starts,
-            "transitions": Rows(_rows(mdp)),
-            "labels": Rows(_label_part(mdp, rule) for rule in rules if not _is_ending(rule)),
-            **({"ended": ended} if ended else {}),
-        }
+        observations=mdp.observation_names or mdp.num_observations,
+        actions=mdp.action_names or mdp.num_actions,
+        start=next(iter(starts)) if list(starts.values()) == [1.0] else starts,
+        transitions=Rows(_rows(mdp)),
+        labels=Rows(_label_part(mdp, rule) for rule in rules if not _is_ending(rule)),
+        **({"ended": ended} if ended else {}),
     )
 
 
@@ -174,14 +115,12 @@ def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
 def machine_record(machine: RewardMachine) -> Block:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
     if machine.source is not None:
-        return Block({**machine.source, "propositions": machine.propositions})
+        return Block(machine.source, propositions=machine.propositions)
     return Block(
-        {
-            "states": machine.states,
-            "initial": machine.initial,
-            "propositions": machine.propositions,
-            "transitions": Rows(_rule_part(rule) for rule in machine.rules),
-        }
+        states=machine.states,
+        initial=machine.initial,
+        propositions=machine.propositions,
+        transitions=Rows(_rule_part(rule) for rule in machine.rules),
     )
 
 

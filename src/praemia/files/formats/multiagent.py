@@ -16,8 +16,8 @@ from pydantic import BaseModel, ConfigDict
 
 from praemia.errors import ModelError, unknown_name
 from praemia.files.formats.common import all_labels, event_of, exactly, is_over, label_of, sure_outcome, without_stays
-from praemia.files.source import Source
-from praemia.files.validation import validated
+from praemia.files.source import Source, parse_source
+from praemia.files.validation import validate
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -52,9 +52,14 @@ class SpecPart(_Part):
     notes: Any = None
 
 
-def read_multiagent(source: Source) -> RewardMachine:
+def read_multiagent(text: str, name: str) -> RewardMachine:
+    """Return the machine of a text; ``name`` stands for it in messages."""
+    return build_multiagent(parse_source(text, name))
+
+
+def build_multiagent(source: Source) -> RewardMachine:
     """Return the machine of a file's data."""
-    part = validated(source, SpecPart, {"transitions": TransitionPart})
+    part = validate(source, SpecPart, {"transitions": TransitionPart})
     propositions = tuple(dict.fromkeys(name for event in part.event_vocabulary for name in sorted(label_of(event))))
     with source.at("states"):
         RewardMachine(tuple(part.states), part.states[0] if part.states else "", (), ())

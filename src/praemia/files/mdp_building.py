@@ -1,0 +1,137 @@
+"""Build labelled MDPs from what a file says about observations, actions, transitions and labels."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from praemia.errors import ModelError, PraemiaError, did_you_mean
+from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart
+from praemia.files.source import Source
+from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
+from praemia.tasks.mdp_input import require_sizes
+
+_NUMBER = re.compile("[0-9]{1,18}")
+
+
+def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
+    """Build the MDP that is written out under the key ``mdp``."""
+    with source.at("mdp", "actions"):
+        actions = Numbering("action", part.actions)
+    with source.at("mdp", "observations"):
+        observations = Numbering("observation", part.observations)
+        require_sizes(observations.size, actions.size)
+    space = _Space(source, "mdp", observations, actions)
+    rows = _rows(space, part)
+    with space.at("start"):
+        first = "0" if observations.names is None else observations.names[0]
+        start = first if part.start is None else part.start
+        start_probs = observations.distribution(start if isinstance(start, dict) else {start: 1.0})
+    labels = [*_label_rules(space, part.labels), *_end_rules(space, part.ended)]
+    with space.at("transitions"):  # what can still be wrong is a row that is missing
+        return LabeledMDP.from_rows(
+            observations.size,
+            actions.size,
+            rows,
+            labels,
+            start_probs,
+            observations=observations.names,
+            actions=actions.names,
+        )
+
+
+def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
+    """Build the MDP of a Gymnasium environment that has a table of its transitions."""
+    from praemia.envs.gymnasium_table import from_gymnasium
+
+    with source.at("gymnasium"):
+        bare = from_gymnasium(part.id, labels=[], **part.options)
+    observations = Numbering("observation", bare.observation_names or bare.num_observations)
+    actions = Numbering("action", bare.action_names or bare.num_actions)
+    labels = _label_rules(_Space(source, "gymnasium", observations, actions), part.labels)
+    with source.at("gymnasium"):
+        return from_gymnasium(part.id, labels=labels, **part.options)
+
+
+class Numbering:
+    """The observations or the actions of a file, by name; where there is a mere count, by number."""
+
+    def __init__(self, kind: str, names: int | Sequence[str]) -> None:
+        self.kind = kind
+        self.names = None if isinstance(names, int) else tuple(names)
+        self.size = names if isinstance(names, int) else len(names)
+        self._numbers: dict[str, int] = {}
+        for number, name in enumerate(self.names or ()):
+            if self._numbers.setdefault(name, number) != number:
+                raise ModelError(f"{kind} {name!r} is listed twice")
+
+    def number(self, name: str) -> int:
+        """Return the number of a name, or raise a ModelError."""
+        if self.names is not None:
+            if name not in self._numbers:
+                raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
+            return self._numbers[name]
+        if not (_NUMBER.fullmatch(name) and int(name) < self.size):
+            raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
+        return int(name)
+
+    def distribution(self, probs: Mapping[str, float]) -> dict[int, float]:
+        """Number the names of a distribution and check that it is one."""
+        numbered = {self.number(name): probability for name, probability in probs.items()}
+        if len(numbered) < len(probs):
+            raise ModelError(f"one {self.kind} is given twice")
+        total = math.fsum(numbered.values())
+        if not abs(total - 1.0) <= ROW_TOLERANCE:
+            raise ModelError(f"probabilities sum to {total:.12g}; they must sum to 1")
+        return numbered
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The observations and actions of an MDP, and the key of the file under which it stands."""
+
+    source: Source
+    key: str
+    observations: Numbering
+    actions: Numbering
+
+    def at(self, *path: str | int) -> AbstractContextManager[None]:
+        return self.source.at(self.key, *path)
+
+
+def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float]]:
+    rows: dict[tuple[int, int], dict[int, float]] = {}
+    for i, (observation, action, successors) in enumerate(part.transitions):
+        with space.at("transitions", i):
+            pair = space.observations.number(observation), space.actions.number(action)
+            where = f"observation {observation}, action {action}"
+            if pair in rows:
+                raise ModelError(f"{where}: this pair already has a row; give it one")
+            try:
+                rows[pair] = space.observations.distribution(successors)
+            except PraemiaError as error:
+                raise ModelError(f"{where}: {error}") from None
+    return rows
+
+
+def _label_rules(space: _Space, parts: Sequence[LabelPart]) -> list[LabelRule]:
+    rules = []
+    for i, part in enumerate(parts):
+        with space.at("labels", i):
+            source, target = (None if o is None else space.observations.number(o) for o in (part.source, part.to))
+            action = None if part.action is None else space.actions.number(part.action)
+            rules.append(LabelRule(frozenset(part.label), source, action, target))
+    return rules
+
+
+def _end_rules(space: _Space, names: Sequence[str]) -> list[LabelRule]:
+    """Return the rules by which machines halt in the observations where an episode has ended."""
+    rules = []
+    for i, name in enumerate(names):
+        with space.at("ended", i):
+            rules.append(LabelRule(AFTER_THE_END, source=space.observations.number(name)))
+    return rules
