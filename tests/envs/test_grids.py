@@ -298,7 +298,7 @@ def test_cells_that_cannot_be_reached_are_a_warning() -> None:
         ("#S.>#..i#", "#S.>#..i", "bad.yaml:3: map, row 2: 8 cells"),
         ("#...+...#", "#...+.?.#", "map, row 3, column 7: unknown letter '?'"),
         ("slip: [0.6, 0.2, 0.1, 0.1]", "slip: [0.6, 0.2, 0.1]", "bad.yaml:11: slip="),
-        ("slip: [0.6, 0.2, 0.1, 0.1]", "slip: fast", "grid.slip"),
+        ("slip: [0.6, 0.2, 0.1, 0.1]", "slip: fast", "slip='fast'; expected four"),
         ("i: item", "i: itme", "'itme', which is not one of the machine's propositions (did you mean 'item'?)"),
         ("legend:", "legnd:", "unknown key 'legnd' (did you mean 'legend'?)"),
         ("horizon: 30", "", "the key 'horizon' is missing"),

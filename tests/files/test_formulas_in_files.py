@@ -69,7 +69,7 @@ def test_a_machine_file_may_hold_just_a_formula(text, machine, tmp_path):
         (
             "horizon",
             "  pay: frist\nhorizon",
-            "cells.yaml:8:8: machine.pay: found 'frist'; expected 'first', 'each' or 'end'",
+            "cells.yaml:8:8: machine.pay: it should be 'first', 'each' or 'end'; found 'frist'",
         ),
         ("horizon", "  regex: a\nhorizon", "expected one of 'ltlf' and 'regex'"),
         ("horizon", "  rewad: 1\nhorizon", "cells.yaml:8:3: machine: unknown key 'rewad' (did you mean 'reward'?)"),
@@ -105,5 +105,5 @@ def test_a_task_keeps_its_formula_when_it_is_written():
 def test_a_wrong_way_to_pay_is_listed_with_the_other_mistakes():
     with pytest.raises(PraemiaError) as error:
         parse_task(CELLS.replace("horizon", "  pay: sometimes\n  rewad: 1\nhorizon"), "cells.yaml")
-    assert "machine.pay: found 'sometimes'" in str(error.value)
+    assert "found 'sometimes'" in str(error.value)
     assert "unknown key 'rewad'" in str(error.value)

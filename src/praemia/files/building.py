@@ -18,7 +18,6 @@ from praemia.files.schema import (
     GridPart,
     MachinePart,
     MdpPart,
-    OutcomePart,
     RewardLaw,
     RulePart,
     TaskPart,
@@ -27,7 +26,7 @@ from praemia.files.source import DataPath, Source
 from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Outcome, Rule
+from praemia.machines.rules import NOTHING, Outcome, Rule
 from praemia.tasks.task import Task
 
 
@@ -78,27 +77,18 @@ def _culprit(part: MachinePart, build: Callable[[int], RewardMachine]) -> DataPa
 
 
 def _rule(part: RulePart) -> Rule:
-    guard = parse_guard(part.when)
-    if isinstance(part.to, str):
-        return Rule(part.source, guard, (Outcome(part.to, 1.0, _reward(part.reward)),))
-    outcomes = tuple(_outcome(target, outcome) for target, outcome in part.to.items())
-    return Rule(part.source, guard, outcomes)
+    outcomes = (Outcome(to, float(out.probability), _reward(out.reward or part.reward)) for to, out in part.to.items())
+    return Rule(part.source, parse_guard(part.when), tuple(outcomes))
 
 
-def _outcome(target: str, part: float | OutcomePart) -> Outcome:
-    if isinstance(part, OutcomePart):
-        return Outcome(target, float(part.probability), _reward(part.reward))
-    return Outcome(target, float(part))
-
-
-def _reward(part: float | RewardLaw | None) -> Reward:
-    if not isinstance(part, RewardLaw):
-        return Reward.of(part or 0.0)
-    if part.bernoulli is not None:
-        return Reward.bernoulli(part.bernoulli)
-    if part.uniform is not None:
-        return Reward.uniform(*part.uniform)
-    return Reward(tuple(part.values or ()), tuple(part.probabilities or ()))
+def _reward(law: RewardLaw | None) -> Reward:
+    if law is None:
+        return NOTHING
+    if law.bernoulli is not None:
+        return Reward.bernoulli(law.bernoulli)
+    if law.uniform is not None:
+        return Reward.uniform(*law.uniform)
+    return Reward(tuple(law.values or ()), tuple(law.probabilities or ()))
 
 
 def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = None) -> Task:

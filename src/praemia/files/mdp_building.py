@@ -28,9 +28,7 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     space = _Space(source, "mdp", observations, actions)
     rows = _rows(space, part)
     with space.at("start"):
-        first = "0" if observations.names is None else observations.names[0]
-        start = first if part.start is None else part.start
-        start_probs = observations.distribution(start if isinstance(start, dict) else {start: 1.0})
+        start = {0: 1.0} if part.start is None else observations.distribution(part.start)
     labels = [*_label_rules(space, part.labels), *_end_rules(space, part.ended)]
     with space.at("transitions"):  # what can still be wrong is a row that is missing
         return LabeledMDP.from_rows(
@@ -38,7 +36,7 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
             actions.size,
             rows,
             labels,
-            start_probs,
+            start,
             observations=observations.names,
             actions=actions.names,
         )

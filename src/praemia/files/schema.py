@@ -2,12 +2,14 @@
 
 A file is checked in two steps. The models here check its form: which keys it has, of which types, and which numbers
 must lie in [0, 1]. Whether the parts fit together (names that must exist, rows that must sum to 1) is checked by the
-objects that are built from them. Names may be written as whole numbers; from here on they are text.
+objects that are built from them. Names may be written as whole numbers, and a mapping or a list with one entry in short
+(``start: a`` for ``start: {a: 1}``); from here on names are text and short forms are written out.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypeAlias
+from collections.abc import Callable
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AfterValidator,
@@ -21,7 +23,6 @@ from pydantic import (
 )
 
 from praemia.envs.grid_kernel import SLIP
-from praemia.machines.paying import WAYS
 from praemia.tasks.mdp import ROW_TOLERANCE
 from praemia.tasks.task import MAX_HORIZON
 
@@ -50,12 +51,6 @@ def _in_unit_interval(value: float) -> float:
     return value
 
 
-def _way_to_pay(value: str) -> str:
-    if value not in WAYS:
-        raise ValueError(f"found {value!r}; expected 'first', 'each' or 'end'")
-    return value
-
-
 def _kind(value: Any) -> str:
     """Tell which of several forms a value has; the brackets keep the tag apart from any name in a file."""
     if isinstance(value, dict | BaseModel):
@@ -66,6 +61,11 @@ def _kind(value: Any) -> str:
 def _either(expected: str) -> Discriminator:
     """Choose between forms by ``_kind``, so that only the form that was meant complains."""
     return Discriminator(_kind, custom_error_type="form", custom_error_message=f"expected {expected}")
+
+
+def _in_short(write_out: Callable[[Any], Any]) -> BeforeValidator:
+    """Write out a single value that stands for a mapping or a list."""
+    return BeforeValidator(lambda value: value if value is None or _kind(value) != "<single>" else write_out(value))
 
 
 Name: TypeAlias = Annotated[str, BeforeValidator(_text)]
@@ -93,34 +93,26 @@ class RewardLaw(_Part):
 
     @model_validator(mode="after")
     def _one_law(self) -> RewardLaw:
-        given = [key for key, value in self if value is not None]
-        if given not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
+        keys = [key for key, value in self if value is not None]
+        if keys not in (["bernoulli"], ["values", "probabilities"], ["uniform"]):
             raise ValueError("expected 'bernoulli', 'values' together with 'probabilities', or 'uniform'")
         return self
 
 
-RewardPart: TypeAlias = Annotated[
-    Annotated[float, Tag("<single>")] | Annotated[RewardLaw, Tag("<mapping>")],
-    _either("a number, {bernoulli: p}, {values: […], probabilities: […]} or {uniform: [low, high]}"),
-]
+RewardPart: TypeAlias = Annotated[RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]})]
 
 
 class OutcomePart(_Part):
     """One state that a rule may lead to."""
 
     probability: Unit = 1.0
-    reward: RewardPart = 0.0
+    reward: RewardPart | None = None
 
 
 Outcomes: TypeAlias = Annotated[
-    dict[
-        Name,
-        Annotated[
-            Annotated[Unit, Tag("<single>")] | Annotated[OutcomePart, Tag("<mapping>")],
-            _either("a probability or {probability: p, reward: r}"),
-        ],
-    ],
+    dict[Name, Annotated[OutcomePart, _in_short(lambda probability: {"probability": probability})]],
     Field(min_length=1),
+    _in_short(lambda state: {state: {}}),
 ]
 
 
@@ -129,15 +121,12 @@ class RulePart(_Part):
 
     source: Name = Field(alias="from")
     when: GuardText
-    to: Annotated[
-        Annotated[Name, Tag("<single>")] | Annotated[Outcomes, Tag("<mapping>")],
-        _either("a state or {state: probability}"),
-    ]
+    to: Outcomes
     reward: RewardPart | None = None
 
     @model_validator(mode="after")
     def _reward_has_one_target(self) -> RulePart:
-        if self.reward is not None and isinstance(self.to, dict):
+        if self.reward is not None and (len(self.to) > 1 or any(out.reward for out in self.to.values())):
             raise ValueError("'reward' stands beside several states; write it within 'to', state by state")
         return self
 
@@ -164,7 +153,7 @@ class FormulaPart(_Part):
     ltlf: Text | None = None
     regex: Text | None = None
     reward: float | None = None
-    pay: Annotated[str, AfterValidator(_way_to_pay)] = "first"
+    pay: Literal["first", "each", "end"] = "first"
     chance: dict[Name, Unit] = {}
     propositions: list[Name] | None = None
 
@@ -213,24 +202,14 @@ class MdpPart(_Part):
 
     observations: Names
     actions: Names
-    start: (
-        Annotated[
-            Annotated[Name, Tag("<single>")] | Annotated[Distribution, Tag("<mapping>")],
-            _either("an observation or {observation: probability}"),
-        ]
-        | None
-    ) = None
+    start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
     ended: list[Name] = []
 
 
 LetterNames: TypeAlias = dict[
-    Name,
-    Annotated[
-        Annotated[Name, Tag("<single>")] | Annotated[list[Name], Field(min_length=1), Tag("<list>")],
-        _either("a proposition or a list of them"),
-    ],
+    Name, Annotated[list[Name], Field(min_length=1), _in_short(lambda proposition: [proposition])]
 ]
 
 
@@ -241,17 +220,13 @@ class GridPart(_Part):
     legend: LetterNames = {}
     rooms: LetterNames = {}
     start: Name | None = None
-    slip: Annotated[
-        Annotated[float, Tag("<single>")] | Annotated[list[float], Tag("<list>")],
-        _either("a number, or [as meant, to the right of it, to the left, nowhere]"),
-    ] = list(SLIP)
+    slip: Any = SLIP
     stay: bool = False
 
     @property
     def propositions(self) -> list[str]:
         """The propositions that cells make true."""
-        given = [*self.legend.values(), *self.rooms.values()]
-        return [name for names in given for name in ([names] if isinstance(names, str) else names)]
+        return [name for names in (*self.legend.values(), *self.rooms.values()) for name in names]
 
 
 class EnvironmentPart(_Part):
@@ -311,9 +286,9 @@ class TaskPart(_Part):
 
     @model_validator(mode="after")
     def _one_world(self) -> TaskPart:
-        given = [key for key in WORLDS if getattr(self, key) is not None]
-        if len(given) != 1:
-            raise ValueError(f"found {' and '.join(given) or 'none'} of {', '.join(WORLDS)}; expected one")
+        worlds = [key for key in WORLDS if getattr(self, key) is not None]
+        if len(worlds) != 1:
+            raise ValueError(f"found {' and '.join(worlds) or 'none'} of {', '.join(WORLDS)}; expected one")
         return self
 
     @property

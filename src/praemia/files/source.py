@@ -1,9 +1,9 @@
 """Read a YAML or JSON file into plain data, and find the line and column of each part.
 
-The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars by our own loop, so a
-file can only ever be data: no object is constructed, no tag is followed, and nesting costs no recursion. Scalars follow
-YAML 1.2 (``1e-3`` is a number, ``no`` is text); keys are always text, as in JSON. Aliases are refused: a task has no
-use for them, and a few lines of them can expand to billions of nodes.
+The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars here, so a file can only
+ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is
+text); keys are always text, as in JSON. Aliases are refused: a task has no use for them, and a few lines of them can
+expand to billions of nodes.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import yaml
 from yaml.events import (
     AliasEvent,
+    CollectionEndEvent,
     DocumentStartEvent,
-    MappingEndEvent,
-    MappingStartEvent,
     NodeEvent,
     ScalarEvent,
-    SequenceEndEvent,
+    SequenceStartEvent,
 )
 
 from praemia.errors import FileError, PraemiaError
@@ -118,9 +118,9 @@ def read_source(path: str | Path) -> Source:
 
 def parse_source(text: str, name: str) -> Source:
     """Turn text into data; ``name`` stands for it in messages."""
-    text = _SURROGATES.sub(_joined, text)
+    text = _SURROGATES.sub(_join_surrogates, text)
     try:
-        documents = _build(name, yaml.parse(text, Loader=_LOADER))
+        documents = list(_documents(name, yaml.parse(text, Loader=_LOADER)))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = _spot(name, mark) if mark else name
@@ -132,13 +132,14 @@ def parse_source(text: str, name: str) -> Source:
     return Source(name, text, documents[0])
 
 
-def _joined(escapes: re.Match[str]) -> str:
+def _join_surrogates(escapes: re.Match[str]) -> str:
     """Return the character that JSON writes as two escapes, which YAML does not know."""
     before, high, low = escapes.groups()
     return before + chr(0x10000 + ((int(high, 16) - 0xD800) << 10) + int(low, 16) - 0xDC00)
 
 
 def read_text(path: Path) -> str:
+    """Return the text of a file, or raise a FileError that says why it is not read."""
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
@@ -157,70 +158,49 @@ def read_text(path: Path) -> str:
         raise FileError(f"{path}: cannot be read: {reason}") from None
 
 
-@dataclass(slots=True)
-class _Open:
-    """A list or mapping that has begun and not yet ended."""
-
-    items: Any
-    is_mapping: bool
-    key: str | None = None
-
-    def add(self, value: Any) -> None:
-        if self.is_mapping:
-            self.items[self.key] = value
-            self.key = None
-        else:
-            self.items.append(value)
-
-
-def _build(name: str, events: Iterator[Any]) -> list[Any]:
-    """Return what a stream of events says: one value, or none."""
-    documents: list[Any] = []
-    stack = [_Open(documents, is_mapping=False)]
+def _documents(name: str, events: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a stream of events says; a second document is refused."""
+    num_documents = 0
     for event in events:
-        kind = type(event)
-        if kind is MappingEndEvent or kind is SequenceEndEvent:
-            stack.pop()
-        elif kind is DocumentStartEvent and documents:
+        if type(event) is DocumentStartEvent and num_documents:
             raise _mistake(name, event, "a second document begins here; expected one in a file")
-        elif issubclass(kind, NodeEvent):
-            if kind is AliasEvent or event.tag is not None or len(stack) > MAX_DEPTH:
-                raise _mistake(name, event, _not_plain(event))
-            within = stack[-1]
-            if within.is_mapping and within.key is None:
-                within.key = _read_key(name, event, within)
-            elif kind is ScalarEvent:
-                within.add(_scalar(name, event))
-            else:
-                is_mapping = kind is MappingStartEvent
-                opened = _Open({} if is_mapping else [], is_mapping)
-                within.add(opened.items)
-                stack.append(opened)
-    return documents
+        if isinstance(event, NodeEvent):
+            num_documents += 1
+            yield _value(name, event, events, depth=1)
 
 
-def _not_plain(event: Any) -> str:
+def _value(name: str, event: Any, events: Iterator[Any], depth: int) -> Any:
+    """Return the value that begins with an event."""
+    _require_plain(name, event, depth)
+    if type(event) is ScalarEvent:
+        try:
+            return event.value if event.style else parse_scalar(event.value)
+        except FileError as error:
+            raise _mistake(name, event, str(error)) from None
+    if type(event) is SequenceStartEvent:
+        return [_value(name, item, events, depth + 1) for item in takewhile(_is_no_end, events)]
+    mapping: dict[str, Any] = {}
+    for key in takewhile(_is_no_end, events):
+        _require_plain(name, key, depth + 1)
+        if type(key) is not ScalarEvent:
+            raise _mistake(name, key, "a list or mapping as a key; expected a name")
+        if key.value in mapping:
+            raise _mistake(name, key, f"the key {key.value!r} is given twice")
+        mapping[key.value] = _value(name, next(events), events, depth + 1)
+    return mapping
+
+
+def _is_no_end(event: Any) -> bool:
+    return not isinstance(event, CollectionEndEvent)
+
+
+def _require_plain(name: str, event: Any, depth: int) -> None:
     if type(event) is AliasEvent:
-        return "an alias (*name); write the value out, aliases are not read"
+        raise _mistake(name, event, "an alias (*name); write the value out, aliases are not read")
     if event.tag is not None:
-        return f"the tag {event.tag}; tags are not read, write the plain value"
-    return f"nested more than {MAX_DEPTH} deep"
-
-
-def _read_key(name: str, event: Any, within: _Open) -> str:
-    if type(event) is not ScalarEvent:
-        raise _mistake(name, event, "a list or mapping as a key; expected a name")
-    key = str(event.value)
-    if key in within.items:
-        raise _mistake(name, event, f"the key {key!r} is given twice")
-    return key
-
-
-def _scalar(name: str, event: Any) -> Any:
-    try:
-        return event.value if event.style else parse_scalar(event.value)
-    except FileError as error:
-        raise _mistake(name, event, str(error)) from None
+        raise _mistake(name, event, f"the tag {event.tag}; tags are not read, write the plain value")
+    if depth > MAX_DEPTH:
+        raise _mistake(name, event, f"nested more than {MAX_DEPTH} deep")
 
 
 def parse_scalar(text: str) -> Any:
