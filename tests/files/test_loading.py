@@ -65,6 +65,13 @@ def test_a_mistake_is_shown_with_its_file_and_line(tmp_path: Path, name: str) ->
     assert SPOILED[name][2] in message
 
 
+def test_the_line_of_a_message_is_that_of_the_rule_it_is_about(tmp_path: Path) -> None:
+    overlap, unknown = "    - {from: out, when: goal, to: back}\n", "    - {from: out, when: left, to: nowhere}\n"
+    path = _file(tmp_path, TASK.replace("    - {from: back", f"{overlap}{unknown}    - {{from: back"))
+    message = _message(path)
+    assert message.startswith((f"{path}:19: state 'out': rules", f"{path}:20: state 'out' on 'left': unknown state"))
+
+
 def test_all_mistakes_of_form_are_reported_at_once(tmp_path: Path) -> None:
     text = TASK.replace("horizon: 2", "horizon: 0").replace("start: 0", "begin: 0").replace("0.25}", "two}")
     lines = _message(_file(tmp_path, text)).splitlines()

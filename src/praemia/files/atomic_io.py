@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all."""
+"""Write files so that they are there completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ PARTIAL = ".partial"  # how the name of a file ends that is not whole yet
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write under a temporary name, flush to the disk, rename: a reader never meets half a file.
+    """Write under a temporary name, flush to the disk, rename: nobody ever reads half a file.
 
-    Who may read it is as if it had been written in place: a new file gets what the umask allows, and one that was there
-    keeps its permissions. A link is followed, and what is there but is no file (a device, a pipe) is written to, not
-    replaced.
+    Permissions are those of a file written in place: a new file gets what the umask allows, an existing one keeps its
+    own. A link is followed; a device or a pipe is written to, not replaced.
     """
     path = path.resolve()
     try:
@@ -31,17 +30,17 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def _replace(path: Path, data: bytes) -> None:
-    kept = stat.S_IMODE(path.stat().st_mode) if path.is_file() else None
+    mode = stat.S_IMODE(path.stat().st_mode) if path.is_file() else None
     temporary = path.parent / f".{token_hex(8)}{PARTIAL}"
     # The kernel applies the umask; to ask for it would change it for all threads. Nobody may read more than before.
-    opener = partial(os.open, mode=0o666 if kept is None else kept)
+    opener = partial(os.open, mode=0o666 if mode is None else mode)
     try:
         with open(temporary, "xb", opener=opener) as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if kept is not None:
-            os.chmod(temporary, kept)
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -50,30 +50,30 @@ def _from_rules(source: Source, part: MachinePart, path: DataPath) -> RewardMach
         with source.at(*path, "transitions", number):
             rules.append(_rule(rule))
 
-    def build(count: int) -> RewardMachine:
+    def first_rules(count: int) -> RewardMachine:
         names = tuple(part.states), part.initial, tuple(part.propositions)
         return RewardMachine(*names, tuple(rules[:count]), first_match=part.first_match)
 
     try:
-        return build(len(rules))
+        return first_rules(len(rules))
     except PraemiaError:
-        with source.at(*path, *_culprit(part, build)):
-            raise
+        count = _num_refused(first_rules, len(rules))
+    names = "states" if part.initial in part.states else "initial"
+    with source.at(*path, *(("transitions", count - 1) if count else (names,))):
+        return first_rules(count)
 
 
-def _culprit(part: MachinePart, build: Callable[[int], RewardMachine]) -> DataPath:
-    """Return the part because of which a machine is refused: the last of the fewest rules with which it is."""
+def _num_refused(first_rules: Callable[[int], RewardMachine], num_rules: int) -> int:
+    """Return the least number of rules with which a machine is refused: the last of them is the culprit."""
 
     def is_refused(count: int) -> bool:
         try:
-            build(count)
+            first_rules(count)
         except PraemiaError:
             return True
         return False
 
-    if is_refused(0):
-        return ("initial",) if part.initial not in part.states else ("states",)
-    return "transitions", bisect_left(range(len(part.transitions)), True, key=is_refused) - 1
+    return bisect_left(range(num_rules), True, key=is_refused)
 
 
 def _rule(part: RulePart) -> Rule:

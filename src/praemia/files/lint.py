@@ -75,8 +75,8 @@ def lint_machine(machine: RewardMachine) -> list[Finding]:
 
 def _occurring_labels(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> list[Label]:
     rows = mdp.edge_pairs
-    found = (mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]]))
-    return [label for label in found if label != AFTER_THE_END]
+    labels = (mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]]))
+    return [label for label in labels if label != AFTER_THE_END]
 
 
 def _unreached_observations(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> Iterator[Finding]:
@@ -104,14 +104,14 @@ def _steps(machine: RewardMachine, labels: Iterable[Label]) -> tuple[set[tuple[s
 
 def _can_earn(machine: RewardMachine) -> set[str]:
     """Return the states from which some sequence of labels is paid."""
-    found: set[str] = set()
+    states: set[str] = set()
 
-    def worth(outcomes: tuple[Outcome, ...]) -> float:
-        return float(any(out.reward.mean != 0.0 or out.target in found for out in outcomes))
+    def pays(outcomes: tuple[Outcome, ...]) -> float:
+        return float(any(out.reward.mean != 0.0 or out.target in states for out in outcomes))
 
-    while len(more := {s for s, pays in zip(machine.states, machine.highest(worth), strict=True) if pays}) > len(found):
-        found = more
-    return found
+    while len(more := {s for s, can in zip(machine.states, machine.highest(pays), strict=True) if can}) > len(states):
+        states = more
+    return states
 
 
 def _unreached_states(machine: RewardMachine, reached: set[str]) -> Iterator[Finding]:

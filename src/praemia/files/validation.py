@@ -1,4 +1,4 @@
-"""Check a file's data against a model, and say everything that is wrong with it, each with its place."""
+"""Check a file's data against a pydantic model, and report every mistake with its place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from praemia.errors import FileError, did_you_mean
 from praemia.files import schema
 from praemia.files.source import DataPath, Source
 
-MAX_SHOWN = 20
+MAX_MISTAKES = 20
 MAX_VALUE_LENGTH = 60
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -31,7 +31,7 @@ _MODELS: Parts = {
 
 _ROW = "a row is [observation, action, {observation: probability}]"
 
-# pydantic's own words where they would speak of Python rather than of the file.
+# In place of pydantic's messages that speak of Python rather than of the file.
 _WORDS = {
     "tuple_type": _ROW,
     "too_long": _ROW,
@@ -49,30 +49,30 @@ def validate(source: Source, model: type[Model], parts: Parts | None = None) -> 
     ``parts`` are the models of a file that is no task file, by the keys that lead to them.
     """
     if not isinstance(source.data, dict):
-        raise FileError(f"{source.spot(())}: expected keys with values, found {_shown(source.data)}")
+        raise FileError(f"{source.spot(())}: expected keys with values, found {_describe(source.data)}")
     try:
         return model.model_validate(source.data)
     except ValidationError as error:
         mistakes = error.errors(include_url=False, include_context=False)
-        lines = [_complaint(source, model, parts or _MODELS, mistake) for mistake in mistakes[:MAX_SHOWN]]
-        if len(mistakes) > MAX_SHOWN:
-            lines.append(f"{source.name}: and {len(mistakes) - MAX_SHOWN} more mistakes")
+        lines = [_message(source, model, parts or _MODELS, mistake) for mistake in mistakes[:MAX_MISTAKES]]
+        if len(mistakes) > MAX_MISTAKES:
+            lines.append(f"{source.name}: and {len(mistakes) - MAX_MISTAKES} more mistakes")
         raise FileError("\n".join(lines)) from None
 
 
-def _complaint(source: Source, root: type[BaseModel], parts: Parts, mistake: Any) -> str:
+def _message(source: Source, root: type[BaseModel], parts: Parts, mistake: Any) -> str:
     """Write one of pydantic's errors as ``file:line:column: path: message``."""
-    path, absent = _data_path(source, mistake["loc"])
+    path, last = _data_path(source, mistake["loc"])
     if mistake["type"] == "extra_forbidden":
         return f"{source.spot(path, key=True)}: {_unknown_key(source, path, root, parts)}"
     if mistake["type"] == "missing":
-        message = _ROW if isinstance(absent, int) else f"the key {absent!r} is missing"
+        message = _ROW if isinstance(last, int) else f"the key {last!r} is missing"
     elif mistake["type"] == "value_error":
         message = mistake["msg"].removeprefix("Value error, ")
     else:
         words = _WORDS.get(mistake["type"], mistake["msg"].replace("Input should", "it should"))
-        message = f"{words}; found {_shown(mistake['input'])}"
-    return f"{source.spot(path)}: {_written(path)}{message}"
+        message = f"{words}; found {_describe(mistake['input'])}"
+    return f"{source.spot(path)}: {_format_path(path)}{message}"
 
 
 def _data_path(source: Source, location: tuple[str | int, ...]) -> tuple[DataPath, str | int]:
@@ -89,16 +89,16 @@ def _unknown_key(source: Source, path: DataPath, root: type[BaseModel], parts: P
     if model is schema.MachinePart and any(source.has((*path[:-1], key)) for key in schema.FORMULA_KEYS):
         model = schema.FormulaPart
     keys = [field.alias or name for name, field in model.model_fields.items()]
-    return f"{_written(path[:-1])}unknown key {path[-1]!r}{did_you_mean(path[-1], keys)}"
+    return f"{_format_path(path[:-1])}unknown key {path[-1]!r}{did_you_mean(path[-1], keys)}"
 
 
-def _written(path: DataPath) -> str:
+def _format_path(path: DataPath) -> str:
     """Write a path as ``machine.transitions[0].to: ``."""
     parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
     return "".join(parts).removeprefix(".") + ": " if parts else ""
 
 
-def _shown(value: Any) -> str:
+def _describe(value: Any) -> str:
     if isinstance(value, dict | list):
         return "a mapping" if isinstance(value, dict) else "a list"
     if value is None:
