@@ -66,6 +66,7 @@ VALUES = f"{HISTORIES}::test_exact_values_are_those_of_the_enumeration"
 
 ARITHMETIC = "test_arithmetic.py"
 FORBIDDEN = f"{ARITHMETIC}::test_nothing_that_enters_a_run_is_computed_by_blas_or_by_vector_mathematics"
+PROCESSORS = "simulation/test_processors.py::test_on_one_machine_bits_depend_on_no_blas_dispatch_or_compiler"
 
 KERNELS = (
     Fault(
@@ -709,6 +710,13 @@ INFERENCE = (
 )
 
 BITS = (
+    Fault(
+        "BLAS adds up the start",
+        "planning/exact.py",
+        "ordered_sum(task.mdp.start_probs[task.starts] * first[task.starts, task.table.initial])",
+        "np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial])",
+        PROCESSORS,
+    ),
     Fault(
         "NumPy takes the cube root, with other code on other processors",
         "learners/headroom.py",
