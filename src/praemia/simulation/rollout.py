@@ -79,7 +79,7 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
     >>> len(episode), episode.steps[0].observation
     (6, 0)
     >>> episode.total_reward
-    0.0
+    1.0
     """
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
