@@ -28,7 +28,6 @@ FORBIDDEN = ("/work", "shared/", "/home/", "/tmp/", "pypi", "localhost")
 WORLDS = ("mdp:", "grid:", "environment:", "gymnasium:")
 
 
-
 def each(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("path", paths, ids=lambda path: str(path.relative_to(ROOT)))
 

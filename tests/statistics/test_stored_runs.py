@@ -76,7 +76,7 @@ def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(
 
 def test_a_learner_from_a_file_is_found_in_the_league_if_it_played_all_of_it(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(HEAD + LEAST_TRIED)
-    jobs = league(names=["headroom", f"{tmp_path / 'mine.py'}:LeastTried"], num_runs=2, num_episodes=100).jobs()
+    jobs = league(names=["headroom", f"{tmp_path / 'mine.py'}:LeastTried"], num_runs=1, num_episodes=100).jobs()
     for name, tasks in (("all", {job.task.name for job in jobs}), ("one", {"drawn-lake-300"})):
         store = Store.create(tmp_path / name)
         for job in jobs:
