@@ -61,7 +61,8 @@ def bits(value: Any) -> Any:
     if isinstance(value, list):
         return [bits(part) for part in value]
     if isinstance(value, np.ndarray):
-        return f"{_shape(value)} {_digest(value.tobytes())}"
+        mean = f" mean {_means(value)[0]}" if value.dtype == np.float64 else ""  # tells a last bit from more
+        return f"{_shape(value)} {_digest(value.tobytes())}{mean}"
     return value.hex() if isinstance(value, float) else value
 
 
