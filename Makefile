@@ -25,7 +25,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow test-deep docs lint format names core-table tree constraints dist clean
+.PHONY: help reproduce test test-slow test-deep docs lint format names goldens core-table tree constraints dist clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -84,6 +84,10 @@ format: $(VENV)/installed
 # Update generated files after a change of the public names or the list of learners.
 names: $(VENV)/installed
 	$(BIN)/python tools/names.py
+
+# Record what the package computes, after a change that is meant to change it.
+goldens: $(VENV)/installed
+	$(BIN)/python tests/goldens/make.py
 
 # Write the source tree, with the purpose of each file, into docs/architecture.md, and print it.
 tree: $(VENV)/installed
