@@ -11,8 +11,8 @@ from praemia import benchmarking
 from praemia.benchmarking import bytes_per_step, grid_task
 from praemia.cli import bench, execute
 from praemia.cli.bench import between, threads_compared
-from praemia.models.product import product
 from praemia.planning.exact import solve
+from praemia.tasks.product import product
 
 
 def test_bench_prints_one_record_or_a_page_and_tells_its_progress_elsewhere(
