@@ -32,9 +32,7 @@ def commands(text: str) -> list[tuple[str, str]]:
         elif found:
             found[-1][1].append(line)
     return [
-        (command, "".join(f"{line}\n" for line in shown))
-        for command, shown in found
-        if command.startswith("praemia ")
+        (command, "".join(f"{line}\n" for line in shown)) for command, shown in found if command.startswith("praemia ")
     ]
 
 
