@@ -9,8 +9,8 @@ import pytest
 from praemia.benchmarking import bytes_per_step, grid_task
 from praemia.cli import execute
 from praemia.cli.bench import between, threads_compared
-from praemia.models.product import product
 from praemia.planning.exact import solve
+from praemia.tasks.product import product
 
 
 def test_bench_prints_one_record_and_tells_its_progress_elsewhere(capsys: pytest.CaptureFixture[str]) -> None:

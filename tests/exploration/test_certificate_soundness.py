@@ -17,11 +17,11 @@ from praemia.exploration.bounds import machine_bounds, most_to_earn
 from praemia.exploration.confidence import Confidence, confidence, function_radii
 from praemia.exploration.estimate import estimated_task
 from praemia.kernels.certify import largest_by_kl
-from praemia.models.labels import LabelRule, RuleLabelling
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 Rules = tuple[LabelRule, ...]
 RHO = 0.05

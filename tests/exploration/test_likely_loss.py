@@ -19,11 +19,11 @@ from praemia.exploration import Dataset, Trajectory, TrajectoryReward, explore, 
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import LikelyLoss, likely_history_loss, likely_loss
 from praemia.exploration.posterior import FOLLOWING, OPTIMAL, Posterior
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 ERROR = 1e-4  # of each statistical test here: the seeds are fixed
 

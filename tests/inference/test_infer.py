@@ -17,7 +17,7 @@ from praemia.inference.machine_from_counts import clopper_pearson
 from praemia.inference.merging import merge_states
 from praemia.inference.playing import Sampler
 from praemia.inference.reading import as_traces
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 def sampled(task: Task, num_episodes: int, seed: int) -> list[list[tuple[frozenset[str], float]]]:

@@ -16,7 +16,7 @@ from praemia.inference.reading import as_traces, traces_from_arrays
 from praemia.inference.states_needed import states_needed
 from praemia.inference.support import filled
 from praemia.inference.traces import Traces
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 def sampled(task: Task, num_episodes: int, seed: int) -> Traces:

@@ -19,11 +19,11 @@ from strategies import full_task, with_rewards
 from praemia import envs, learners, simulate
 from praemia.errors import ParameterError
 from praemia.learners.base import Experience, LearnerPlan
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
-from praemia.models.unknown_chances import UnknownChancesSpec
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
+from praemia.tasks.unknown_chances import UnknownChancesSpec
 
 LEARN = [name for name in learners.names() if "learn_machine" in learners.parameters_of(name)]
 Label = frozenset[str]

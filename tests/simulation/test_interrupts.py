@@ -14,9 +14,9 @@ from gymnasium.spaces import Discrete
 
 from praemia import BlackBox, envs, learners, simulate
 from praemia.learners.base import Learner
-from praemia.models.machine import MachineBuilder
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
 from praemia.simulation.interrupts import interrupts_held
+from praemia.tasks.task import Task
 
 
 @pytest.fixture(autouse=True)

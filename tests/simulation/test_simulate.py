@@ -23,10 +23,10 @@ from praemia.kernels.exact_planning import fill
 from praemia.learners.base import REPLAN_RULES, Experience, LearnerPlan
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.ucbvi_prm import UCBVIPRM
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
+from praemia.machines.rewards import Reward
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 SEEDS = st.integers(0, 2**32)
 COMPILED = [name for name in learners.names() if issubclass(learners.kind_of(name), CompiledLearner)]

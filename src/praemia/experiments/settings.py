@@ -21,9 +21,9 @@ from praemia.files import parse_task
 from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import is_registered, made, names_of
-from praemia.models.task import Task
 from praemia.simulation import Run
 from praemia.simulation.run import STREAMS
+from praemia.tasks.task import Task
 
 MAX_RUNS = 1_000_000
 

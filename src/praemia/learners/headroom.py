@@ -15,7 +15,7 @@ often enough. Why F: N(o) does not grow where o itself was given up; the episode
 wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
 and little where they do, and how far they differ shows in the pairs tried more often. The theoretical constants make
 every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md). T runs
-over the (label, o') that can occur together and the labels that a pair allows (``praemia.models.unseen``).
+over the (label, o') that can occur together and the labels that a pair allows (``praemia.tasks.label_support``).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from praemia.kernels.recursion import PlanData
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
 SCALE, SCALED_EPISODES = 2, 3  # the places of c₃ and of c₃·k among the constants

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 
 from praemia.errors import ParameterError
 from praemia.learners.compiled import CompiledLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 PER_VISIT = 0.1  # the practical c_b
 

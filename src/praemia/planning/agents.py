@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.limits import require_memory
+from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.envs.gymnasium_env import TaskEnv

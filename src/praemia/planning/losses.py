@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.limits import require_memory
 from praemia.planning.exact import Plan, inner_policy, occupancy
 from praemia.planning.policy import PolicyLike
+from praemia.tasks.task import Task
 
 
 def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:

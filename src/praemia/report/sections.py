@@ -18,14 +18,14 @@ from praemia.experiments.league import YARDSTICKS, contestants
 from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED
 from praemia.experiments.paper import experiments
 from praemia.experiments.settings import slug
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
 from praemia.report.figure_files import machines, paper_tasks
 from praemia.report.rendering import Table, inline_svg, picture
 from praemia.statistics.claims import BEYOND, PAPER
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, summarise
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, Claim, Line
+from praemia.tasks.task import Task
 from praemia.text_tables import number
 
 MAX_CELLS = 400  # of a map in the report

@@ -25,9 +25,9 @@ from praemia.experiments.league import YARDSTICKS, choices, contestants, league
 from praemia.experiments.paper import PAPER_LEARNERS, experiments, tuning
 from praemia.experiments.settings import Experiment, Job, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
-from praemia.models.task import Task
 from praemia.simulation import Run
 from praemia.simulation.run import STREAMS
+from praemia.tasks.task import Task
 
 
 @dataclass(frozen=True, eq=False)
