@@ -22,9 +22,9 @@ from praemia import Run, envs, evaluate, explore, learners, occupancy, plan_from
 from praemia.exploration import coverage, significance
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import MachineBuilder
+from praemia.planning.losses import losses
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
-from praemia.planning.losses import losses
 
 NUM_STARTS, NUM_HUBS, NUM_ACTIONS = 41, 5, 3
 EPISODES = 12
