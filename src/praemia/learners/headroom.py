@@ -1,8 +1,9 @@
 """Headroom: optimism measured against what the machine can still pay.
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
-labels that the pair allows and the o' that come with them (``praemia.tasks.label_support``). A pair never visited is worth T,
-no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With N(o) = Σ_a n, n = N(o, a):
+labels that the pair allows and the o' that come with them (``praemia.tasks.label_support``). A pair never visited is
+worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With N(o) = Σ_a n and
+n = N(o, a):
 
     practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
@@ -14,8 +15,7 @@ Why L, the neglect: an action given up after a few unlucky tries is tried again 
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
 wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
 and little where they do, and how far they differ shows in the pairs tried more often. The theoretical constants make
-every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md). T runs
-over the (label, o') that can occur together and the labels that a pair allows (``praemia.tasks.label_support``).
+every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md).
 """
 
 from __future__ import annotations
