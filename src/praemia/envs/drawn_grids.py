@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 
@@ -19,7 +20,7 @@ LEGS = 6  # so many errands of a machine are counted for that
 
 def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw a square of about ``size`` cells, divided into four rooms with a door each; places are visited in order."""
-    side = max(4, round(size**0.5))
+    side = max(4, round(math.sqrt(size)))
     wall_row, wall_column = (int(rng.integers(1, side - 1)) for _ in range(2))
     walls = {(wall_row, c) for c in range(side)} | {(r, wall_column) for r in range(side)}
     halves = ((0, wall_row), (wall_row + 1, side))
@@ -35,7 +36,7 @@ def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
 
 def traps(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw an open grid in which one cell of six is a trap, after which nothing is paid."""
-    side = max(3, round(size**0.5))
+    side = max(3, round(math.sqrt(size)))
     grid = Grid.open(side, side)
     while True:
         start, *places = _spread(rng, grid, 3)
@@ -52,7 +53,7 @@ def traps(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
 
 def lake(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw a frozen lake: a move goes astray w.p. 2/3, a hole keeps who falls in, the goal is in the far corner."""
-    side = max(3, round(size**0.5))
+    side = max(3, round(math.sqrt(size)))
     grid, start, goal = Grid.open(side, side), (0, 0), (side - 1, side - 1)
     while True:
         others = [cell for cell in np.ndindex(side, side) if cell not in (start, goal)]
@@ -67,10 +68,10 @@ def lake(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
 
 def office(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw an office of rooms of 3 × 3 cells with a few plants: all items, in any order, are brought to the desk."""
-    across = min(6, max(2, round((size / 9) ** 0.5)))
+    across = min(6, max(2, round(math.sqrt(size / 9))))
     side = 3 * across
     grid = Grid(Grid.open(side, side).cells, frozenset(_office_walls(rng, across)))
-    items = tuple(f"item-{i}" for i in range(max(1, int(np.log2(states)))))
+    items = tuple(f"item-{i}" for i in range(max(1, states.bit_length() - 1)))
     while True:
         start, goal, *places = _spread(rng, grid, 2 + len(items))
         others = [cell for cell in np.ndindex(side, side) if cell not in (start, goal, *places)]
