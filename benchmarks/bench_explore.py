@@ -28,7 +28,7 @@ from praemia.exploration import (
 )
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.exploration.what_if import machine_family
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 NUM_SEEDS = 8
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from praemia.models.machine import RewardMachine
-from praemia.models.machine_table import MachineTable
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_table import MachineTable
 
 
 def nested(count: int) -> str:

@@ -23,8 +23,8 @@ from praemia.exploration import explore, plan_from
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import likely_loss
 from praemia.exploration.what_if import machine_family
-from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.task import Task
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "likely-loss.svg"
 BUILT_IN = ("warehouse-3", "warehouse-4", "riverswim-5", "riverswim-10", "flower-10")

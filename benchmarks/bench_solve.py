@@ -13,8 +13,8 @@ import pytest
 from peer_solvers import memory
 
 from praemia.benchmarking import grid_task
-from praemia.models.task import Task
 from praemia.planning.exact import evaluate, occupancy, solve
+from praemia.tasks.task import Task
 
 GIB = 1 << 30
 SIZES = {"small": (50, 10, 100), "large": (200, 20, 100), "huge": (500, 50, 20)}

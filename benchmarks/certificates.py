@@ -22,9 +22,9 @@ from praemia.exploration.bounds import most_to_earn
 from praemia.exploration.confidence import kl_radius
 from praemia.exploration.what_if import machine_family
 from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
-from praemia.models.labels import LabelRule, RuleLabelling
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.task import Task
 
 TASKS = ("warehouse-4", "warehouse-5", "riverswim-10")
 BUDGETS = (300, 1_000, 3_000, 10_000)

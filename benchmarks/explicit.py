@@ -1,6 +1,6 @@
 """The explicit product of a task, built with as little memory as possible: the input of every solver for plain MDPs.
 
-``praemia.models.product`` builds it in one go and temporarily needs several times its size. Here it is filled one
+``praemia.tasks.product`` builds it in one go and temporarily needs several times its size. Here it is filled one
 machine state at a time, for the benefit of the peers: their peak then excludes the overhead of building it.
 """
 
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import numpy as np
 import praemia
 from praemia.inference.playing import Played, Sampler
 from praemia.inference.reading import traces_from_arrays
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 SETTINGS = ((3, 9), (3, 12), (3, 20), (3, 30), (4, 12), (4, 24), (4, 40), (5, 15), (5, 40), (5, 60))
 NUM_TRACES = (10_000, 40_000)

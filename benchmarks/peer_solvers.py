@@ -22,8 +22,8 @@ import numpy as np
 from explicit import Explicit, explicit_product
 
 from praemia.benchmarking import grid_task
-from praemia.models.task import Task
 from praemia.planning.exact import solve
+from praemia.tasks.task import Task
 
 Solver = Callable[[], float]
 STATUS, CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")

@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import plain_ucbvi_prm as plain
 
 from praemia import envs, learners, simulate
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 NUM_EPISODES = 10_000
 

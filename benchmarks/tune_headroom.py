@@ -23,8 +23,8 @@ from praemia.experiments.league_tasks import TUNING_SEEDS
 from praemia.kernels.counts import NUM_EPISODES
 from praemia.kernels.recursion import PlanData
 from praemia.learners.headroom import Headroom
-from praemia.models.task import TaskSpec
 from praemia.statistics.run_measures import is_linear
+from praemia.tasks.task import TaskSpec
 
 SEEDS = TUNING_SEEDS[:2]
 DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)

@@ -9,7 +9,7 @@ from gymnasium.spaces import Discrete
 from oracles import label_of
 
 from praemia import BlackBox
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 class Hidden(gymnasium.Env):

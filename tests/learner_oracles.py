@@ -22,7 +22,7 @@ import numpy as np
 from oracles import label_of
 
 from praemia.learners.base import Experience, Learner, LearnerPlan
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 Values = dict[tuple[int, ...], float]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from praemia.models.guards import parse_guard
-from praemia.models.machine import RewardMachine
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.guards import parse_guard
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 
 Label = frozenset[str]
 LABELS: tuple[Label, ...] = (frozenset(), frozenset("a"), frozenset("b"))

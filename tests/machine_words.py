@@ -6,7 +6,7 @@ from itertools import combinations
 
 import pytest
 
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 
 def require_same_words(first: RewardMachine, second: RewardMachine) -> None:

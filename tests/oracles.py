@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
-from praemia.models.labels import LabelRule
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.tasks.task import Task
 
 State = tuple[int, int]  # machine state, observation
 

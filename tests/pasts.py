@@ -12,7 +12,7 @@ import pytest
 from praemia import simulate
 from praemia.kernels.counts import NUM_EPISODES
 from praemia.learners.base import Experience, LearnerPlan
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 CLOSE = 1e-12
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 class Known:

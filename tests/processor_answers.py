@@ -20,11 +20,11 @@ from hidden_tasks import hide
 
 from praemia import Run, envs, evaluate, explore, learners, occupancy, plan_from, simulate, solve
 from praemia.exploration import coverage, significance
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
 from praemia.planning.losses import losses
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 NUM_STARTS, NUM_HUBS, NUM_ACTIONS = 41, 5, 3
 EPISODES = 12

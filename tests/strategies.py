@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from praemia.models.guards import Guard, parse_guard
-from praemia.models.labels import LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
-from praemia.models.task import Task
+from praemia.machines.guards import Guard, parse_guard
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 PROPOSITIONS = ("a", "b", "c")
 STATES = ("q0", "q1", "q2")

@@ -28,17 +28,17 @@ from praemia.learners import (
     Random,
     Told,
 )
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.product import product
-from praemia.models.rewards import Reward
-from praemia.models.task import Task, TaskSpec
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.rewards import Reward
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.planning.policy import Policy
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout
 from praemia.statistics.frames import StoredRuns, load_runs
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.product import product
+from praemia.tasks.task import Task, TaskSpec
 
 __version__: str
 

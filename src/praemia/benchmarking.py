@@ -29,18 +29,18 @@ from praemia import envs, learners
 from praemia.envs.grid_kernel import MOVES, Grid
 from praemia.kernels.arrays import action_type, padded_width
 from praemia.learners.base import Learner
-from praemia.models.guards import Guard, parse_guard
-from praemia.models.labels import Indices, Label, Labelling
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
-from praemia.models.task import Task
+from praemia.machines.guards import Guard, parse_guard
+from praemia.machines.labels import Indices, Label, Labelling
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 from praemia.planning.backward import choose_threads
 from praemia.planning.exact import solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.simulate import simulate
 from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 _BITS = tuple(f"bit-{i}" for i in range(6))
 _ITEM, _DELIVERY = 1, 2

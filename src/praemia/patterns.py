@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from praemia.errors import ParameterError
-from praemia.formulas.syntax import quoted
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
+from praemia.machines.syntax import quoted
 
 __all__ = [
     "Pattern",

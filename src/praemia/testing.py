@@ -14,9 +14,9 @@ from praemia import envs
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
 from praemia.learners.base import Learner
-from praemia.models.machine import MachineBuilder
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
 from praemia.simulation import Run, simulate
+from praemia.tasks.task import Task
 
 __all__ = ["LearnerCheckError", "check_learner"]
 

@@ -6,7 +6,7 @@ import pytest
 
 from praemia.cli import execute
 from praemia.files import load_machine
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 FETCH = "F(item & X F delivery)"
 

@@ -22,7 +22,7 @@ from praemia.drawing.maps import UNVISITED, draw_view
 from praemia.drawing.policy_view import PolicyView
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump_task
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -13,7 +13,7 @@ from praemia import envs, solve
 from praemia.envs.drawn_machines import in_any_order, in_order, moods, prices
 from praemia.envs.drawn_tasks import KINDS
 from praemia.errors import PraemiaError
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 def digest(task: Task) -> str:

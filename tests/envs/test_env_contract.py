@@ -12,8 +12,8 @@ from gymnasium.utils.env_checker import check_env
 import praemia.envs.gymnasium_env
 from praemia import envs
 from praemia.envs.registry import FAMILIES
-from praemia.models.task import Task
 from praemia.planning.exact import solve
+from praemia.tasks.task import Task
 
 NAMES = envs.names()
 TaskEnv = praemia.envs.gymnasium_env.TaskEnv

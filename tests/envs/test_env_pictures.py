@@ -10,9 +10,9 @@ from praemia import envs
 from praemia.envs.pictures import Mark, Picture, Spot, render_text
 from praemia.envs.svg import render_svg
 from praemia.errors import SizeError
-from praemia.models.mdp import LabeledMDP
-from praemia.models.reachability import distances
-from praemia.models.task import Task
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.reachability import distances
+from praemia.tasks.task import Task
 
 
 def test_a_grid_is_drawn_cell_by_cell() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from praemia import envs
 from praemia.errors import ParameterError, PraemiaError, SizeError, UnknownNameError
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 
 def same(first: Task, second: Task) -> bool:

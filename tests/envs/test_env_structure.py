@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from praemia import envs
 from praemia.envs import office as office_function
 from praemia.envs.office import MAP, office_machine, read_map
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve
+from praemia.tasks.task import Task
 
 
 def walk(machine: RewardMachine, events: list[str]) -> tuple[list[str], float]:

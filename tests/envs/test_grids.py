@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import praemia
 from praemia import envs
 from praemia.errors import ModelError, PraemiaError, PraemiaWarning
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 UP, RIGHT, DOWN, LEFT = (-1, 0), (0, 1), (1, 0), (0, -1)
 WAYS = (UP, RIGHT, DOWN, LEFT)

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from praemia.envs import from_gymnasium
 from praemia.errors import ModelError, ParameterError, UnknownNameError
-from praemia.models.labels import AFTER_THE_END, LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 Table = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
 Event = Callable[[int, int, int, float], float]

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 
 from praemia import BlackBox, MachineBuilder, MachineWrapper, Reward, RewardMachine, learners, simulate
 from praemia.errors import FileError, ModelError, ParameterError
-from praemia.models.playing import settled_states
+from praemia.tasks.machine_sampler import settled_states
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about its own dependencies

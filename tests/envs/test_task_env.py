@@ -15,10 +15,10 @@ from scipy.stats import chi2
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv, register
 from praemia.errors import ModelError, ParameterError
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
+from praemia.machines.rewards import Reward
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 ERROR_LEVEL = 1e-3  # the probability that a right sampler fails a test here, had its seed not been fixed
 STEPS = 20_000

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 History = tuple[int, ...]  # o_1, a_1, o_2, …
 

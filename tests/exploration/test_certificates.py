@@ -29,11 +29,11 @@ from praemia.exploration.confidence import confidence
 from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.what_if import machine_family
-from praemia.models.labels import LabelRule, RuleLabelling
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 @pytest.mark.parametrize("fixed", [False, True], ids=["any machine", "fixed"])

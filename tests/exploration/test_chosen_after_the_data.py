@@ -17,11 +17,11 @@ from praemia.exploration.certificate import ANY_MACHINE, ANY_REWARD, RECORDED, V
 from praemia.exploration.confidence import confidence
 from praemia.exploration.fixed_machines import machine_digest
 from praemia.exploration.what_if import joint_failure_prob, machine_family, plan_rows
-from praemia.models.labels import LabelRule, RuleLabelling
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 SIZE, VISITS, RHO = 100, 1_000, 0.05
 Chosen = tuple[RewardMachine, list[LabelRule]]

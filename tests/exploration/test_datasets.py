@@ -15,11 +15,11 @@ from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import INTO_THE_SINK, estimated_mdp, estimated_task
 from praemia.files.arrays import PackedArrays, pack_arrays
-from praemia.models.labels import ENDED, LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import ENDED, LabelRule
+from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.planners import GreedyPlanner
 from praemia.exploration.playing import FixedPolicy, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 @pytest.fixture(scope="module")

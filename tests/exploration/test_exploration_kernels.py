@@ -16,11 +16,11 @@ from praemia.exploration.bounds import machine_bounds, most_to_earn
 from praemia.exploration.confidence import confidence, function_radii
 from praemia.exploration.estimate import estimated_task
 from praemia.learners.uncertainty import UncertaintyExplorer
-from praemia.models.machine import MachineBuilder
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.task import Task
 
 
 def make(seed: int, episodes: int) -> tuple[Task, Dataset]:

@@ -13,7 +13,7 @@ from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
 from praemia.exploration.what_if import machine_family
-from praemia.models.labels import AFTER_THE_END, LabelRule, RuleLabelling
+from praemia.machines.labels import AFTER_THE_END, LabelRule, RuleLabelling
 from praemia.planning.exact import evaluate, solve
 
 MACHINE = """

@@ -19,9 +19,9 @@ from praemia.errors import ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.playing import Searcher, search, uniform_at
-from praemia.models.machine import MachineBuilder
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
+from praemia.tasks.task import Task
 
 METHODS = ("euler", "uncertainty")
 
@@ -233,7 +233,7 @@ def test_merging_refuses_labels_that_contradict_each_other() -> None:
 
 
 def test_function_labels_travel_as_data() -> None:
-    from praemia.models.mdp import LabeledMDP
+    from praemia.tasks.mdp import LabeledMDP
 
     base = warehouse(3)
     mdp = LabeledMDP.from_dense(

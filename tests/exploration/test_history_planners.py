@@ -17,8 +17,8 @@ from praemia.exploration import (
     TrajectoryReward,
 )
 from praemia.exploration.trajectories import KernelView, value_of_histories
-from praemia.models.mdp import LabeledMDP
 from praemia.planning.exact import solve
+from praemia.tasks.mdp import LabeledMDP
 
 
 def random_reward(seed: int) -> TrajectoryReward:

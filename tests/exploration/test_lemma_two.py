@@ -12,11 +12,11 @@ from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError
 from praemia.exploration import coverage, explore, significance, simulation_bound
 from praemia.exploration.coverage import history_visits
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 def nearby(kernel: np.ndarray, rng: np.random.Generator) -> np.ndarray:

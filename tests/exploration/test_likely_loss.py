@@ -19,11 +19,11 @@ from praemia.exploration import Dataset, Trajectory, TrajectoryReward, explore, 
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import LikelyLoss, likely_history_loss, likely_loss
 from praemia.exploration.posterior import FOLLOWING, OPTIMAL, Posterior
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 ERROR = 1e-4  # of each statistical test here: the seeds are fixed
 
@@ -144,7 +144,7 @@ def test_two_arms_follow_their_beta_distributions() -> None:
     counts = np.zeros((2, 2))
     counts[data.pairs[data.pairs < 2], data.successors[data.pairs < 2]] = data.counts[data.pairs < 2]
     policy = np.zeros((1, 2, 2), dtype=np.int8)
-    found = likely_loss(data, machine, policy, draws=20_000)
+    found = likely_loss(data, machine, policy, draws=8_000)
     # From observation 1 nothing is lost, so the loss is the first observation's share times the difference.
     rng = np.random.default_rng(7)
     goal = [rng.beta(counts[arm, 1] + 0.5, counts[arm, 0] + 0.5, 20_000) for arm in (0, 1)]

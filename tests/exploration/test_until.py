@@ -20,10 +20,10 @@ from praemia.exploration.likely_loss import random_numbers
 from praemia.exploration.posterior import Posterior
 from praemia.exploration.until import Check, check_counts, judged, most_gain
 from praemia.exploration.what_if import machine_family
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.planning.exact import solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 def reach(name: str) -> RewardMachine:

@@ -438,7 +438,7 @@ SIMULATION = (
     ),
     Fault(
         "the first machine move is always taken in a black box",
-        "models/playing.py",
+        "tasks/machine_sampler.py",
         "j = min(place, end - 1)",
         "j = begin",
         f"{BOX}::test_returns_have_the_mean_of_the_policies_that_were_played",
@@ -601,7 +601,7 @@ OUTSIDE = (
     ),
     Fault(
         "a state is settled if it pays nothing itself",
-        "models/playing.py",
+        "tasks/machine_sampler.py",
         "            found.add(state)\n            paying.append(state)",
         "            found.add(state)\n            found.discard(state)",
         "envs/test_machine_wrapper.py::test_settled_states_are_those_that_cannot_lead_to_a_reward",

@@ -12,10 +12,10 @@ import praemia
 from praemia import envs
 from praemia.errors import ModelError
 from praemia.files.formats.drn import write_drn
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 def random_start() -> Task:

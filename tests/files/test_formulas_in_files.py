@@ -6,11 +6,11 @@ import pytest
 from praemia import envs
 from praemia.errors import PraemiaError
 from praemia.files import dump_task, load_machine, load_task, parse_task
-from praemia.models.labels import LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 CELLS = """\
 mdp:

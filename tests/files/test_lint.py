@@ -7,10 +7,10 @@ import pytest
 
 from praemia import envs
 from praemia.files.lint import Finding, lint, lint_machine, reachable_observations
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 # 0 → 1 → 1, and 2 → 0, which nothing reaches.
 ROWS = {(0, 0): {1: 1.0}, (1, 0): {1: 1.0}, (2, 0): {0: 1.0}}

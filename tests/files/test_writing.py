@@ -14,13 +14,13 @@ from strategies import machines, tasks
 from praemia import envs, solve
 from praemia.errors import FileError, ModelError, ParameterError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
-from praemia.models.guards import Else, Proposition
-from praemia.models.labels import AFTER_THE_END, LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
-from praemia.models.task import Task
+from praemia.machines.guards import Else, Proposition
+from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 NAMES = st.lists(st.text(max_size=6), min_size=3, max_size=3, unique=True)
 

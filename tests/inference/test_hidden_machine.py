@@ -16,10 +16,10 @@ from praemia.cli import execute
 from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
 from praemia.inference.memory import joint_machine, moves_of
-from praemia.models.labels import LabelRule, RuleLabelling
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule, RuleLabelling
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 def test_a_memory_beside_the_truth_does_not_change_what_a_policy_earns() -> None:

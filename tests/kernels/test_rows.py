@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from praemia.kernels.arrays import ModelArrays, padded_width
 from praemia.kernels.exact_planning import fill
-from praemia.models.machine_table import build_layers, continuation_rows, paying
+from praemia.tasks.machine_table import build_layers, continuation_rows, paying
 
 
 def random_machine(rng: np.random.Generator, num_labels: int, num_states: int, density: float) -> NDArray[np.float64]:

@@ -15,8 +15,8 @@ from strategies import full_task, tasks, tasks_of_any_width
 import praemia
 from praemia.errors import ParameterError, UnknownNameError
 from praemia.learners import Headroom
-from praemia.models.machine_table import MachineTable
-from praemia.models.task import Task
+from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.task import Task
 
 Labels = dict[tuple[int, int, int], frozenset[str]]
 
@@ -143,14 +143,14 @@ def test_a_plan_for_a_task_in_which_everything_matters_is_its_formula(constants:
         assert_plan_is_its_formula(task, learner, pasts(task, learner, 7, [length])[0].times(factor))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(task=tasks(), seed=st.integers(0, 999))
 def test_with_theoretical_constants_no_plan_is_below_the_optimum(task: Task, seed: int) -> None:
     run = praemia.simulate(task, Headroom(constants="theory"), 60, seed=seed)
     assert run.optimistic_values.min() >= run.optimal_value - 1e-9
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(task=tasks(), seed=st.integers(0, 999))
 def test_no_plan_promises_more_than_the_first_which_no_policy_can_beat(task: Task, seed: int) -> None:
     run = praemia.simulate(task, Headroom(), 30, seed=seed)
@@ -190,7 +190,7 @@ def test_on_tasks_too_large_to_ask_for_every_label_the_top_is_larger_never_small
         (past,) = pasts(task, learner, 4, [20])
         exact = plan(learner, past).values
         with monkeypatch.context() as patch:
-            patch.setattr("praemia.models.unseen.MAX_TRIPLES", 0)
+            patch.setattr("praemia.tasks.label_support.MAX_TRIPLES", 0)
             asked_anew = replace(past.shown, spec=replace(past.shown.spec))
             loose = plan(learner, replace(past, shown=asked_anew)).values
         assert np.all(loose >= exact - CLOSE)
@@ -221,7 +221,7 @@ def test_unknown_constants_are_refused_with_the_nearest() -> None:
 
 def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The empty label pays nothing: a learner that hopes for no label it has not met would wander."""
-    monkeypatch.setattr("praemia.models.unseen.MAX_TRIPLES", 0)
+    monkeypatch.setattr("praemia.tasks.label_support.MAX_TRIPLES", 0)
     task = praemia.envs.riverswim(4, 8)
     met: list[frozenset[str]] = [frozenset()]
     table = MachineTable.of(task.machine, met)
@@ -232,7 +232,7 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     assert len(outlook(4).indptr) - 1 == len(task.machine.exhaustive_labels())
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(task=tasks())
 def test_on_the_exhaustive_labels_every_machine_state_does_all_that_it_can_do(task: Task) -> None:
     labels = task.machine.exhaustive_labels()

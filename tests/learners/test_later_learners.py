@@ -17,7 +17,7 @@ from strategies import tasks_of_any_width as tasks
 
 from praemia import envs, learners, simulate, solve
 from praemia.errors import ParameterError
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 LATER = ("eqo", "ucbvi-bf", "mvp", "opsrl", "qr-max")
 SCALES = st.sampled_from([0.0, 0.001, 0.03, 0.3, 1.0])

@@ -7,7 +7,7 @@ import pytest
 
 from praemia import envs, learners, simulate
 from praemia.learners import Learner
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 OPTIMISTIC = [name for name in learners.names() if learners.kind_of(name).optimistic]
 NUM_TASKS = 40

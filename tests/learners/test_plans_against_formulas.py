@@ -18,10 +18,10 @@ from strategies import tasks_of_any_width as tasks
 
 from praemia import envs, learners
 from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 UCBVI = {"ucbvi-prm": oracles.ucbvi_prm, "ucbvi": oracles.ucbvi}
 SCALES = st.sampled_from([0.0, 0.001, 0.03, 0.3, 1.0])

@@ -17,10 +17,10 @@ from scipy.stats import beta, kstwo
 
 from praemia import envs, learners, solve
 from praemia.learners.psrl import PSRL
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 NUM_PLANS = 1_000
 LEAST = 1e-4  # below, sticks that were not broken any further would show: less than 10⁻⁶ of the mass

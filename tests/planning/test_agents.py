@@ -15,7 +15,7 @@ from strategies import tasks
 from praemia import envs, evaluate, solve
 from praemia.envs import TaskEnv
 from praemia.errors import ModelError, ParameterError
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 TASK = envs.make("warehouse-3")
 M, O, A = TASK.num_machine_states, TASK.num_observations, TASK.num_actions  # noqa: E741

@@ -10,9 +10,9 @@ from strategies import tasks
 
 import praemia
 from praemia import envs
-from praemia.models.task import Task
 from praemia.planning.exact import evaluate, solve
 from praemia.planning.losses import losses
+from praemia.tasks.task import Task
 
 
 @given(tasks(), st.integers(0, 2**32 - 1), st.booleans())

@@ -10,8 +10,8 @@ import numpy as np
 from praemia.envs import make
 from praemia.envs.riverswim import riverswim
 from praemia.envs.warehouse import warehouse
-from praemia.models.task import Task
 from praemia.planning.exact import evaluate, occupancy, solve
+from praemia.tasks.task import Task
 
 # The last has more pairs than an int16 counts: Python's integers must not wrap where compiled ones do not.
 TASKS = (

@@ -19,8 +19,8 @@ from strategies import tasks
 from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
 from praemia.errors import ModelError, ParameterError
 from praemia.learners.base import Experience, Recent
-from praemia.models.machine import MachineBuilder
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.task import Task
 
 LEARNERS = [name for name in learners.names() if not learners.kind_of(name).privileged]
 FROM_COUNTS = ["ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "euler", "psrl"]

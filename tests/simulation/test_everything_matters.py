@@ -13,7 +13,7 @@ from strategies import full_task
 
 from praemia import Learner, LearnerPlan, Run, learners, simulate
 from praemia.learners.base import REPLAN_RULES
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 ARRAYS = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy")
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 import praemia
 from praemia import BlackBox, LabeledMDP, MachineBuilder, Run, Task, evaluate, learners, simulate, solve
 from praemia.envs import from_gymnasium, warehouse
-from praemia.models.labels import AFTER_THE_END, LabelRule
-from praemia.models.rewards import Reward
+from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.rewards import Reward
 
 COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "opsrl", "qr-max", "crm")
 

@@ -14,7 +14,7 @@ from gymnasium.spaces import Discrete
 from praemia import BlackBox, envs, simulate
 from praemia.errors import ModelError
 from praemia.learners.base import Experience, Learner, LearnerPlan
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 TASK = envs.make("warehouse-3")
 H, M, A = TASK.horizon, TASK.num_machine_states, TASK.num_actions

@@ -15,7 +15,7 @@ from praemia.cli.progress import CountProgress
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
     from praemia.exploration.until import Check
-    from praemia.models.machine import RewardMachine
+    from praemia.machines.machine import RewardMachine
 
 UNTIL_KEYS = ("until", "certify", "reached", "checks")
 NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough

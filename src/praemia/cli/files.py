@@ -12,7 +12,7 @@ from praemia.cli.common import complete_tasks, json_option, plural, print_json, 
 from praemia.files.formats import FORMATS
 
 if TYPE_CHECKING:
-    from praemia.models.machine import RewardMachine
+    from praemia.machines.machine import RewardMachine
 
 MOST_LISTED = 20  # labels or rewards of traces
 
@@ -30,7 +30,7 @@ def check_command(file: str, as_json: bool) -> None:
         return
     from praemia.files import load
     from praemia.files.lint import lint, lint_machine
-    from praemia.models.task import Task
+    from praemia.tasks.task import Task
 
     loaded = load(file)
     if isinstance(loaded, Task):
@@ -97,7 +97,7 @@ def convert_command(
     """
     from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
     from praemia.files.formats import STORM, format_of, is_text_format
-    from praemia.models.task import Task
+    from praemia.tasks.task import Task
 
     loaded = load(source, source_format, pay=pay) if looks_like_file(source) else resolve_task(source)
     wants_machine = target_format == "multiagent" or is_text_format(format_of(target, target_format))

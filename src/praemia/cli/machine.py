@@ -10,8 +10,8 @@ import click
 from praemia.cli.common import json_option, print_fields, print_json, print_table
 
 if TYPE_CHECKING:
-    from praemia.formulas.automaton import Automaton
-    from praemia.models.symbolic import SymbolicMachine
+    from praemia.machines.automaton import Automaton
+    from praemia.machines.symbolic import SymbolicMachine
 
 MOST_SHOWN = 30
 
@@ -50,7 +50,7 @@ def machine_command(
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
     from praemia.files.formats import require_known_ending
-    from praemia.models.from_formulas import accept, growth_limits, paying_machine, with_source
+    from praemia.machines.from_formulas import accept, growth_limits, paying_machine, with_source
 
     if out is not None:
         require_known_ending(out)
@@ -78,8 +78,8 @@ def machine_command(
 
 
 def _judged(automaton: Automaton, machine: SymbolicMachine, trace: str) -> dict[str, Any]:
-    from praemia.formulas.automaton import judge
-    from praemia.formulas.syntax import parse_trace
+    from praemia.machines.automaton import judge
+    from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
     rewards = machine.expected_rewards(word)

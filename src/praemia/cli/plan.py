@@ -61,7 +61,7 @@ def plan_command(
     from praemia.exploration import Dataset
     from praemia.exploration.what_if import machine_family, plan_rows
     from praemia.files import load_machine, resolve_task
-    from praemia.models.labels import AFTER_THE_END
+    from praemia.machines.labels import AFTER_THE_END
     from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:

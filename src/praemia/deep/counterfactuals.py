@@ -8,7 +8,7 @@ import numpy as np
 
 from praemia.envs.layouts import MachineView
 from praemia.errors import ParameterError
-from praemia.models.playing import MachineSampler
+from praemia.tasks.machine_sampler import MachineSampler
 
 
 def view_of(env: Any) -> MachineView:

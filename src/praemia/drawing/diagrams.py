@@ -22,9 +22,9 @@ from typing import Any
 
 from praemia.errors import ParameterError, SizeError, missing_extra
 from praemia.files.atomic_io import write_whole
-from praemia.models.guards import Junction
-from praemia.models.machine import RewardMachine
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.guards import Junction
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rules import Outcome, Rule
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
 GRAPHVIZ_SUFFIXES = (".svg", ".png", ".pdf", ".dot")

@@ -16,9 +16,9 @@ from praemia.envs.grid import is_over
 from praemia.envs.registry import picture
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
-from praemia.models.machine import format_label
-from praemia.models.task import Task
+from praemia.machines.machine import format_label
 from praemia.simulation.rollout import Episode, Step
+from praemia.tasks.task import Task
 
 MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds

@@ -14,7 +14,7 @@ from praemia.envs.registry import picture
 from praemia.errors import PraemiaError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.what_if import Row
-from praemia.models.task import Task
+from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

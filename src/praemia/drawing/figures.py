@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from praemia.models.task import Task
+    from praemia.tasks.task import Task
 
 NUM_POINTS = 300
 NUM_WINDOWS = 30

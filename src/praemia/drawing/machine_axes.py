@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from praemia.drawing.diagrams import layout_json
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

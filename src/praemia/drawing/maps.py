@@ -20,8 +20,8 @@ from praemia.drawing.style import GREY, INK, blank_figure
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
 from praemia.errors import PraemiaError
-from praemia.models.task import Task
 from praemia.planning.policy import PolicyLike
+from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

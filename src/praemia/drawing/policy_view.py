@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from praemia.envs.grid import is_over
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
-from praemia.models.task import Task
 from praemia.planning.exact import evaluate, inner_policy, occupancy, solve
 from praemia.planning.losses import losses
 from praemia.planning.policy import PolicyLike, policy_array
+from praemia.tasks.task import Task
 
 NEVER = 1e-12
 MAX_PANELS = 6

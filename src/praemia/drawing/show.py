@@ -20,9 +20,9 @@ from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.files.writing import dump_task
-from praemia.models.task import Task
 from praemia.planning.policy import KIND, Policy, PolicyLike
 from praemia.simulation.run import Run
+from praemia.tasks.task import Task
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
 SHOWN_ROWS = 20

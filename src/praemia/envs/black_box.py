@@ -21,9 +21,9 @@ from praemia.envs.encoding import EncodedNumbering
 from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_space
 from praemia.errors import ModelError, require_whole
-from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
-from praemia.models.machine import RewardMachine
-from praemia.models.task import MAX_HORIZON
+from praemia.machines.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.task import MAX_HORIZON
 
 if TYPE_CHECKING:
     import gymnasium

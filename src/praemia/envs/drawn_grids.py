@@ -10,9 +10,9 @@ import numpy as np
 
 from praemia.envs.drawn_machines import TRAP, errands, in_any_order
 from praemia.envs.grid_kernel import MOVES, SLIP, Cell, Grid, Slip
-from praemia.models.labels import LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import LabeledMDP
 
 Drawn = tuple[LabeledMDP, RewardMachine, int]  # the last is how many moves the errands take if none slips
 LEGS = 6  # so many errands of a machine are counted for that

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from praemia.envs.drawn_machines import errands, moods, prices
 from praemia.envs.random_tasks import random_machine
-from praemia.models.labels import LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import LabeledMDP
 
 Rows = dict[tuple[int, int], dict[int, float]]
 PLACES = ("a", "b", "c")

@@ -7,8 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from praemia.models.guards import Constant, Guard, Proposition
-from praemia.models.machine import MachineBuilder, RewardMachine
+from praemia.machines.guards import Constant, Guard, Proposition
+from praemia.machines.machine import MachineBuilder, RewardMachine
 
 TRAP = "trap"
 

@@ -24,9 +24,9 @@ import numpy as np
 from praemia.arithmetic import portable_exp, portable_log
 from praemia.envs import drawn_grids, drawn_kernels
 from praemia.errors import require_whole, unknown_name
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 STREAM = 4217  # keeps these draws apart from those of other generators
 

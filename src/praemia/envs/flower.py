@@ -18,11 +18,11 @@ from itertools import pairwise
 
 from praemia.envs.pictures import Mark, Picture, Spot
 from praemia.errors import require_whole
-from praemia.models.guards import only
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.guards import only
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 HUB, PETALS = 0, range(1, 6)
 COUNT, PASS = 0, 1

@@ -12,11 +12,11 @@ from praemia.envs.grid_kernel import MOVES, SLIP, STAY, Slip
 from praemia.envs.grid_map import ARROWS, DOOR, GridMap, Letters
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean
-from praemia.models.labels import Label, LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.reachability import reachable_observations
-from praemia.models.task import Task
+from praemia.machines.labels import Label, LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.reachability import reachable_observations
+from praemia.tasks.task import Task
 
 SHOWN_CELLS = 5
 

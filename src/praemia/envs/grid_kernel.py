@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.models.memory import require_memory
+from praemia.limits import require_memory
 
 MOVES = ("up", "right", "down", "left")
 STAY = "stay"

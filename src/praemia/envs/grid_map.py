@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from praemia.envs.grid_kernel import ANY_WAY, MOVES, SLIP, Cell, Grid, Slip, number_cells, require_cells
 from praemia.envs.pictures import Mark
 from praemia.errors import ModelError
-from praemia.models.labels import as_label
-from praemia.models.mdp import ROW_TOLERANCE
+from praemia.machines.labels import as_label
+from praemia.tasks.mdp import ROW_TOLERANCE
 
 WALL, FLOOR, DOOR, START = "#", ".", "+", "S"
 ARROWS = {"^": "up", ">": "right", "v": "down", "<": "left"}

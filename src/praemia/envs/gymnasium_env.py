@@ -18,8 +18,8 @@ from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.pictures import render_text
 from praemia.envs.registry import FAMILIES, make, picture
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
-from praemia.models.playing import settled_states
-from praemia.models.task import Task
+from praemia.tasks.machine_sampler import settled_states
+from praemia.tasks.task import Task
 
 
 class TaskEnv(gymnasium.Env[Any, Any]):

@@ -31,8 +31,8 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import require_env
 from praemia.envs.spaces import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.models.labels import AFTER_THE_END, FunctionLabelling, Indices, Label, Labelling, Labels, as_labelling
-from praemia.models.mdp import LabeledMDP
+from praemia.machines.labels import AFTER_THE_END, FunctionLabelling, Indices, Label, Labelling, Labels, as_labelling
+from praemia.tasks.mdp import LabeledMDP
 
 if TYPE_CHECKING:
     import gymnasium

@@ -10,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 
 from praemia.errors import ModelError
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 MACHINE_STATE, STEP, OBSERVATION = "machine_state", "step", "observation"
 

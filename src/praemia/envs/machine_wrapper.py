@@ -13,10 +13,10 @@ from praemia.envs.black_box import StepLabels, require_env, require_machine, ste
 from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.errors import ModelError, ParameterError, require_whole
-from praemia.models.labels import AFTER_THE_END, Label
-from praemia.models.machine import RewardMachine
-from praemia.models.playing import MachineSampler, settled_states
-from praemia.models.task import MAX_HORIZON
+from praemia.machines.labels import AFTER_THE_END, Label
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_sampler import MachineSampler, settled_states
+from praemia.tasks.task import MAX_HORIZON
 
 STREAM = 1  # tells the machine's random numbers from the environment's, which come from the same seed
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
 from praemia.errors import unknown_name
-from praemia.models.guards import only
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.guards import only
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 MAP = """
 +-----+-----+-----+-----+

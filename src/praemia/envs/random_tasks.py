@@ -15,14 +15,14 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.errors import require_whole
-from praemia.models.guards import Constant, Guard, Proposition
-from praemia.models.labels import LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.memory import require_memory
-from praemia.models.rewards import Reward
-from praemia.models.rules import NOTHING, Outcome, Rule
-from praemia.models.task import Task
+from praemia.limits import require_memory
+from praemia.machines.guards import Constant, Guard, Proposition
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 PROPOSITION_PROB = 0.25
 MAX_OUTCOMES = 3

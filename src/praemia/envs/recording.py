@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from praemia.errors import FileError, ParameterError
-from praemia.models.labels import Label
+from praemia.machines.labels import Label
 
 RecordTo: TypeAlias = str | Path | list[Any] | None
 

@@ -26,8 +26,8 @@ from praemia.envs.rooms import rooms_picture, two_rooms
 from praemia.envs.svg import render_svg
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, PraemiaError, did_you_mean, unknown_name
-from praemia.models.reachability import distances
-from praemia.models.task import Task
+from praemia.tasks.reachability import distances
+from praemia.tasks.task import Task
 
 _NUMBER = "[0-9]{1,18}"
 

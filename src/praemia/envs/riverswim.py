@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 
 from praemia.envs.pictures import Mark, Picture, Spot, require_drawable
 from praemia.errors import ParameterError, require_whole
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.limits import require_memory
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 LEFT, RIGHT = 0, 1
 _ROW = 15

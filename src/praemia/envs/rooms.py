@@ -12,10 +12,10 @@ from __future__ import annotations
 from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
 from praemia.errors import ParameterError, require_whole
-from praemia.models.labels import LabelRule
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 def two_rooms(size: int = 9, horizon: int | None = None) -> Task:

@@ -12,8 +12,8 @@ from praemia.envs.grid_kernel import require_cells
 from praemia.envs.grid_map import GridMap
 from praemia.envs.pictures import Mark
 from praemia.errors import require_whole
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.tasks.task import Task
 
 MARKS = {
     "S": Mark("S", "start", "charging station; episodes start here"),

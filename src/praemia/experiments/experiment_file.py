@@ -24,7 +24,7 @@ from praemia.files import dump_task, load_task, looks_like_file
 from praemia.files.source import Source, read_source
 from praemia.files.validation import validated
 from praemia.learners.external import names_a_file
-from praemia.models.memory import MAX_EPISODES
+from praemia.limits import MAX_EPISODES
 
 
 class LearnerPart(BaseModel):

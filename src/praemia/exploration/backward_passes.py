@@ -17,7 +17,7 @@ from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.counts import CountArrays, nothing_to_learn
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
 from praemia.learners.workspace import NO_INTS, NO_ROWS, NO_SMALL_INTS
-from praemia.models.machine_table import MachineTable
+from praemia.tasks.machine_table import MachineTable
 
 
 def copies_of(table: MachineTable, pays: Sequence[float]) -> LayerArrays:

@@ -68,11 +68,11 @@ from praemia.exploration.dataset import Dataset
 from praemia.kernels import certify, recursion
 from praemia.kernels.arrays import Actions, Outlook
 from praemia.kernels.compiled_plans import Recipe
-from praemia.models.labels import Labels, RuleLabelling, as_labelling
-from praemia.models.machine import RewardMachine
-from praemia.models.machine_table import MachineTable
-from praemia.models.rules import Outcome
-from praemia.models.task import Task, TaskSpec
+from praemia.machines.labels import Labels, RuleLabelling, as_labelling
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rules import Outcome
+from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.task import Task, TaskSpec
 
 Values = NDArray[np.float64]
 

@@ -30,10 +30,10 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.fixed_machines import is_recorded
 from praemia.kernels.arrays import Actions
-from praemia.models.labels import ENDED, Labels, RuleLabelling, as_labelling
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.labels import ENDED, Labels, RuleLabelling, as_labelling
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy
+from praemia.tasks.task import Task
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999

@@ -30,9 +30,9 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
 from praemia.planning.exact import occupancy
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 CHUNK = 1 << 22  # numbers in one table
 

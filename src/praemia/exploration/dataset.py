@@ -21,7 +21,7 @@ from praemia.errors import ModelError
 from praemia.exploration.dataset_file import encode, read
 from praemia.exploration.merging import add_up, merged
 from praemia.files.atomic_io import write_whole
-from praemia.models.labels import ENDED, RuleLabelling
+from praemia.machines.labels import ENDED, RuleLabelling
 
 
 @dataclass(frozen=True, eq=False)

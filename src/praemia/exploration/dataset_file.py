@@ -10,8 +10,8 @@ import numpy as np
 
 from praemia.files.arrays import DamageError, PackedArrays, damage_named, pack_arrays, require_fields, require_kind
 from praemia.files.atomic_io import read_bytes
-from praemia.models.labels import LabelRule, RuleLabelling
-from praemia.models.memory import require_memory
+from praemia.limits import require_memory
+from praemia.machines.labels import LabelRule, RuleLabelling
 
 Made = TypeVar("Made")
 

@@ -19,12 +19,12 @@ from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import Counted, SeenLabels
 from praemia.learners.base import Learner
-from praemia.models.labels import ENDED, Indices, LabelRule, RuleLabelling
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.task import Task
+from praemia.machines.labels import ENDED, Indices, LabelRule, RuleLabelling
+from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
 from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.task import Task
 
 Column: TypeAlias = NDArray[np.int64]
 

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean
 from praemia.exploration.dataset import Dataset
-from praemia.models.labels import AFTER_THE_END, Indices, Label, Labelling, Labels, RuleLabelling, as_labelling
-from praemia.models.machine import RewardMachine
-from praemia.models.machine_table import MachineTable
-from praemia.models.mdp import LabeledMDP
-from praemia.models.task import Task
+from praemia.machines.labels import AFTER_THE_END, Indices, Label, Labelling, Labels, RuleLabelling, as_labelling
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 SINK = "praemia-sink"
 INTO_THE_SINK: Label = AFTER_THE_END | {SINK}

@@ -33,9 +33,9 @@ from praemia.exploration.merging import Counted
 from praemia.exploration.playing import FixedPolicy, Progress, Searcher, play_given, play_until_sure, search, uniform_at
 from praemia.exploration.until import CERTIFY, OnCheck, Players, Report, Target, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
 from praemia.simulation.run import Seed, seed_key
+from praemia.tasks.task import Task
 
 METHODS = ("euler", "uncertainty", "directed")
 DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01, "directed": 0.01}

@@ -15,9 +15,9 @@ from praemia.errors import ParameterError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import Environment
 from praemia.exploration.estimate import require_readable
-from praemia.models.algebra import state_digests
-from praemia.models.labels import LabelRule, Labels, RuleLabelling, as_labelling
-from praemia.models.machine import RewardMachine
+from praemia.machines.algebra import state_digests
+from praemia.machines.labels import LabelRule, Labels, RuleLabelling, as_labelling
+from praemia.machines.machine import RewardMachine
 
 Rules = Iterable[LabelRule]
 

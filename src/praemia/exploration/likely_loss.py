@@ -29,8 +29,8 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.planners import ExpectimaxPlanner
 from praemia.exploration.posterior import PRIOR, Posterior
 from praemia.exploration.trajectories import HistoryPolicy, KernelView, TrajectoryReward, value_of_histories
-from praemia.models.labels import Labels
-from praemia.models.machine import RewardMachine
+from praemia.machines.labels import Labels
+from praemia.machines.machine import RewardMachine
 
 DRAWS = 200
 LEVEL = 0.95

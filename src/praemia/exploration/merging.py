@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.models.labels import Indices, Label, Labelling, RuleLabelling
-from praemia.models.machine import format_label
+from praemia.machines.labels import Indices, Label, Labelling, RuleLabelling
+from praemia.machines.machine import format_label
 from praemia.simulation.loop import World
 
 if TYPE_CHECKING:

@@ -24,10 +24,10 @@ from praemia.exploration.trajectories import (
     Value,
     value_of_histories,
 )
-from praemia.models.labels import Labels
-from praemia.models.machine import RewardMachine
-from praemia.models.task import MAX_HORIZON, Task
+from praemia.machines.labels import Labels
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.task import MAX_HORIZON, Task
 
 
 @dataclass(frozen=True, eq=False)

@@ -38,8 +38,8 @@ from praemia.exploration.trajectories import (
     TrajectoryReward,
     value_of_histories,
 )
-from praemia.models.task import Task
 from praemia.planning.exact import Plan, solve
+from praemia.tasks.task import Task
 
 MAX_EXACT = 200_000
 

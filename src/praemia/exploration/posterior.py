@@ -33,12 +33,12 @@ from praemia.kernels.posterior_draws import draw_kernel, mean_value
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
 from praemia.learners.psrl import PSRL
 from praemia.learners.workspace import NO_INTS, NO_SMALL_INTS
-from praemia.models.labels import AFTER_THE_END, Labels, as_labelling
-from praemia.models.machine import RewardMachine
-from praemia.models.machine_table import MachineTable, continuation_rows
-from praemia.models.memory import require_memory
-from praemia.models.task import TaskSpec
+from praemia.limits import require_memory
+from praemia.machines.labels import AFTER_THE_END, Labels, as_labelling
+from praemia.machines.machine import RewardMachine
 from praemia.simulation.interrupts import interrupts_held
+from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.tasks.task import TaskSpec
 
 PRIOR = 1.0
 OPTIMAL, FOLLOWING = 0, 1

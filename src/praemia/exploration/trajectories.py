@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
-from praemia.models.mdp import LabeledMDP
+from praemia.tasks.mdp import LabeledMDP
 
 SLACK = 1e-9
 

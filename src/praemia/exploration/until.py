@@ -44,10 +44,10 @@ from praemia.exploration.playing import FixedPolicy, play_given
 from praemia.exploration.posterior import Posterior
 from praemia.kernels.arrays import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy, solve
 from praemia.simulation.loop import run_loop
+from praemia.tasks.task import Task
 
 WORST = 25  # draws that give weights
 

@@ -12,9 +12,9 @@ from praemia.exploration.certificate import VOUCHED
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.likely_loss import DRAWS, LikelyLoss, OnDraw, require_draws
 from praemia.exploration.plan_from import ExploredPlan, plan_from
-from praemia.models.machine import MachineBuilder, RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.task import Task
 
 MOST = 10
 

@@ -20,7 +20,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from praemia.errors import FileError, PraemiaError, SizeError
-from praemia.models.memory import require_memory
+from praemia.limits import require_memory
 
 HEADER = "header"
 _EPOCH = (1980, 1, 1, 0, 0, 0)  # the time of day must not change the bytes

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,16 +24,17 @@ from praemia.files.schema import (
     RulePart,
 )
 from praemia.files.source import DataPath, Source
-from praemia.models.guards import parse_guard
-from praemia.models.labels import AFTER_THE_END, LabelRule
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import ROW_TOLERANCE, LabeledMDP
-from praemia.models.memory import require_memory
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.limits import require_memory
+from praemia.machines.guards import parse_guard
+from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 
 BYTES_PER_ROW = 16
 SHOWN_ROWS = 3
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 def build_machine(source: Source, part: MachinePart | FormulaPart, path: DataPath = ()) -> RewardMachine:
@@ -118,7 +120,7 @@ class Numbering:
             if name not in self._numbers:
                 raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
             return self._numbers[name]
-        if not (name.isascii() and name.isdecimal() and int(name) < self.size):
+        if not (_NUMBER.fullmatch(name) and int(name) < self.size):
             raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
         return int(name)
 

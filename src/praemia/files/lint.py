@@ -14,13 +14,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.models.guards import Guard, overlap
-from praemia.models.labels import AFTER_THE_END, Label
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.reachability import reachable_observations
-from praemia.models.rules import Outcome
-from praemia.models.task import Task
+from praemia.machines.guards import Guard, overlap
+from praemia.machines.labels import AFTER_THE_END, Label
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rules import Outcome
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.reachability import reachable_observations
+from praemia.tasks.task import Task
 
 SHOWN_NAMES = 5
 

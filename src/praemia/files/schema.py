@@ -21,9 +21,9 @@ from pydantic import (
 )
 
 from praemia.envs.grid_kernel import SLIP
-from praemia.formulas.paying import WAYS
-from praemia.models.mdp import ROW_TOLERANCE
-from praemia.models.task import MAX_HORIZON
+from praemia.machines.paying import WAYS
+from praemia.tasks.mdp import ROW_TOLERANCE
+from praemia.tasks.task import MAX_HORIZON
 
 MAX_COUNT = 10**15  # far beyond any memory, and still a number to be printed in a message
 

@@ -19,13 +19,13 @@ from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.files.atomic_io import write_whole
 from praemia.files.formats import STORM, format_of, is_text_format, require_known_ending, write_machine_text
 from praemia.files.layout import json_text, yaml_text
-from praemia.models.guards import reads_back
-from praemia.models.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
-from praemia.models.machine import RewardMachine
-from praemia.models.mdp import LabeledMDP
-from praemia.models.rewards import Reward
-from praemia.models.rules import NOTHING, Outcome, Rule
-from praemia.models.task import Task
+from praemia.machines.guards import reads_back
+from praemia.machines.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
 
 
 def save_task(task: Task, path: str | Path) -> None:

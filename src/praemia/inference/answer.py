@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from praemia.inference.machine_from_counts import Edge
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ import numpy as np
 from praemia.inference.answer import Inference
 from praemia.inference.machine_from_counts import Edge
 from praemia.inference.traces import label_text, reward_key
-from praemia.models.labels import Label
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.task import Task
 
 Intervals: TypeAlias = Mapping[tuple[str, Label, float], tuple[float, float]]
 

@@ -31,11 +31,11 @@ from praemia.inference.memory import EventMemory, joint_machine, moves_of
 from praemia.inference.playing import Memory, Played, Sampler
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
-from praemia.models.labels import ENDED, Label, RuleLabelling
-from praemia.models.machine import RewardMachine
-from praemia.models.memory import MAX_EPISODES
-from praemia.models.task import Task
+from praemia.limits import MAX_EPISODES
+from praemia.machines.labels import ENDED, Label, RuleLabelling
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.task import Task
 
 FIRST_EPISODES, FIRST_ENOUGH = 16, 2
 EVENTS = 2  # how many recent events count as the same history

@@ -26,7 +26,7 @@ from praemia.inference.support import (
 )
 from praemia.inference.traces import Episode, Ints, Traces, label_text
 from praemia.inference.walking import base_rates, walk
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
 MAX_REPAIRS = 50

@@ -17,11 +17,11 @@ from praemia.inference.evidence import p_value
 from praemia.inference.merging import Core
 from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
-from praemia.models.guards import Constant, Guard, Proposition
-from praemia.models.labels import Label
-from praemia.models.machine import RewardMachine
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.guards import Constant, Guard, Proposition
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 
 INTERVAL_LEVEL = 0.95  # for all intervals of a machine together
 

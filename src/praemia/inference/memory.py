@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from praemia.exploration.estimate import INTO_THE_SINK
 from praemia.inference.playing import IMPOSSIBLE, Memory, Played
 from praemia.inference.traces import Floats, Ints, reward_key
-from praemia.models.labels import ENDED, Label
-from praemia.models.machine import RewardMachine
-from praemia.models.rewards import Reward
-from praemia.models.rules import NOTHING, Outcome
+from praemia.machines.labels import ENDED, Label
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import NOTHING, Outcome
 
 SURE = Reward((1.0,))
 

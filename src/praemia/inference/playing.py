@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.inference.traces import Floats, Ints, reward_key
-from praemia.models.machine_table import running_sums
-from praemia.models.task import Task
+from praemia.tasks.machine_table import running_sums
+from praemia.tasks.task import Task
 
 
 @dataclass(frozen=True, eq=False)

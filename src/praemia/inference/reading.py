@@ -15,9 +15,9 @@ import numpy as np
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.inference.traces import Episode, Floats, Ints, Traces, reward_key
-from praemia.models.labels import ENDED, Label
-from praemia.models.memory import require_memory
-from praemia.models.rewards import LARGEST
+from praemia.limits import require_memory
+from praemia.machines.labels import ENDED, Label
+from praemia.machines.rewards import LARGEST
 
 MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it

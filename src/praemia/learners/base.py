@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.counts import NUM_MET, CountArrays
-from praemia.models.memory import require_memory
-from praemia.models.task import Task, TaskSpec
+from praemia.limits import require_memory
+from praemia.tasks.task import Task, TaskSpec
 
 REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from praemia.kernels.recursion import PlanData
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 def add_later_visits(data: PlanData, pair: int, visits_of_state: float) -> None:

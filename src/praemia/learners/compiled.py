@@ -26,7 +26,7 @@ from praemia.kernels.compiled_plans import Recipe, bonus_recipe, num_numbers
 from praemia.kernels.recursion import nothing_for_pair
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.workspace import Workspace
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 MOST_NUMBERS = len(AS_TUPLE) - 1  # of a pair
 

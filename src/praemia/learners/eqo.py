@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

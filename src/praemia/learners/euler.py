@@ -27,7 +27,7 @@ from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.recursion import Place, PlanData, lower_value_of, value_of
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import CompiledLearner, Sizes
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,8 +1,9 @@
 """Headroom: optimism measured against what the machine can still pay.
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
-labels that the pair allows and the o' that come with them (``praemia.models.unseen``). A pair never visited is worth T,
-no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With N(o) = Σ_a n, n = N(o, a):
+labels that the pair allows and the o' that come with them (``praemia.tasks.label_support``). A pair never visited is
+worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With N(o) = Σ_a n and
+n = N(o, a):
 
     practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
@@ -33,7 +34,7 @@ from praemia.kernels.recursion import PlanData
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
 SCALE, SCALED_EPISODES = 2, 3  # the places of c₃ and of c₃·k among the constants

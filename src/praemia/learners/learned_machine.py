@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 from praemia.arithmetic import portable_log
 from praemia.errors import ParameterError
 from praemia.learners.compiled import CompiledLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 PER_VISIT = 0.1  # the practical c_b
 

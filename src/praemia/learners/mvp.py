@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 C1, C3 = 460.0 / 9.0, 544.0 / 9.0
 

@@ -34,7 +34,7 @@ from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_of
 from praemia.learners.base import TINY, parameter
 from praemia.learners.compiled import CompiledLearner, Sizes
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

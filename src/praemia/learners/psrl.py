@@ -23,7 +23,7 @@ from praemia.kernels.recursion import nothing_per_step
 from praemia.learners.base import parameter
 from praemia.learners.compiled import Sizes
 from praemia.learners.learned_machine import CanLearnMachine
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 LEAST_MASS = 1e-6
 

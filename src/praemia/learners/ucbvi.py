@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from praemia.arithmetic import portable_log
 from praemia.learners.bernstein_bonus import BernsteinUCBVI
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

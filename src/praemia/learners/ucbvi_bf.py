@@ -29,7 +29,7 @@ from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.bernstein_bonus import add_later_visits
 from praemia.learners.compiled import BonusLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

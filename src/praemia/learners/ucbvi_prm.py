@@ -23,7 +23,7 @@ from typing import ClassVar
 from praemia.arithmetic import portable_log
 from praemia.learners.bernstein_bonus import BernsteinUCBVI
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

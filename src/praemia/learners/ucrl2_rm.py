@@ -33,7 +33,7 @@ from praemia.learners.confidence_sets import (
     prepare_interval,
     sort_rows,
 )
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 INTERVALS = ("l1", "bernstein")
 PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}

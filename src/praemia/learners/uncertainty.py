@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.models.task import TaskSpec
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

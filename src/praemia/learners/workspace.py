@@ -17,11 +17,11 @@ from praemia.kernels.compiled_plans import PlanKernel, call_plan, compiled_plan
 from praemia.kernels.counts import NUM_SLOTS, CountArrays
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
 from praemia.learners.base import Learner
-from praemia.models.labels import Label
-from praemia.models.memory import require_memory
-from praemia.models.task import TaskSpec
-from praemia.models.unknown_chances import UnknownChancesSpec
-from praemia.models.unseen import asks_every_label
+from praemia.limits import require_memory
+from praemia.machines.labels import Label
+from praemia.tasks.label_support import asks_every_label
+from praemia.tasks.task import TaskSpec
+from praemia.tasks.unknown_chances import UnknownChancesSpec
 
 if TYPE_CHECKING:
     from praemia.learners.compiled import CompiledLearner

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from praemia.errors import require_whole, unknown_name
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
-from praemia.models.task import Task
 from praemia.planning.exact import solve
+from praemia.tasks.task import Task
 
 TOLD = ("support", "most")
 SMALLEST = 1e-300  # no weight is 0, so that rows can be divided by their sums

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
-from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.limits import require_memory
+from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from praemia.envs.gymnasium_env import TaskEnv

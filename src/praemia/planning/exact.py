@@ -19,11 +19,11 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact_planning as kernels
 from praemia.kernels.arrays import Actions, action_type, padded_width
-from praemia.models.memory import require_memory
-from praemia.models.task import Task, TaskSpec
+from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.backward import backward, choose_threads
 from praemia.planning.policy import PolicyLike, policy_array
+from praemia.tasks.task import Task, TaskSpec
 
 PROBABILITY_TOLERANCE = 1e-9
 ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.models.memory import require_memory
-from praemia.models.task import Task
+from praemia.limits import require_memory
 from praemia.planning.exact import Plan, inner_policy, occupancy
 from praemia.planning.policy import PolicyLike
+from praemia.tasks.task import Task
 
 
 def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:

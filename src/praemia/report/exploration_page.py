@@ -11,8 +11,8 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.posterior import PRIOR
 from praemia.exploration.what_if import Row, joint_failure_prob
 from praemia.files.atomic_io import write_whole
-from praemia.models.task import Task
 from praemia.report.rendering import Table, picture, render_page
+from praemia.tasks.task import Task
 
 
 def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path) -> None:

@@ -14,10 +14,10 @@ from praemia.drawing.style import save
 from praemia.errors import FileError, MissingExtraError
 from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import slug
-from praemia.models.machine import RewardMachine
-from praemia.models.task import Task
+from praemia.machines.machine import RewardMachine
 from praemia.statistics.standings import boards, standings
 from praemia.statistics.stored_runs import Series, Study
+from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -17,14 +17,14 @@ from praemia.kernels.counts import NUM_ROWS, NUM_SIZES, CountArrays
 from praemia.kernels.play import draw
 from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
 from praemia.learners.base import Learner, Recent
-from praemia.models.labels import AFTER_THE_END, Label
-from praemia.models.machine_table import MachineTable
-from praemia.models.playing import draw_move
-from praemia.models.task import TaskSpec
-from praemia.models.unknown_chances import UnknownChancesSpec
-from praemia.models.unseen import asks_every_label
+from praemia.machines.labels import AFTER_THE_END, Label
 from praemia.simulation.loop import SLICE_SECONDS, World, as_told, no_moves_seen
 from praemia.simulation.run import generators
+from praemia.tasks.label_support import asks_every_label
+from praemia.tasks.machine_sampler import draw_move
+from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.task import TaskSpec
+from praemia.tasks.unknown_chances import UnknownChancesSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on ``info``

@@ -29,10 +29,10 @@ from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
 from praemia.learners.workspace import Workspace, learned_labels
-from praemia.models.task import TaskSpec
-from praemia.models.unknown_chances import UnknownChancesSpec, machine_counts
 from praemia.planning.exact import inner_policy
 from praemia.simulation.interrupts import interrupts_held
+from praemia.tasks.task import TaskSpec
+from praemia.tasks.unknown_chances import UnknownChancesSpec, machine_counts
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 RULES = {"doubling": DOUBLING, "epoch": EPOCH, "growth": GROWTH, "episode": EPISODE}

@@ -11,10 +11,10 @@ import numpy as np
 from praemia.arithmetic import ordered_sum
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
-from praemia.models.machine import format_label
-from praemia.models.task import Task
+from praemia.machines.machine import format_label
 from praemia.planning.exact import inner_policy
 from praemia.planning.policy import Policy, PolicyLike, policy_array
+from praemia.tasks.task import Task
 
 
 class Step(NamedTuple):

@@ -18,13 +18,13 @@ from praemia.errors import ParameterError, require_whole
 from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
 from praemia.learners.external import origin_of
-from praemia.models.memory import MAX_EPISODES, require_memory
-from praemia.models.task import Task
+from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.task import Task
 
 
 def simulate(

@@ -13,10 +13,10 @@ from praemia.kernels.arrays import ModelArrays, padded_width
 from praemia.kernels.play import OutcomeArrays, WorldArrays
 from praemia.kernels.stretch import ValueArrays
 from praemia.learners.base import Learner
-from praemia.models.machine_table import continuation_rows, running_sums
-from praemia.models.memory import require_memory
-from praemia.models.task import Task, TaskSpec
+from praemia.limits import require_memory
 from praemia.planning.backward import new_tables
+from praemia.tasks.machine_table import continuation_rows, running_sums
+from praemia.tasks.task import Task, TaskSpec
 
 _Made = TypeVar("_Made")
 

@@ -18,12 +18,12 @@ from praemia.kernels.play import OutcomeArrays, play_alone
 from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value_alone, stretch
 from praemia.learners.base import Experience, Learner, Recent
 from praemia.learners.compiled import CompiledLearner
-from praemia.models.memory import require_memory
-from praemia.models.task import Task, TaskSpec
+from praemia.limits import require_memory
 from praemia.planning.exact import start_value
 from praemia.simulation.loop import SLICE_SECONDS, World, longer, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.simulation.task_arrays import outcome_arrays, value_arrays, world_arrays
+from praemia.tasks.task import Task, TaskSpec
 
 FIRST_WORK = 1 << 18  # sums in the first stretch; later ones take as many as a slice of time allows
 NO_VALUES = np.empty((0, 1, 1))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from praemia.errors import ParameterError, did_you_mean
-from praemia.models.machine import RewardMachine
+from praemia.machines.machine import RewardMachine
 
 _TEXT_FORMATS = ("txt", "dot", "hoa")  # each has a module with functions read_… and write_…
 SUFFIXES = {

@@ -10,14 +10,15 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, combinations, product
+from reprlib import repr as brief
 from typing import Any, TypeAlias
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
-from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition
-from praemia.models.labels import Label
-from praemia.models.machine import RewardMachine, format_label
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.guards import Constant, Else, Guard, Junction, Negation, Proposition
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine, format_label
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 
 SHOWN = 20
 
@@ -54,7 +55,7 @@ def number(text: str, what: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in text:
-        raise FileError(f"{what} is {text.strip()!r}; expected a number")
+        raise FileError(f"{what} is {brief(text.strip())}; expected a number")
     return value
 
 

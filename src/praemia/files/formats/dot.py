@@ -27,10 +27,10 @@ from praemia.files.formats.common import (
     without_stays,
     write_number,
 )
-from praemia.formulas.syntax import in_quotes, unquoted
-from praemia.models.machine import RewardMachine
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import in_quotes, unquoted
 
 START = "__start"
 _EDGE_LABEL = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from praemia.errors import ModelError
-from praemia.models.product import Product, product
-from praemia.models.task import Task
+from praemia.tasks.product import Product, product
+from praemia.tasks.task import Task
 
 
 def write_drn(task: Task) -> str:

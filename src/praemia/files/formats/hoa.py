@@ -2,7 +2,7 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
-as satisfaction does (``praemia.formulas.paying``); the empty word never pays. A machine is written with marked edges
+as satisfaction does (``praemia.machines.paying``); the empty word never pays. A machine is written with marked edges
 and the header ``praemia-pay: each``.
 """
 
@@ -16,12 +16,12 @@ from typing import TypeAlias
 from praemia.errors import FileError, ModelError
 from praemia.files.formats.common import at_line, sure_outcome
 from praemia.files.formats.hoa_text import Edge, Hoa, parse_hoa
-from praemia.formulas.paying import require_way, settle
-from praemia.formulas.syntax import in_quotes
-from praemia.models.guards import Constant, Else, Guard, Junction, Negation, Proposition, overlap
-from praemia.models.machine import RewardMachine, format_label
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.guards import Constant, Else, Guard, Junction, Negation, Proposition, overlap
+from praemia.machines.machine import RewardMachine, format_label
+from praemia.machines.paying import require_way, settle
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import in_quotes
 
 _State: TypeAlias = tuple[int | None, bool]
 

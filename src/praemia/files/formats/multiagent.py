@@ -18,9 +18,9 @@ from praemia.errors import ModelError, unknown_name
 from praemia.files.formats.common import all_labels, event_of, exactly, is_over, label_of, sure_outcome, without_stays
 from praemia.files.source import Source
 from praemia.files.validation import validated
-from praemia.models.machine import RewardMachine
-from praemia.models.rewards import Reward
-from praemia.models.rules import Outcome, Rule
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
 
 KEYS = frozenset({"initial_state", "terminal_states", "event_vocabulary"})
 

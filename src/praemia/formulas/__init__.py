@@ -1,1 +1,0 @@
-"""Formulas and regular expressions over finite traces, turned into automata whose guards are decision diagrams."""

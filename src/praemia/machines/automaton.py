@@ -1,0 +1,125 @@
+"""Automata on finite traces whose steps pay: a diagram for each state, from a label to (next state, payment).
+
+An accepting automaton pays 1 at every step at which the trace so far is accepted. ``paying`` derives the other ways to
+pay from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Set
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+from praemia.machines.diagrams import Diagrams, Growth, copy
+
+State = TypeVar("State", bound=Hashable)
+
+
+class Step(NamedTuple):
+    """Where a label leads, and what is paid for it."""
+
+    target: int
+    payment: int
+
+
+class Verdict(NamedTuple):
+    """Whether a trace satisfies, step by step, and from which step on that cannot change any more (0: never could)."""
+
+    satisfied: list[bool]
+    decided_at: int | None
+
+
+@dataclass(frozen=True, eq=False)
+class Automaton:
+    """A deterministic automaton; its first state is the initial one.
+
+    Attributes
+    ----------
+    names : the propositions that are read; number v is variable v of the diagrams.
+    diagrams : the store; roots : a diagram for each state, whose values are ``Step``.
+    meanings : for each state, the formula or expression that is left to be satisfied, as text.
+    """
+
+    names: tuple[str, ...]
+    diagrams: Diagrams
+    roots: tuple[int, ...]
+    meanings: tuple[str, ...]
+
+    @property
+    def num_states(self) -> int:
+        return len(self.roots)
+
+    def step(self, state: int, label: Set[str]) -> Step:
+        """Return what happens in a state on a label."""
+        true = {variable for variable, name in enumerate(self.names) if name in label}
+        step: Step = self.diagrams.at(self.roots[state], true)
+        return step
+
+    def payments(self, word: Iterable[Set[str]]) -> list[int]:
+        """Return what is paid at each step of a word."""
+        state, paid = 0, []
+        for label in word:
+            state, payment = self.step(state, label)
+            paid.append(payment)
+        return paid
+
+    def constant_payment(self, state: int) -> int | None:
+        """Return what a state pays at every step from now on, if it never moves and always pays the same."""
+        root = self.roots[state]
+        step = self.diagrams.value(root) if self.diagrams.is_leaf(root) else None
+        return step.payment if step is not None and step.target == state else None
+
+
+def judge(automaton: Automaton, word: Iterable[Set[str]]) -> Verdict:
+    """Return what an automaton that accepts, and is minimal, says of a word."""
+    state, satisfied = 0, []
+    decided = 0 if automaton.constant_payment(0) is not None else None
+    for number, label in enumerate(word, start=1):
+        state, payment = automaton.step(state, label)
+        satisfied.append(payment > 0)
+        if decided is None and automaton.constant_payment(state) == payment:
+            decided = number
+    return Verdict(satisfied, decided)
+
+
+def explore(
+    names: tuple[str, ...],
+    diagrams: Diagrams,
+    start: State,
+    moves: Callable[[State], int],
+    meaning: Callable[[State], str],
+    growth: Growth,
+) -> Automaton:
+    """Build the automaton of all that can be reached from a start.
+
+    ``moves`` gives the diagram of a state; its values are pairs (next state, payment).
+    """
+    numbers: dict[State, int] = {start: 0}
+    roots: list[int] = []
+    seen: set[int] = set()
+    states = [start]
+    for state in states:
+        roots.append(moves(state))
+        for target, _ in _new_values(diagrams, roots[-1], seen):
+            if target not in numbers:
+                numbers[target] = len(states)
+                states.append(target)
+        growth.num_states = len(states)
+        growth.check(len(diagrams), diagrams.num_leaves)
+    numbered = Diagrams()
+    memo: dict[int, int] = {}
+    copied = tuple(copy(diagrams, root, numbered, lambda v: Step(numbers[v[0]], int(v[1])), memo) for root in roots)
+    return Automaton(names, numbered, copied, tuple(map(meaning, states)))
+
+
+def _new_values(diagrams: Diagrams, root: int, seen: set[int]) -> Iterable[Any]:
+    """Yield the values below a root that were not seen before."""
+    waiting = [root]
+    while waiting:
+        diagram = waiting.pop()
+        if diagram not in seen:
+            seen.add(diagram)
+            if diagrams.is_leaf(diagram):
+                yield diagrams.value(diagram)
+            else:
+                waiting += (diagrams.high[diagram], diagrams.low[diagram])

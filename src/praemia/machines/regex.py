@@ -1,0 +1,205 @@
+"""From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
+
+A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
+Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
+one. A state is a set of expressions, one of which the rest of the trace must match; the trace may end where one of them
+matches nothing at all.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple, TypeAlias
+
+from praemia.errors import SizeError
+from praemia.machines.automaton import Automaton, explore
+from praemia.machines.booleans import Booleans
+from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
+from praemia.machines.paying import smallest_accepting
+from praemia.machines.syntax import NAMES, make_parser, mistake, parse, read_name, write_terms
+
+_GRAMMAR = (
+    r"""
+    ?start: either
+    ?either: sequence ("|" sequence)*
+    ?sequence: repeated+
+    ?repeated: both OFTEN*              -> repeated
+    ?both: factor ("&" factor)*
+    ?factor: "!" factor                 -> negation
+           | "(" either ")"
+           | CONSTANT                   -> constant
+           | NAME                       -> name
+           | QUOTED                     -> name
+    OFTEN: /[*+?]/
+    CONSTANT.2: /\.|(true|false)(?!\w|-(?!>))/
+"""
+    + NAMES
+)
+_OPERAND = "a name, '.', '!' or '('"
+_OPERATOR = "'*', '+', '?', '&', '|', another letter or ')' or the end"
+
+
+class Expression(NamedTuple):
+    """An expression: a letter, a sequence of two, an alternative, a repetition, or the empty word (kind "nothing")."""
+
+    kind: str
+    parts: tuple[Expression, ...] = ()
+    letter: int = -1
+
+
+Derived: TypeAlias = frozenset[Expression]
+EMPTY = Expression("nothing")
+
+
+def accept_regex(text: str, growth: Growth) -> Automaton:
+    """Return the smallest automaton that pays 1 at every step at which all that was seen so far matches."""
+    try:
+        work = _Derivation(text, growth)
+        start: Derived = frozenset({work.expression})
+        return smallest_accepting(explore(tuple(work.names), work.moves, start, work.moves_of, work.text, growth))
+    except RecursionError:
+        raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
+
+
+@cache
+def _parser() -> Any:
+    return make_parser(_GRAMMAR)
+
+
+def _matches_nothing(expression: Expression) -> bool:
+    """Tell whether the empty word matches."""
+    match expression.kind:
+        case "letter":
+            return False
+        case "sequence":
+            return all(map(_matches_nothing, expression.parts))
+        case "either":
+            return any(map(_matches_nothing, expression.parts))
+        case _:
+            return True
+
+
+def _sequence(first: Expression, second: Expression) -> Expression:
+    """Join two expressions, grouped to the right so that equal ones look alike."""
+    if first == EMPTY or second == EMPTY:
+        return second if first == EMPTY else first
+    if first.kind == "sequence":
+        return _sequence(first.parts[0], _sequence(first.parts[1], second))
+    return Expression("sequence", (first, second))
+
+
+class _Derivation:
+    def __init__(self, text: str, growth: Growth) -> None:
+        self.names: dict[str, int] = {}
+        self.moves = Diagrams(growth)
+        self._letters = Booleans(growth)
+        self._text = text
+        self._memo: Memo = {}
+        self._derivatives: dict[Expression, int] = {}
+        self.expression = self._build(parse(_parser(), text, "regex", _OPERAND, _OPERATOR))
+
+    def _build(self, node: Any) -> Expression:
+        children = node.children
+        match node.data:
+            case "name":
+                number = self.names.setdefault(read_name(children[0]), len(self.names))
+                return self._letter(self._letters.literal(number))
+            case "constant":
+                return self._letter(self._letters.false if children[0] == "false" else self._letters.true)
+            case "negation":
+                return self._letter(self._letters.negate(self._guard(children[0], "!")))
+            case "both":
+                return self._letter(self._letters.all(self._guard(child, "&") for child in children))
+            case "either":
+                return self._either([self._build(child) for child in children])
+            case "repeated":
+                return self._repeated(self._build(children[0]), children[1:])
+            case _:
+                expression = EMPTY
+                for child in reversed(children):
+                    expression = _sequence(self._build(child), expression)
+                return expression
+
+    def _letter(self, letter: int) -> Expression:
+        return Expression("letter", (), letter)
+
+    def _guard(self, node: Any, operator: str) -> int:
+        """Return the letter that a part is, or point at it: it is something longer."""
+        expression = self._build(node)
+        if expression.kind != "letter":
+            raise mistake("regex", self._text, node.meta.start_pos, f"{operator!r} takes guards, and this is not one")
+        return expression.letter
+
+    def _either(self, parts: list[Expression]) -> Expression:
+        if all(part.kind == "letter" for part in parts):
+            return self._letter(self._letters.any(part.letter for part in parts))
+        return Expression("either", tuple(dict.fromkeys(parts)))
+
+    def _repeated(self, expression: Expression, marks: list[Any]) -> Expression:
+        for mark in marks:
+            if mark == "?":
+                expression = Expression("either", (expression, EMPTY))
+                continue
+            star = expression if expression.kind == "star" else Expression("star", (expression,))
+            expression = star if mark == "*" else _sequence(expression, star)
+        return expression
+
+    def moves_of(self, state: Derived) -> int:
+        """Return the diagram from a label to (what is left to match, whether the trace may end here)."""
+        result = self.moves.leaf(frozenset())
+        for expression in sorted(state):
+            result = self._union(result, self._derive(expression))
+        return self.moves.map(result, lambda left: (left, any(map(_matches_nothing, left))), {})
+
+    def _union(self, f: int, g: int) -> int:
+        return self.moves.combine(f, g, lambda a, b: a | b, self._memo)
+
+    def _derive(self, expression: Expression) -> int:
+        if expression not in self._derivatives:
+            self._derivatives[expression] = self._derivative(expression)
+        return self._derivatives[expression]
+
+    def _derivative(self, expression: Expression) -> int:
+        """Return the diagram from a label to the set of what may be left of an expression."""
+        moves, parts = self.moves, expression.parts
+        match expression.kind:
+            case "nothing":
+                return moves.leaf(frozenset())
+            case "letter":
+                return copy(self._letters, expression.letter, moves, lambda yes: frozenset({EMPTY} if yes else ()), {})
+            case "either":
+                result = moves.leaf(frozenset())
+                for part in parts:
+                    result = self._union(result, self._derive(part))
+                return result
+            case "star":
+                return self._followed(parts[0], expression)
+            case _:
+                result = self._followed(*parts)
+                return self._union(result, self._derive(parts[1])) if _matches_nothing(parts[0]) else result
+
+    def _followed(self, first: Expression, second: Expression) -> int:
+        return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left), {})
+
+    def text(self, state: Derived) -> str:
+        """Write what is left to match."""
+        return " | ".join(sorted(self._write(expression) for expression in state)) or "false"
+
+    def _write(self, expression: Expression, tight: bool = False) -> str:
+        parts = expression.parts
+        match expression.kind:
+            case "nothing":
+                return "()"
+            case "letter":
+                terms = self._letters.terms(expression.letter)
+                text = "." if terms == [{}] else write_terms(terms, tuple(self.names))
+                return f"({text})" if "|" in text else text
+            case "star":
+                inner = self._write(parts[0], tight=True)
+                return f"{inner}*" if inner.startswith("(") or inner.isidentifier() or inner == "." else f"({inner})*"
+            case "either":
+                text = f"({' | '.join(self._write(part) for part in parts if part != EMPTY)})"
+                return f"{text}?" if EMPTY in parts else text
+            case _:
+                text = " ".join(self._write(part) for part in parts)
+                return f"({text})" if tight else text

@@ -1,1 +1,0 @@
-"""What a problem is: guards, labels, rewards, machines, labelled MDPs, tasks."""

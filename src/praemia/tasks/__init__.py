@@ -1,0 +1,1 @@
+"""Tasks: labelled MDPs, tasks, what a learner may know of one, and the explicit product."""

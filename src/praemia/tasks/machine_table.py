@@ -1,0 +1,200 @@
+"""A machine as tables over numbered labels, and the continuation rows that kernels fill from them.
+
+``praemia.kernels`` says what continuation rows are, ``praemia.kernels.continuation_rows`` how they are filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.kernels.arrays import LayerArrays, MachineArrays
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine
+
+# A layer in which every machine state has its own target takes about so many times as long as one with a common target.
+COST_OF_OWN_TARGETS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class MachineTable:
+    """A machine's τ and ν on numbered labels, sparse. Row ``label * num_states + state`` holds its edges.
+
+    Attributes
+    ----------
+    indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
+    reward_indptr : int64[E + 1]; reward_values, reward_widths, reward_probs : float64[·] — the law of each edge.
+    inert : bool[L] — labels that move no state and pay nothing; still : bool[L] — that move no state.
+    """
+
+    num_states: int
+    initial: int
+    indptr: NDArray[np.int64]
+    targets: NDArray[np.int32]
+    probs: NDArray[np.float64]
+    rewards: NDArray[np.float64]
+    reward_indptr: NDArray[np.int64]
+    reward_values: NDArray[np.float64]
+    reward_widths: NDArray[np.float64]
+    reward_probs: NDArray[np.float64]
+    inert: NDArray[np.bool_]
+    still: NDArray[np.bool_]
+    _layers_of_width: dict[int, tuple[LayerArrays, LayerArrays]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, machine: RewardMachine, label_sets: Sequence[Label]) -> MachineTable:
+        """Tabulate a machine on the labels given, in their order."""
+        rows = [
+            [(machine.index[out.target], out.probability, out.reward) for out in machine.outcomes(state, label)]
+            for label in label_sets
+            for state in machine.states
+        ]
+        edges = [edge for row in rows for edge in row]
+        stays: NDArray[np.bool_] = np.array(
+            [len(row) == 1 and row[0][0] == i % machine.num_states for i, row in enumerate(rows)]
+        )
+        pays = np.array([any(reward.mean != 0.0 for _, _, reward in row) for row in rows])
+        shape = (len(label_sets), machine.num_states)
+        return cls(
+            num_states=machine.num_states,
+            initial=machine.index[machine.initial],
+            indptr=_offsets([len(row) for row in rows]),
+            targets=np.array([target for target, _, _ in edges], dtype=np.int32),
+            probs=np.array([probability for _, probability, _ in edges]),
+            rewards=np.array([reward.mean for _, _, reward in edges]),
+            reward_indptr=_offsets([len(reward.values) for _, _, reward in edges]),
+            reward_values=np.array([value for _, _, reward in edges for value in reward.values]),
+            reward_widths=np.array([width for _, _, reward in edges for width in reward.widths]),
+            reward_probs=np.array([prob for _, _, reward in edges for prob in reward.probabilities]),
+            inert=np.all((stays & ~pays).reshape(shape), axis=1),
+            still=np.all(stays.reshape(shape), axis=1),
+        )
+
+    @classmethod
+    def of_possible_moves(cls, num_states: int, initial: int, possible: NDArray[np.bool_]) -> MachineTable:
+        """Return a table of which only the possible moves bool[L, M, M] mean something: all as likely, paying 0."""
+        label, m, targets = np.nonzero(possible)
+        lengths = possible.sum(axis=2).ravel()
+        num_edges, nothing = len(targets), np.zeros(len(possible), dtype=bool)
+        return cls(
+            num_states=num_states,
+            initial=initial,
+            indptr=_offsets(lengths),
+            targets=targets.astype(np.int32),
+            probs=1.0 / lengths[label * num_states + m],
+            rewards=np.zeros(num_edges),
+            reward_indptr=np.arange(num_edges + 1, dtype=np.int64),
+            reward_values=np.zeros(num_edges),
+            reward_widths=np.zeros(num_edges),
+            reward_probs=np.ones(num_edges),
+            inert=nothing,
+            still=nothing.copy(),
+        )
+
+    @cached_property
+    def sums(self) -> NDArray[np.float64]:
+        """The running sums of τ within each row, to draw from."""
+        return running_sums(self.probs, self.indptr)
+
+    @property
+    def arrays(self) -> MachineArrays:
+        """τ and ν̄, edge by edge."""
+        return MachineArrays(self.indptr, self.targets, self.probs, self.rewards)
+
+    def transition_layers(self, width: int) -> LayerArrays:
+        """τ alone, as kernels fill continuation rows of a width with W."""
+        return self._layers(width)[0]
+
+    def layers(self, width: int) -> LayerArrays:
+        """τ and φ, as kernels fill continuation rows of a width with φ + W."""
+        return self._layers(width)[1]
+
+    def _layers(self, width: int) -> tuple[LayerArrays, LayerArrays]:
+        if width not in self._layers_of_width:
+            moves = build_layers(self.indptr, self.targets, self.probs, self.num_states, width)
+            self._layers_of_width[width] = moves, paying(moves, self.mean_rewards, width)
+        return self._layers_of_width[width]
+
+    def possible_moves(self) -> NDArray[np.bool_]:
+        """Return bool[L, M, M], where each machine state can move under each label."""
+        found = np.zeros((len(self.indptr) - 1, self.num_states), dtype=bool)
+        found[np.repeat(np.arange(len(found)), np.diff(self.indptr)), self.targets] = self.probs > 0.0
+        return found.reshape(-1, self.num_states, self.num_states)
+
+    @cached_property
+    def mean_rewards(self) -> NDArray[np.float64]:
+        """φ as an array [L, M]: the mean reward of a step in a machine state on a label."""
+        sums = np.zeros(len(self.indptr) - 1)
+        np.add.at(sums, np.repeat(np.arange(len(sums)), np.diff(self.indptr)), self.probs * self.rewards)
+        return sums.reshape(-1, self.num_states)
+
+
+def continuation_rows(
+    labels: NDArray[np.int32], successors: NDArray[np.int32], plain: NDArray[np.bool_], num_observations: int
+) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]:
+    """Number the distinct (label, successor) whose label is not plain, from ``num_observations`` on.
+
+    An edge with a plain label continues with its successor's own row.
+    """
+    active = ~plain[labels]
+    # In the order of the successors: what neighbours lead to is then near in memory.
+    keys = successors[active].astype(np.int64) * len(plain) + labels[active]
+    distinct, numbers = np.unique(keys, return_inverse=True)
+    rows = successors.astype(np.uint32)
+    rows[active] = num_observations + numbers
+    row_targets, row_labels = np.divmod(distinct, len(plain))
+    return rows, row_labels.astype(np.int32), row_targets.astype(np.int32)
+
+
+def build_layers(
+    indptr: NDArray[np.int64], targets: NDArray[np.int32], probs: NDArray[np.float64], num_states: int, width: int
+) -> LayerArrays:
+    """Lay out τ, whose row label · M + m holds the edges indptr[row] : indptr[row + 1]; nothing is paid.
+
+    A label gets as many layers as one of its machine states has outcomes, or one for each target if that is less work.
+    """
+    lengths = np.diff(indptr)
+    num_labels = len(lengths) // num_states
+    row = np.repeat(np.arange(len(lengths)), lengths)
+    label, m = np.divmod(row, num_states)
+    own_count = lengths.reshape(num_labels, num_states).max(axis=1)
+    reached, number = np.unique(label * num_states + targets, return_inverse=True)
+    common_count = np.bincount(reached // num_states, minlength=num_labels)
+    shares = common_count < COST_OF_OWN_TARGETS * own_count
+
+    starts = _offsets(np.where(shares, common_count, own_count))
+    place = np.where(shares[label], number - _offsets(common_count)[label], np.arange(len(row)) - indptr[row])
+    layer = starts[label] + place
+    common = np.full(starts[-1], -1, dtype=np.int32)
+    common[layer[shares[label]]] = targets[shares[label]]
+    layer_targets = np.zeros(starts[-1] * width, dtype=np.uint32)
+    layer_targets[layer * width + m] = targets
+    layer_probs = np.zeros(starts[-1] * width)
+    np.add.at(layer_probs, layer * width + m, probs)
+    return LayerArrays(starts, common, layer_targets, layer_probs, np.zeros(num_labels * width))
+
+
+def paying(layers: LayerArrays, mean_rewards: NDArray[np.float64], width: int) -> LayerArrays:
+    """Return the same layers with what is paid, φ[L, M]."""
+    num_labels, num_states = mean_rewards.shape
+    paid = np.zeros((num_labels, width))
+    paid[:, :num_states] = mean_rewards
+    return layers._replace(paid=paid.ravel())
+
+
+def _offsets(lengths: ArrayLike) -> NDArray[np.int64]:
+    return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
+
+
+def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Sum probabilities up within each row."""
+    sums = probs.copy()
+    lengths = np.diff(indptr)
+    for place in range(1, int(lengths.max(initial=0))):
+        at = indptr[:-1][lengths > place] + place
+        sums[at] += sums[at - 1]
+    return sums

@@ -1,0 +1,289 @@
+"""Labelled MDPs: observations, actions, a sparse kernel p(o'|o, a) and a label on every transition.
+
+The kernel is stored by rows. Row ``o * num_actions + a`` holds the successors of the pair (o, a):
+
+    indptr[row] : indptr[row + 1]  ->  successors (increasing), probs (positive, summing to 1), labels (numbers)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.errors import ModelError
+from praemia.limits import require_memory
+from praemia.machines.labels import Label, Labelling, Labels, RuleLabelling, as_labelling
+from praemia.tasks.mdp_input import Start, as_numbers, require_sizes, start_probs_of, transition_columns
+
+ROW_TOLERANCE = 1e-9
+
+Names: TypeAlias = Sequence[str] | None
+
+
+@dataclass(frozen=True, eq=False)
+class LabeledMDP:
+    """A labelled MDP: frozen, and valid once it exists. Make one with a ``from_…`` method.
+
+    Attributes
+    ----------
+    indptr : int64[O·A + 1]; successors : int32[N]; probs : float64[N]; labels : int32[N] — the sparse kernel.
+    label_sets : the labels that occur, by number.
+    start_probs : float64[O], the distribution of the first observation.
+    labelling : the label of every transition, also of those that p rules out.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> rows = {(0, 0): {0: 0.5, 1: 0.5}, (1, 0): {1: 1.0}}  # rows[o, a] = {o': probability}
+    >>> mdp = praemia.LabeledMDP.from_rows(2, 1, rows, labels=[praemia.LabelRule("there", target=1)], start=0)
+    >>> mdp.to_dense()[0, 0].tolist()
+    [0.5, 0.5]
+    """
+
+    num_observations: int
+    num_actions: int
+    indptr: NDArray[np.int64]
+    successors: NDArray[np.int32]
+    probs: NDArray[np.float64]
+    start_probs: NDArray[np.float64]
+    labelling: Labelling
+    observation_names: tuple[str, ...] | None = None
+    action_names: tuple[str, ...] | None = None
+    labels: NDArray[np.int32] = field(init=False)
+    label_sets: tuple[Label, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._validate_rows()
+        self._validate_start()
+        self._validate_names("observation", self.observation_names, self.num_observations)
+        self._validate_names("action", self.action_names, self.num_actions)
+        self._validate_label_rules()
+        numbers, sets = self._number_labels()
+        object.__setattr__(self, "labels", numbers)
+        object.__setattr__(self, "label_sets", sets)
+        for array in (self.indptr, self.successors, self.probs, self.start_probs, self.labels):
+            array.setflags(write=False)
+
+    def _validate_rows(self) -> None:
+        if np.any(np.diff(self.indptr) == 0):
+            o, a = self._pair(int(np.argmax(np.diff(self.indptr) == 0)))
+            raise ModelError(f"{self.describe(o, a)} has no successors; every pair needs a row")
+        bad = ~((self.probs > 0.0) & (self.probs <= 1.0 + ROW_TOLERANCE))
+        if bad.any():
+            edge = int(np.argmax(bad))
+            o, a = self._pair(int(np.searchsorted(self.indptr, edge, side="right")) - 1)
+            raise ModelError(f"{self.describe(o, a)}: probability {self.probs[edge]:g}; it must lie in [0, 1]")
+        sums = np.add.reduceat(self.probs, self.indptr[:-1])
+        off = ~(np.abs(sums - 1.0) <= ROW_TOLERANCE)
+        if off.any():
+            row = int(np.argmax(off))
+            o, a = self._pair(row)
+            raise ModelError(f"{self.describe(o, a)}: probabilities sum to {sums[row]:.12g}; they must sum to 1")
+        if self.successors.min() < 0 or self.successors.max() >= self.num_observations:
+            raise ModelError(
+                f"a successor outside the observations 0 … {self.num_observations - 1}: "
+                f"{self.successors.min()} … {self.successors.max()} occur"
+            )
+
+    def _validate_start(self) -> None:
+        if self.start_probs.shape != (self.num_observations,):
+            raise ModelError(
+                f"start has shape {self.start_probs.shape}; expected ({self.num_observations},), one per observation"
+            )
+        total = float(self.start_probs.sum())
+        if not (np.all(self.start_probs >= 0.0) and abs(total - 1.0) <= ROW_TOLERANCE):
+            raise ModelError(f"start: probabilities sum to {total:.12g}; they must lie in [0, 1] and sum to 1")
+
+    def _validate_names(self, kind: str, names: tuple[str, ...] | None, expected: int) -> None:
+        if names is None:
+            return
+        if len(names) != expected:
+            raise ModelError(f"{len(names)} {kind} names for {expected} {kind}s")
+        if len(set(names)) != len(names):
+            twice = next(name for i, name in enumerate(names) if name in names[:i])
+            raise ModelError(f"{kind} {twice!r} is listed twice")
+
+    def _validate_label_rules(self) -> None:
+        if not isinstance(self.labelling, RuleLabelling):
+            return
+        for rule in self.labelling.rules:
+            for kind, number, size in (
+                ("observation", rule.source, self.num_observations),
+                ("action", rule.action, self.num_actions),
+                ("observation", rule.target, self.num_observations),
+            ):
+                if number is not None and not 0 <= number < size:
+                    raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")
+
+    @cached_property
+    def edge_pairs(self) -> NDArray[np.int64]:
+        """int64[N], the pair o·A + a of each edge."""
+        return np.repeat(np.arange(self.num_pairs), np.diff(self.indptr))
+
+    def _number_labels(self) -> tuple[NDArray[np.int32], tuple[Label, ...]]:
+        rows = self.edge_pairs
+        targets = self.successors.astype(np.int64)
+        numbers, sets = self.labelling.of(rows // self.num_actions, rows % self.num_actions, targets)
+        used, compact = np.unique(numbers, return_inverse=True)
+        return compact.astype(np.int32), tuple(sets[i] for i in used)
+
+    def _pair(self, row: int) -> tuple[int, int]:
+        return divmod(row, self.num_actions)
+
+    def __repr__(self) -> str:
+        return f"LabeledMDP({self.num_observations} observations, {self.num_actions} actions, {len(self.probs)} edges)"
+
+    @property
+    def num_pairs(self) -> int:
+        return self.num_observations * self.num_actions
+
+    def observation_name(self, o: int) -> str:
+        return self.observation_names[o] if self.observation_names else str(o)
+
+    def action_name(self, a: int) -> str:
+        return self.action_names[a] if self.action_names else str(a)
+
+    def describe(self, o: int, a: int) -> str:
+        """Name a pair in a message."""
+        return f"observation {self.observation_name(o)}, action {self.action_name(a)}"
+
+    @classmethod
+    def from_dense(
+        cls,
+        transition_probs: ArrayLike,
+        labels: Labels = (),
+        start: Start = 0,
+        *,
+        observations: Names = None,
+        actions: Names = None,
+    ) -> LabeledMDP:
+        """Make an MDP from an array of shape [O, A, O]: transition_probs[o, a, o'] = p(o'|o, a)."""
+        dense = as_numbers(transition_probs, "transition_probs")
+        if dense.ndim != 3 or dense.shape[0] != dense.shape[2]:
+            raise ModelError(f"transition_probs has shape {dense.shape}; expected (O, A, O)")
+        if not np.isfinite(dense).all():
+            raise ModelError("transition_probs holds NaN or infinity; probabilities must lie in [0, 1]")
+        num_observations, num_actions, _ = dense.shape
+        o, a, z = np.nonzero(dense)
+        return cls.from_entries(
+            num_observations,
+            num_actions,
+            o,
+            a,
+            z,
+            dense[o, a, z],
+            labels,
+            start,
+            observations=observations,
+            actions=actions,
+        )
+
+    @classmethod
+    def from_sparse(
+        cls,
+        matrices: Sequence[Any],
+        labels: Labels = (),
+        start: Start = 0,
+        *,
+        observations: Names = None,
+        actions: Names = None,
+    ) -> LabeledMDP:
+        """Make an MDP from one SciPy sparse matrix [O, O] for each action, rows = observations."""
+        from scipy.sparse import coo_array
+
+        coos = [coo_array(matrix) for matrix in matrices]
+        shapes = {coo.shape for coo in coos}
+        if len(shapes) != 1 or len(shape := shapes.pop()) != 2 or shape[0] != shape[1]:
+            raise ModelError("matrices must be one or more square sparse matrices of one shape, one per action")
+        o = np.concatenate([coo.coords[0] for coo in coos])
+        z = np.concatenate([coo.coords[1] for coo in coos])
+        a = np.repeat(np.arange(len(coos)), [coo.nnz for coo in coos])
+        probs = np.concatenate([coo.data for coo in coos]).astype(np.float64)
+        return cls.from_entries(
+            shape[0], len(coos), o, a, z, probs, labels, start, observations=observations, actions=actions
+        )
+
+    @classmethod
+    def from_rows(
+        cls,
+        num_observations: int,
+        num_actions: int,
+        rows: Mapping[tuple[int, int], Mapping[int, float]],
+        labels: Labels = (),
+        start: Start = 0,
+        *,
+        observations: Names = None,
+        actions: Names = None,
+    ) -> LabeledMDP:
+        """Make an MDP from rows: rows[o, a] = {o': p(o'|o, a)}."""
+        entries = [(o, a, z, p) for (o, a), row in rows.items() for z, p in row.items()]
+        o, a, z, probs = (np.array(column) for column in zip(*entries, strict=True)) if entries else [np.zeros(0)] * 4
+        return cls.from_entries(
+            num_observations,
+            num_actions,
+            o,
+            a,
+            z,
+            probs,
+            labels,
+            start,
+            observations=observations,
+            actions=actions,
+        )
+
+    @classmethod
+    def from_entries(
+        cls,
+        num_observations: int,
+        num_actions: int,
+        o: ArrayLike,
+        a: ArrayLike,
+        z: ArrayLike,
+        probs: ArrayLike,
+        labels: Labels = (),
+        start: Start = 0,
+        *,
+        observations: Names = None,
+        actions: Names = None,
+    ) -> Self:
+        """Make an MDP from the arrays of a list of transitions; entries of one transition are added up."""
+        from scipy.sparse import coo_array
+
+        require_sizes(num_observations, num_actions)
+        o, a, z, probs = transition_columns(num_observations, num_actions, o, a, z, probs)
+        shape = (num_observations * num_actions, num_observations)
+        kernel = coo_array((probs, (o * num_actions + a, z)), shape=shape).tocsr()
+        kernel.sum_duplicates()
+        kernel.eliminate_zeros()
+        return cls(
+            num_observations=num_observations,
+            num_actions=num_actions,
+            indptr=kernel.indptr.astype(np.int64),
+            successors=kernel.indices.astype(np.int32),
+            probs=kernel.data,
+            start_probs=start_probs_of(start, num_observations),
+            labelling=as_labelling(labels),
+            observation_names=None if observations is None else tuple(observations),
+            action_names=None if actions is None else tuple(actions),
+        )
+
+    def to_dense(self) -> NDArray[np.float64]:
+        """Return p as an array [O, A, O]."""
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        require_memory(8 * shape[0] * shape[1] * shape[2], "the dense kernel")
+        dense = np.zeros((self.num_pairs, self.num_observations))
+        dense[self.edge_pairs, self.successors] = self.probs
+        return dense.reshape(shape)
+
+    def to_sparse(self) -> list[Any]:
+        """Return p as one SciPy sparse array [O, O] for each action."""
+        from scipy.sparse import csr_array
+
+        shape = (self.num_pairs, self.num_observations)
+        kernel = csr_array((self.probs.copy(), self.successors.copy(), self.indptr.copy()), shape=shape)
+        return [kernel[a :: self.num_actions] for a in range(self.num_actions)]

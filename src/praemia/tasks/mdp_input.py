@@ -1,0 +1,78 @@
+"""Check what an MDP is made from: lists of transitions, and where episodes start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from praemia.errors import ModelError
+from praemia.limits import require_memory
+
+MAX_ACTIONS = 1 << 15  # policies are stored as int16
+
+Start: TypeAlias = int | Mapping[int, float] | ArrayLike
+
+
+def require_sizes(num_observations: int, num_actions: int) -> None:
+    if num_observations < 1 or num_actions < 1:
+        raise ModelError(f"{num_observations} observations and {num_actions} actions; there must be one at least")
+    if num_actions > MAX_ACTIONS:
+        raise ModelError(f"{num_actions:,} actions; at most {MAX_ACTIONS:,} can be told apart")
+    purpose = f"a kernel of {num_observations:,} × {num_actions:,} rows"
+    require_memory(16 * num_observations * num_actions, purpose)
+
+
+def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ModelError(f"{what} is not an array: its rows differ in length") from None
+    if array.dtype.kind not in "iuf":
+        raise ModelError(f"{what} holds {array.dtype.name}; expected numbers")
+    return array
+
+
+def _whole(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
+    """Return numbers of observations or actions, checked."""
+    column = as_numbers(values, f"{kind} numbers")
+    if column.ndim != 1:
+        raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
+    if len(column) and not (column.min() >= 0 and column.max() < size):
+        raise ModelError(f"{kind} numbers run from {column.min()} to {column.max()}; expected 0 … {size - 1}")
+    whole = column.astype(np.int64)
+    if not np.array_equal(whole, column):
+        raise ModelError(f"{kind} number {column[whole != column][0]}; expected a whole number")
+    return whole
+
+
+def transition_columns(
+    num_observations: int, num_actions: int, o: ArrayLike, a: ArrayLike, z: ArrayLike, probs: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the columns of a list of transitions, checked one by one; whether rows add up is seen later."""
+    sources, targets = _whole(o, num_observations, "observation"), _whole(z, num_observations, "successor")
+    actions, weights = _whole(a, num_actions, "action"), as_numbers(probs, "probs").astype(np.float64)
+    lengths = [len(column) for column in (sources, actions, targets, weights)]
+    if len(set(lengths)) > 1:
+        raise ModelError(f"o, a, z and probs have {lengths} entries; there must be as many of each")
+    bad = ~(weights >= 0.0)
+    if bad.any():
+        i = int(np.argmax(bad))
+        raise ModelError(
+            f"observation {sources[i]}, action {actions[i]}: probability {weights[i]:g}; it must lie in [0, 1]"
+        )
+    return sources, actions, targets, weights
+
+
+def start_probs_of(start: Start, num_observations: int) -> NDArray[np.float64]:
+    if isinstance(start, int | np.integer | Mapping):
+        chosen = start if isinstance(start, Mapping) else {int(start): 1.0}
+        probs = np.zeros(num_observations)
+        for o, probability in chosen.items():
+            if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
+                raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
+            probs[o] = probability
+        return probs
+    return as_numbers(start, "start").astype(np.float64)

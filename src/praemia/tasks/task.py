@@ -1,0 +1,246 @@
+"""Tasks: a labelled MDP, a machine and a horizon — and what a learner may know of one.
+
+``Task`` is the whole truth. ``TaskSpec`` is the part that a learner is given: sizes, labels, machine, rewards and
+horizon, but not p. Both carry the machine as tables over the labels that occur (``MachineTable``), so nothing
+ever grows with 2^propositions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import ModelError, did_you_mean, require_whole
+from praemia.kernels.arrays import EveryRow, ModelArrays, Outlook
+from praemia.limits import require_memory
+from praemia.machines.labels import AFTER_THE_END, Label, Labelling, RuleLabelling
+from praemia.machines.machine import RewardMachine, format_label
+from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.tasks.mdp import LabeledMDP
+
+MAX_HORIZON = 1_000_000
+
+
+def _fixed(array: NDArray[np.float64]) -> NDArray[np.float64]:
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class TaskSpec:
+    """What a learner may know of a task: everything but the kernel p and where episodes start.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> spec = praemia.envs.warehouse(size=4).spec
+    >>> spec.num_observations, spec.num_machine_states, spec.horizon
+    (16, 3, 12)
+    >>> hasattr(spec, "mdp")  # a learner does not get to see it
+    False
+    """
+
+    num_observations: int
+    num_actions: int
+    horizon: int
+    machine: RewardMachine
+    labelling: Labelling
+    label_sets: tuple[Label, ...]
+    table: MachineTable
+    more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
+    labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
+    num_ended: int = 0  # in a black box: how many observations, the last ones, stand for an episode that has ended
+
+    @property
+    def num_machine_states(self) -> int:
+        return self.machine.num_states
+
+    @cached_property
+    def value_caps(self) -> NDArray[np.float64]:
+        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1."""
+        return _fixed(np.arange(self.horizon, -1, -1, dtype=np.float64))
+
+    @cached_property
+    def value_floors(self) -> NDArray[np.float64]:
+        """float64[H + 1], the least that can still be earned at each step, a reward being at least 0."""
+        return _fixed(np.zeros(self.horizon + 1))
+
+    @cached_property
+    def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:
+        """The label of every (o, a, o') as numbers [O, A, O], with the machine tabulated on those numbers.
+
+        For learners that reason about successors they have not seen. Its size is O·A·O.
+        """
+        numbers, sets = self.every_label
+        return numbers, self.table_on(sets)
+
+    @cached_property
+    def every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
+        return self._every_label()
+
+    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
+        o, a, z = (axis.ravel() for axis in np.indices(shape))
+        numbers, sets = self.labelling.of(o, a, z)
+        return numbers.reshape(shape), sets
+
+    def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
+        """Tabulate the machine on labels, which may have propositions that it does not read."""
+        produced = frozenset().union(*label_sets) - AFTER_THE_END
+        return MachineTable.of(self.machine.over(produced), label_sets)
+
+    @cached_property
+    def labels_to_expect(self) -> list[Label]:
+        """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
+        if not self.more_labels:
+            return list(self.label_sets)
+        ends = [AFTER_THE_END] if self.num_ended or self.labels_need_info else []
+        return [*self.machine.exhaustive_labels(), *ends]
+
+    @cached_property
+    def every_row(self) -> EveryRow:
+        """The continuation row of every (o, a, o'), for the machine of ``dense_labels``."""
+        labels, table = self.dense_labels
+        size = self.num_observations
+        successors = np.broadcast_to(np.arange(size, dtype=np.int32), labels.shape)
+        rows, row_labels, targets = continuation_rows(labels.ravel(), successors.ravel(), table.inert, size)
+        row_targets = np.concatenate((np.arange(size, dtype=np.int32), targets))
+        return EveryRow(rows.reshape(-1, size), row_labels, row_targets)
+
+    @cached_property
+    def outlook(self) -> tuple[MachineTable, Callable[[int], Outlook]]:
+        """What can follow each pair, as far as the labels tell; see ``praemia.tasks.label_support``."""
+        from praemia.tasks.label_support import find_outlook
+
+        return find_outlook(self)
+
+    @cached_property
+    def on_product(self) -> TaskSpec:
+        """The spec of the cross product: states o · M + m, a machine of one state, a label for each mean reward."""
+        paid = np.array(self.machine.mean_rewards)
+        ones, offsets = np.ones(len(paid)), np.arange(len(paid) + 1, dtype=np.int64)
+        table = MachineTable(
+            num_states=1,
+            initial=0,
+            indptr=offsets,
+            targets=np.zeros(len(paid), dtype=np.int32),
+            probs=ones,
+            rewards=paid,
+            reward_indptr=offsets,
+            reward_values=paid,
+            reward_widths=np.zeros(len(paid)),
+            reward_probs=ones,
+            inert=paid == 0.0,
+            still=np.ones(len(paid), dtype=bool),
+        )
+        return TaskSpec(
+            num_observations=self.num_observations * self.num_machine_states,
+            num_actions=self.num_actions,
+            horizon=self.horizon,
+            machine=RewardMachine(("product",), "product", (), ()),
+            labelling=RuleLabelling(),
+            label_sets=(),
+            table=table,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> warehouse = praemia.envs.warehouse(size=3)
+    >>> praemia.Task(warehouse.mdp, warehouse.machine, horizon=20, name="longer")
+    Task('longer': 9 observations, 5 actions, 3 machine states, horizon 20)
+    >>> warehouse.with_horizon(20).horizon
+    20
+    """
+
+    mdp: LabeledMDP
+    machine: RewardMachine
+    horizon: int
+    name: str = "task"
+    table: MachineTable = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
+        self._validate_labels()
+        object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
+
+    @cached_property
+    def in_unit_range(self) -> Task:
+        """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
+        machine = self.machine.in_unit_range
+        return self if machine is self.machine else Task(self.mdp, machine, self.horizon, self.name)
+
+    def _validate_labels(self) -> None:
+        known = self.machine.propositions
+        for label in self.mdp.label_sets:
+            for name in sorted(label.difference(known, AFTER_THE_END)):
+                raise ModelError(
+                    f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
+                    f"machine's{did_you_mean(name, known)}"
+                )
+
+    @property
+    def num_observations(self) -> int:
+        return self.mdp.num_observations
+
+    @property
+    def num_actions(self) -> int:
+        return self.mdp.num_actions
+
+    @property
+    def num_machine_states(self) -> int:
+        return self.machine.num_states
+
+    @cached_property
+    def arrays(self) -> ModelArrays:
+        """The kernel p with the continuation row of every edge."""
+        mdp = self.mdp
+        rows, row_labels, row_targets = continuation_rows(
+            mdp.labels, mdp.successors, self.table.inert, self.num_observations
+        )
+        return ModelArrays(mdp.indptr, mdp.successors, mdp.probs, mdp.labels, rows, row_labels, row_targets)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The observations that an episode can start with."""
+        return np.flatnonzero(self.mdp.start_probs)
+
+    @cached_property
+    def spec(self) -> TaskSpec:
+        """What a learner may know. Its rewards are those of ``in_unit_range``."""
+        unit = self.in_unit_range
+        return TaskSpec(
+            num_observations=self.num_observations,
+            num_actions=self.num_actions,
+            horizon=self.horizon,
+            machine=unit.machine,
+            labelling=self.mdp.labelling,
+            label_sets=self.mdp.label_sets,
+            table=unit.table,
+        )
+
+    def with_machine(self, machine: RewardMachine) -> Task:
+        """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
+        produced = frozenset().union(*self.mdp.label_sets) - AFTER_THE_END
+        return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
+
+    def with_horizon(self, horizon: int) -> Task:
+        """Return the same task with another horizon."""
+        return Task(self.mdp, self.machine, horizon, self.name)
+
+    def __repr__(self) -> str:
+        return (
+            f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
+            f"{self.num_machine_states} machine states, horizon {self.horizon})"
+        )

@@ -1,0 +1,182 @@
+"""Guards mean what their text says, and cost nothing that grows with 2^propositions."""
+
+import oracles
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from praemia.errors import ModelError
+from praemia.machines.guards import MAX_DEPTH, MAX_LENGTH, Constant, Else, Proposition, overlap, parse_guard
+
+
+@given(strategies.formulas)
+def test_a_guard_holds_where_its_formula_does(formula):
+    guard = parse_guard(strategies.write(formula))
+    for label in strategies.ALL_LABELS:
+        assert guard.holds(label) == oracles.holds(formula, label)
+
+
+@given(strategies.formulas)
+def test_what_is_written_is_read_back_as_the_same_guard(formula):
+    guard = parse_guard(strategies.write(formula))
+    assert parse_guard(str(guard)) == guard
+
+
+@given(strategies.formulas, strategies.formulas)
+def test_operators_join_guards_as_text_does(first, second):
+    one, other = parse_guard(strategies.write(first)), parse_guard(strategies.write(second))
+    for label in strategies.ALL_LABELS:
+        assert (one & other).holds(label) == (one.holds(label) and other.holds(label))
+        assert (one | other).holds(label) == (one.holds(label) or other.holds(label))
+        assert (~one).holds(label) != one.holds(label)
+
+
+@given(strategies.formulas, strategies.formulas)
+def test_two_guards_overlap_when_some_label_satisfies_both(first, second):
+    one, other = parse_guard(strategies.write(first)), parse_guard(strategies.write(second))
+    common = [label for label in strategies.ALL_LABELS if one.holds(label) and other.holds(label)]
+    found = overlap(one, other)
+    assert found in common if common else found is None
+
+
+@given(strategies.formulas)
+def test_knowing_some_propositions_leaves_the_rest(formula):
+    guard = parse_guard(strategies.write(formula))
+    for label in strategies.ALL_LABELS:
+        left = guard.given({"a": "a" in label})
+        assert left.holds(label) == guard.holds(label)
+        assert "a" not in left.propositions()
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("a | b & c", "a | (b & c)"),
+        ("a & b | c", "(a & b) | c"),
+        ("!a & b", "(!a) & b"),
+        ("!a | b", "(!a) | b"),
+        ("!(a | b)", "!(b | a)"),
+        ("!!a", "a"),
+        ("  a&b ", "a & b"),
+        ("true & a", "a"),
+        ("a | true", "true"),
+        ("a & false", "false"),
+    ],
+)
+def test_negation_binds_tighter_than_and_and_tighter_than_or(text, same):
+    for label in strategies.ALL_LABELS:
+        assert parse_guard(text).holds(label) == parse_guard(same).holds(label)
+
+
+@pytest.mark.parametrize("name", ["trueish", "false-alarm", "left-end", "_x1", "Öl", "true_"])
+def test_a_name_is_read_whole(name):
+    guard = parse_guard(name)
+    assert guard.propositions() == {name}
+    assert guard.holds({name})
+    assert not guard.holds({name[:-1]})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "ends too early"),
+        ("a &", "ends too early"),
+        ("(a | b", "ends too early"),
+        ("a b", "stopped at 'b'"),
+        ("a && b", "stopped at '& b'"),
+        ("a)", r"stopped at '\)'"),
+        ("a # b", "stopped at '# b'"),
+        ("1a", "stopped at '1a'"),
+        ("a or b", "stopped at 'or b'"),
+        ("__import__('os')", r"stopped at \"\('os'\)"),
+    ],
+)
+def test_what_is_not_a_guard_is_refused_where_reading_stopped(text, message):
+    with pytest.raises(ModelError, match=message):
+        parse_guard(text)
+
+
+def test_a_guard_may_have_many_terms():
+    guard = parse_guard(" & ".join(f"!p{i}" for i in range(150)))
+    assert guard.holds(frozenset())
+    assert not guard.holds({"p149"})
+    assert len(guard.propositions()) == 150
+
+
+def test_a_guard_too_long_or_too_deep_is_refused():
+    with pytest.raises(ModelError, match="characters"):
+        parse_guard("a" * (MAX_LENGTH + 1))
+    with pytest.raises(ModelError, match="deep"):
+        parse_guard("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1))
+    with pytest.raises(ModelError, match="deep"):
+        parse_guard("!" * (MAX_DEPTH + 1) + "a")
+    with pytest.raises(ModelError, match="deep"):
+        parse_guard("!(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH)
+    assert parse_guard("(" * MAX_DEPTH + "a" + ")" * MAX_DEPTH) == parse_guard("a")
+
+
+def test_forty_propositions_cost_nothing():
+    """Nobody would wait for the end if all their 2^40 labels were looked at."""
+    names = [f"p{i}" for i in range(40)]
+    every = parse_guard(" & ".join(names))
+    none = parse_guard(" & ".join(f"!{name}" for name in names))
+    some = parse_guard(" | ".join(names))
+    assert overlap(every, none) is None
+    assert overlap(some, none) is None
+    assert overlap(every, some) == set(names)
+
+
+def test_hundreds_of_choices_do_not_exhaust_the_stack():
+    text = " & ".join(f"p{i}" for i in range(1200))
+    assert len(overlap(parse_guard(text), Constant(True))) == 1200
+    pairs = parse_guard(" & ".join(f"(p{i} | q{i})" for i in range(200)))
+    assert len(overlap(pairs, Constant(True))) == 200
+
+
+def test_guards_that_cannot_be_compared_in_time_are_refused():
+    holes = range(7)  # eight pigeons do not fit in seven holes; case-splitting takes too long to see it
+    parts = ["(" + " | ".join(f"x{i}{j}" for j in holes) + ")" for i in range(8)]
+    parts += [f"(!x{i}{j} | !x{k}{j})" for j in holes for i in range(8) for k in range(i)]
+    with pytest.raises(ModelError, match="too complicated"):
+        overlap(parse_guard(" & ".join(parts)), Constant(True))
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('"at(A)"', "at(A)"),
+        ('"a->b"', "a->b"),
+        ('"else"', "else"),
+        ('"true"', "true"),
+        ('"F"', "F"),
+        ('"two words"', "two words"),
+        (r'"a \"b\" \\"', 'a "b" \\'),
+        ('"plain"', "plain"),
+        ("elsewhere", "elsewhere"),
+    ],
+)
+def test_a_name_in_quotes_is_a_proposition(text, name):
+    assert parse_guard(text) == Proposition(name)
+    assert parse_guard(f"!{text} & (b|{text})") == ~Proposition(name) & (Proposition("b") | Proposition(name))
+
+
+@given(st.text(st.characters(exclude_characters="\n"), min_size=1))
+def test_any_name_of_one_line_is_read_back(name):
+    assert parse_guard(str(Proposition(name))) == Proposition(name)
+
+
+def test_brackets_in_quotes_are_not_nesting():
+    assert parse_guard(f'"{"(" * 200}"') == Proposition("(" * 200)
+
+
+@pytest.mark.parametrize("text", ['"', '""', '"a', '"a\nb"', '"\\a"'])
+def test_quotes_that_do_not_close_or_hold_no_name_are_refused(text):
+    with pytest.raises(ModelError, match="guard"):
+        parse_guard(text)
+
+
+def test_else_stands_alone():
+    assert parse_guard(" else ") == Else()
+    with pytest.raises(ModelError, match="'else' stands alone"):
+        parse_guard("else & a")

@@ -1,0 +1,146 @@
+"""A machine that exists is valid, and says what its rules say."""
+
+import math
+from collections import defaultdict
+
+import pytest
+import strategies
+from hypothesis import given
+
+from praemia.errors import ModelError, PraemiaError
+from praemia.machines.guards import parse_guard
+from praemia.machines.machine import MachineBuilder, RewardMachine, format_label
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+
+A, B = parse_guard("a"), parse_guard("b")
+
+
+def machine(*rules, states=("q", "r"), initial="q", propositions=("a", "b")):
+    return RewardMachine(states, initial, propositions, rules)
+
+
+TO_R = (Outcome("r"),)
+
+
+def rule(source="q", guard="a", outcomes=TO_R):
+    return Rule(source, parse_guard(guard), tuple(outcomes))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: machine(states=()), "without states"),
+        (lambda: machine(states=("q", "r", "q")), "state 'q' is listed twice"),
+        (lambda: machine(propositions=("a", "a")), "proposition 'a' is listed twice"),
+        (lambda: machine(initial="p"), "unknown machine state 'p'"),
+        (lambda: machine(rule(source="elsewhere")), "state 'elsewhere' on 'a': unknown state 'elsewhere'"),
+        (lambda: machine(rule(outcomes=[Outcome("rr")])), r"unknown state 'rr' \(did you mean 'r'\?\)"),
+        (lambda: machine(rule(guard="a & c")), "state 'q' on 'a & c': unknown proposition 'c'"),
+        (lambda: rule(outcomes=[]), "state 'q' on 'a': it leads nowhere"),
+        (lambda: rule(outcomes=[Outcome("r", 1.5)]), "state 'q' on 'a': probability 1.5 of 'r'"),
+        (lambda: rule(outcomes=[Outcome("r", math.nan)]), "probability nan of 'r'"),
+        (lambda: rule(outcomes=[Outcome("r", 0.5)]), "state 'q' on 'a': probabilities sum to 0.5"),
+        (lambda: rule(outcomes=[Outcome("r", 0.5), Outcome("q", 0.6)]), "sum to 1.1; they must sum to 1"),
+    ],
+)
+def test_a_mistake_is_named(make, message):
+    with pytest.raises(PraemiaError, match=message):
+        make()
+
+
+def test_rules_that_match_the_same_label_are_both_named():
+    with pytest.raises(ModelError, match=r"state 'q': rules 'a' and 'b \| !a' both match the label \{a, b\}"):
+        machine(rule(guard="a"), rule(guard="b | !a"))
+
+
+def test_the_same_guards_in_different_states_are_no_conflict():
+    assert machine(rule("q", "a"), rule("r", "a")).num_states == 2
+
+
+def test_two_edges_between_the_same_states_keep_their_own_rewards():
+    built = (
+        MachineBuilder(initial="q")
+        .edge("q", "a & !b", "r", reward=0.25)
+        .edge("q", "b", "r", reward=0.75)
+        .edge("r", "a", "q")
+        .build()
+    )
+    assert built.outcomes("q", {"a"}) == (Outcome("r", 1.0, Reward.of(0.25)),)
+    assert built.outcomes("q", {"b"}) == (Outcome("r", 1.0, Reward.of(0.75)),)
+    assert built.outcomes("q", {"a", "b"}) == (Outcome("r", 1.0, Reward.of(0.75)),)
+
+
+def test_outcomes_with_one_target_are_mixed_and_keep_the_law():
+    outcomes = [
+        Outcome("r", 0.2, Reward.of(1)),
+        Outcome("q", 0.5, Reward.of(0.5)),
+        Outcome("r", 0.3, Reward.bernoulli(0.5)),
+        Outcome("q", 0.0, Reward.of(1)),
+    ]
+    law = defaultdict(float)
+    for outcome in outcomes:
+        for value, p in zip(outcome.reward.values, outcome.reward.probabilities, strict=True):
+            law[outcome.target, value] += outcome.probability * p
+    merged = rule(outcomes=outcomes).outcomes
+    assert [outcome.target for outcome in merged] == ["r", "q"]
+    for outcome in merged:
+        for value, p in zip(outcome.reward.values, outcome.reward.probabilities, strict=True):
+            assert outcome.probability * p == pytest.approx(law.pop((outcome.target, value)))
+    assert not any(law.values())
+
+
+def test_without_a_matching_rule_the_machine_stays_and_pays_nothing():
+    assert machine(rule()).outcomes("q", {"b"}) == (Outcome("q", 1.0, Reward.of(0)),)
+    assert machine().outcomes("r", frozenset()) == (Outcome("r"),)
+
+
+def test_a_machine_is_deterministic_when_every_rule_has_one_outcome():
+    assert machine(rule()).is_deterministic
+    assert machine(rule(outcomes=[Outcome("r", 0.5), Outcome("r", 0.5)])).is_deterministic
+    assert not machine(rule(outcomes=[Outcome("r", 0.5), Outcome("q", 0.5)])).is_deterministic
+
+
+def test_the_builder_numbers_states_as_they_are_named_and_takes_guards_or_text():
+    built = MachineBuilder(initial="z").edge("z", A & ~B, "y").edge("x", "b", "z").build()
+    assert built.states == ("z", "y", "x")
+    assert built.initial == "z"
+    assert built.propositions == ("a", "b")
+    assert built.index == {"z": 0, "y": 1, "x": 2}
+
+
+def test_the_builder_joins_edges_with_the_same_guard_into_one_rule():
+    built = (
+        MachineBuilder(initial="q", propositions=["a", "unused"])
+        .edge("q", "a", "r", probability=0.75)
+        .edge("q", "(a)", "q", probability=0.25)
+        .build()
+    )
+    assert len(built.rules) == 1
+    assert built.propositions == ("a", "unused")
+
+
+def test_the_builder_refuses_edges_whose_probabilities_do_not_add_up():
+    with pytest.raises(ModelError, match=r"state 'q' on 'a': probabilities sum to 0\.8"):
+        MachineBuilder(initial="q").edge("q", "a", "r", probability=0.8).build()
+
+
+def test_more_propositions_change_nothing_else():
+    larger = machine(rule()).over(["c", "a"])
+    assert larger.propositions == ("a", "b", "c")
+    assert larger.outcomes("q", {"a", "c"}) == (Outcome("r"),)
+
+
+def test_a_label_is_written_in_order():
+    assert format_label({"b", "a"}) == "{a, b}"
+    assert format_label(frozenset()) == "{}"
+
+
+@given(strategies.machines())
+def test_on_every_label_at_most_one_rule_matches_and_the_outcomes_are_a_law(machine):
+    for state in machine.states:
+        for label in strategies.ALL_LABELS:
+            assert sum(rule.guard.holds(label) for rule in machine.rules_from(state)) <= 1
+            outcomes = machine.outcomes(state, label)
+            assert sum(outcome.probability for outcome in outcomes) == pytest.approx(1.0)
+            assert len({outcome.target for outcome in outcomes}) == len(outcomes)

@@ -1,0 +1,298 @@
+"""Machines made from formulas are machines like others: they step, plan, add up, are written and drawn."""
+
+import itertools
+import pickle
+import random
+from dataclasses import replace
+
+import ltlf_oracle as oracle
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import praemia
+from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
+from praemia.files import load_machine, save_machine
+from praemia.machines.algebra import state_digests
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.symbolic import symbolic
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
+
+SHORT_WORDS = [word for length in range(4) for word in itertools.product(strategies.ALL_LABELS[:5], repeat=length)]
+
+
+def fetch():
+    return RewardMachine.from_ltlf("F(item & X F delivery)")
+
+
+def test_a_machine_from_a_formula_is_the_one_that_would_be_written_by_hand():
+    by_hand = (
+        MachineBuilder(initial="start", propositions=["item", "delivery"])
+        .edge("start", "item", "F delivery")
+        .edge("F delivery", "delivery", "done", reward=1)
+        .build()
+    )
+    assert fetch() == by_hand
+    assert by_hand == fetch()
+    assert fetch().meanings == {
+        "start": "F(item & X F delivery)",
+        "F delivery": "F delivery",
+        "done": "nothing: it has paid",
+    }
+
+
+@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**9), st.sampled_from(["first", "each"]))
+def test_the_rules_of_a_machine_say_what_its_diagrams_say(seed, pay):
+    formula = oracle.random_formula(random.Random(seed), 7, "abc")
+    machine = RewardMachine.from_ltlf(oracle.write(formula), 0.5, pay)
+    written = RewardMachine(machine.states, machine.initial, machine.propositions, machine.rules)
+    for state in machine.states:
+        for label in strategies.ALL_LABELS:
+            assert machine.outcomes(state, label) == written.outcomes(state, label)
+    assert machine.is_deterministic
+    assert machine.mean_rewards == written.mean_rewards
+    assert machine.reads == written.reads
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.machines())
+def test_a_machine_of_rules_is_the_same_as_diagrams(machine):
+    other = symbolic(machine)
+    assert (other.states, other.initial) == (machine.states, machine.initial)
+    for state in machine.states:
+        for label in strategies.ALL_LABELS:
+            assert laws(other.outcomes(state, label)) == laws(machine.outcomes(state, label))
+
+
+def laws(outcomes):
+    """Return the joint law of target and reward, as a comparable value."""
+    return {out.target: (out.probability, out.reward) for out in outcomes}
+
+
+def law_of_word(machine, word):
+    """Return the law of the tuple of rewards that a word earns, by following every branch."""
+    paths = {((), machine.initial): 1.0}
+    for label in word:
+        after = {}
+        for (paid, state), chance in paths.items():
+            for out in machine.outcomes(state, label):
+                for value, p in zip(out.reward.values, out.reward.probabilities, strict=True):
+                    key = ((*paid, round(value, 9)), out.target)
+                    after[key] = after.get(key, 0.0) + chance * out.probability * p
+        paths = after
+    law = {}
+    for (paid, _), chance in paths.items():
+        law[paid] = law.get(paid, 0.0) + chance
+    return law
+
+
+def halved(machine):
+    """Return the machine that pays half of it, so that sums of two stay within [0, 1]."""
+
+    def half(out):
+        return replace(out, reward=praemia.Reward(tuple(v / 2 for v in out.reward.values), out.reward.probabilities))
+
+    rules = tuple(replace(rule, outcomes=tuple(map(half, rule.outcomes))) for rule in machine.rules)
+    return replace(machine, rules=rules, first_match=False)
+
+
+@settings(max_examples=30, deadline=None)
+@given(strategies.machines(), strategies.machines(), st.sampled_from(SHORT_WORDS))
+def test_a_sum_pays_the_sum_of_two_independent_machines(first, second, word):
+    first, second = halved(first), halved(second)
+    expected = {}
+    for (paid, p), (other, q) in itertools.product(law_of_word(first, word).items(), law_of_word(second, word).items()):
+        key = tuple(round(a + b, 9) for a, b in zip(paid, other, strict=True))
+        expected[key] = expected.get(key, 0.0) + p * q
+    assert law_of_word(first + second, word) == pytest.approx(expected)
+
+
+def test_formulas_with_rewards_of_their_own_add_up_to_the_smallest_machine():
+    texts = {"F a": 0.5, "F(b & X F a)": 0.25, "F b": 0.25}
+    together = RewardMachine.from_ltlf(texts, propositions=["a", "b"])
+    parts = [RewardMachine.from_ltlf(text, reward, propositions=["a", "b"]) for text, reward in texts.items()]
+    for word in oracle.words(4):
+        total = sum(part.expected_rewards(word) for part in parts)
+        np.testing.assert_allclose(together.expected_rewards(word), total, atol=1e-12)
+
+    def step(state, label):
+        (out,) = together.outcomes(state, label)
+        return out.target, out.reward
+
+    assert oracle.num_distinguishable(together.initial, step, oracle.LABELS) == together.num_states == 5
+
+
+def test_sums_read_propositions_in_whatever_order():
+    first, second = RewardMachine.from_ltlf("F(a & !b)", 0.5), RewardMachine.from_ltlf("F(b & !a)", 0.5)
+    assert (first + second).expected_rewards([{"a", "b"}, {"b"}, {"a"}]).tolist() == [0.0, 0.5, 0.5]
+    with pytest.raises(TypeError):
+        first + 1
+
+
+@settings(max_examples=30, deadline=None)
+@given(strategies.machines(), st.sampled_from(SHORT_WORDS), st.sampled_from([0.0, 0.25, 1.0]))
+def test_a_missed_event_is_taken_out_of_the_label_for_the_whole_machine(machine, word, chance):
+    noticed = {"a": chance, "c": 0.5}
+    expected = 0.0
+    seen = machine.with_chance(noticed)
+    for missing in itertools.product(*(missing_subsets(label & noticed.keys()) for label in word)):
+        weight = np.prod(
+            [
+                1.0 - noticed[name] if name in gone else noticed[name]
+                for label, gone in zip(word, missing, strict=True)
+                for name in label & noticed.keys()
+            ]
+        )
+        left = [label - gone for label, gone in zip(word, missing, strict=True)]
+        expected = expected + weight * machine.expected_rewards(left)
+    np.testing.assert_allclose(seen.expected_rewards(word), expected, atol=1e-12)
+
+
+def missing_subsets(label):
+    return [
+        frozenset(chosen) for size in range(len(label) + 1) for chosen in itertools.combinations(sorted(label), size)
+    ]
+
+
+def test_rules_that_read_an_absence_see_a_missed_event_as_absent():
+    machine = RewardMachine.from_ltlf("G !alarm", pay="each").with_chance({"alarm": 0.75})
+    np.testing.assert_allclose(machine.expected_rewards([{"alarm"}, {"alarm"}, set()]), [0.25, 0.0625, 0.0625])
+
+
+def test_expected_rewards_of_the_warehouse_by_hand():
+    machine = praemia.envs.warehouse(size=3).machine  # an item is picked up with 0.8, delivered with 0.9
+    assert machine.expected_rewards([{"item"}, {"item"}, {"delivery"}]).tolist() == pytest.approx([0, 0, 0.96 * 0.9])
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: fetch().expected_rewards([{"item"}, {"itm"}]), r"step 2 .*'itm'.*did you mean 'item'"),
+        (lambda: fetch().expected_rewards(["item"]), "expected a set of proposition names"),
+        (lambda: fetch().with_chance({"itm": 0.5}), "unknown proposition 'itm'"),
+        (lambda: fetch().with_chance({"item": 1.5}), r"noticing 'item' is 1.5; it must lie in \[0, 1\]"),
+        (lambda: RewardMachine.from_ltlf("F itm", propositions=["item"]), "unknown proposition 'itm' .*'item'"),
+        (lambda: RewardMachine.from_ltlf({}), "no formula is given"),
+        (lambda: RewardMachine.from_ltlf({"F a": 0.5}, reward=0.5), "rewards of their own"),
+    ],
+)
+def test_a_mistake_is_named(make, message):
+    with pytest.raises((ModelError, ParameterError, PraemiaError), match=message):
+        make()
+
+
+def corridor(names, machine, horizon):
+    """Return a task on a ring of cells, each of which makes one proposition true when it is reached."""
+    size = len(names)
+    moves = {(o, a): {(o + step) % size: 1.0} for o in range(size) for a, step in enumerate((1, size - 1))}
+    labels = [LabelRule(name, target=o) for o, name in enumerate(names)]
+    mdp = LabeledMDP.from_rows(size, 2, moves, labels, start=0)
+    return Task(mdp, machine, horizon)
+
+
+def test_ten_conjoined_eventualities_are_ready_to_plan_with():
+    names = [f"a{i}" for i in range(10)]
+    machine = RewardMachine.from_ltlf(" & ".join(f"F {name}" for name in names))
+    assert machine.num_states == 1024
+    assert praemia.solve(corridor(names, machine, horizon=10)).value == 1.0
+    assert praemia.solve(corridor(names, machine, horizon=9)).value == 0.0
+
+
+def test_the_warehouse_is_a_formula_with_chances_and_learners_run_on_it():
+    task = praemia.envs.warehouse(size=3).with_machine(fetch().with_chance({"item": 0.8, "delivery": 0.9}))
+    assert praemia.solve(task).value == pytest.approx(praemia.solve(praemia.envs.warehouse(size=3)).value)
+    run = praemia.simulate(task, praemia.UCBVIPRM(bonus_scale=1e-3), num_episodes=20, seed=0)
+    assert len(run.returns) == 20
+
+
+def test_a_machine_is_written_and_read_back(tmp_path):
+    machine = RewardMachine.from_ltlf({"F(a & X F b)": 0.5, "G !c": 0.25}, pay="each").with_chance({"a": 0.8})
+    save_machine(machine, tmp_path / "m.yaml")
+    assert load_machine(tmp_path / "m.yaml") == machine
+
+
+def test_payments_at_the_end_need_rewards_below_zero_only_where_satisfaction_can_be_lost():
+    assert RewardMachine.from_ltlf("F a", pay="end") == RewardMachine.from_ltlf("F a", pay="first")
+
+
+@pytest.mark.parametrize(
+    ("text", "pay", "names"),
+    [
+        ("F a", "first", ("start", "done")),
+        ("F a", "each", ("start", "satisfied")),
+        ("G a", "each", ("start", "failed")),
+        ("G a", "first", ("start", "over")),
+        ("!a U b", "first", ("start", "over")),
+        ("!a U b", "each", ("start", "satisfied", "failed")),
+        ("!a U b", "end", ("start", "over")),
+    ],
+)
+def test_states_that_are_decided_have_names_that_say_so(text, pay, names):
+    assert RewardMachine.from_ltlf(text, pay=pay).states == names
+
+
+def test_labels_of_a_machine_let_every_state_do_all_that_it_can():
+    machine = RewardMachine.from_ltlf("F a & (!b U c) & F(b & X a)")
+    labels = machine.exhaustive_labels()
+    for state in machine.states:
+        on_any_label = {machine.outcomes(state, label) for label in strategies.ALL_LABELS}
+        assert {machine.outcomes(state, label) for label in labels} == on_any_label
+
+
+def test_a_machine_travels_to_other_processes():
+    assert pickle.loads(pickle.dumps(fetch())) == fetch()
+
+
+def test_a_sum_of_formulas_keeps_its_limit():
+    formulas = {f"F a{i}": 1.0 + i for i in range(8)}
+    with pytest.raises(SizeError, match="outgrew its limit of 50 states"):
+        RewardMachine.from_ltlf(formulas, max_states=50)
+
+
+@pytest.mark.parametrize("text", [3, ["F a"], None])
+def test_what_is_no_text_is_refused(text):
+    with pytest.raises(ParameterError, match="expected text, or a mapping"):
+        RewardMachine.from_ltlf(text)
+    with pytest.raises(ParameterError, match="expected a mapping from events"):
+        fetch().with_chance([("item", 0.2)])
+
+
+def test_machines_can_be_summed_as_a_list():
+    parts = [RewardMachine.from_ltlf(f"F {name}", reward=reward) for name, reward in (("a", 1.0), ("b", 0.5))]
+    assert sum(parts) == parts[0] + parts[1]
+    with pytest.raises(TypeError):
+        sum(parts, 1)
+
+
+def test_a_digest_does_not_depend_on_how_a_machine_is_written():
+    made = RewardMachine.from_ltlf("F(a & X F b)")
+    written = (
+        MachineBuilder("start", ["b", "c", "a"], first_match=True)
+        .edge("F b", "!(!b | !b)", "done", reward=1)
+        .edge("start", "a & b | a & !b", "F b")
+        .edge("start", "a", "done", reward=5)  # hidden by the rule before
+        .edge("done", "c", "done")
+        .build()
+    )
+    assert state_digests(written) == state_digests(made)
+    other = MachineBuilder("start").edge("start", "a", "F b").edge("F b", "b", "done", reward=2).build()
+    changed = {state for state, digest in state_digests(other).items() if digest != state_digests(made)[state]}
+    assert changed == {"F b"}
+
+
+@given(strategies.machines())
+@settings(deadline=None, max_examples=50)
+def test_what_can_happen_and_the_highest_worth_agree_with_all_labels(machine):
+    sizes = range(len(machine.propositions) + 1)
+    labels = [frozenset(c) for n in sizes for c in itertools.combinations(machine.propositions, n)]
+    found = machine.highest(lambda outcomes: sum(out.probability * out.reward.mean for out in outcomes))
+    for state, highest in zip(machine.states, found, strict=True):
+        happens = [machine.outcomes(state, label) for label in labels]
+        assert set(map(frozenset, machine.possible_outcomes(state))) == set(map(frozenset, happens))
+        assert highest == max(sum(out.probability * out.reward.mean for out in outcomes) for outcomes in happens)

@@ -1,0 +1,101 @@
+"""Rewards are laws over finite numbers and intervals, in one normal form; ranges map them onto [0, 1]."""
+
+import math
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from praemia.errors import ModelError
+from praemia.machines.rewards import Reward, RewardRange
+
+
+@given(strategies.rewards())
+def test_a_reward_is_a_law_in_increasing_order(reward):
+    assert list(reward.values) == sorted(set(reward.values))
+    assert all(p > 0 for p in reward.probabilities)
+    assert math.fsum(reward.probabilities) == pytest.approx(1.0)
+    assert reward.values[0] - 1e-12 <= reward.mean <= reward.values[-1] + 1e-12
+    assert reward.is_constant == (len(reward.values) == 1)
+
+
+@given(strategies.rewards(), strategies.rewards(), st.integers(1, 5), st.integers(1, 5))
+def test_a_mixture_pays_each_value_as_often_as_its_parts(first, second, weight, other_weight):
+    mixed = Reward.mixture([(weight, first), (other_weight, second)])
+    total = weight + other_weight
+    for value in {*first.values, *second.values}:
+        expected = weight * chance(first, value) / total + other_weight * chance(second, value) / total
+        assert chance(mixed, value) == pytest.approx(expected)
+
+
+def chance(reward, value):
+    return dict(zip(reward.values, reward.probabilities, strict=True)).get(value, 0.0)
+
+
+def test_equal_values_are_added_and_impossible_ones_dropped():
+    assert Reward((1, 0, 1, 0.5), (0.25, 0.5, 0.25, 0.0)) == Reward.bernoulli(0.5)
+    assert Reward.bernoulli(1.0) == Reward.of(1)
+    assert Reward.of(Reward.bernoulli(0.3)) == Reward.bernoulli(0.3)
+
+
+@pytest.mark.parametrize(
+    ("reward", "text"),
+    [
+        (Reward.of(0.25), "0.25"),
+        (Reward.bernoulli(0.3), "Bernoulli(0.3)"),
+        (Reward((0.2, 0.4), (0.5, 0.5)), "0.2 w.p. 0.5, 0.4 w.p. 0.5"),
+        (Reward.of(-3), "-3"),
+        (Reward.uniform(-1, 2), "uniform(-1, 2)"),
+        (Reward((0.0, 1.0), (0.5, 0.5), (0.0, 1.0)), "0 w.p. 0.5, uniform(1, 2) w.p. 0.5"),
+    ],
+)
+def test_a_reward_is_written_for_people(reward, text):
+    assert str(reward) == text
+
+
+@pytest.mark.parametrize(
+    ("values", "probabilities", "message"),
+    [
+        ((), (), "0 values"),
+        ((0.5, 0.6), (1.0,), "2 values and 1 probabilities"),
+        ((1e200,), (1.0,), r"a reward of 1e\+200; expected a number between"),
+        ((-math.inf,), (1.0,), "a reward of -inf"),
+        ((math.nan,), (1.0,), "a reward of nan"),
+        ((math.inf,), (1.0,), "a reward of inf"),
+        ((0.0, 1.0), (1.5, -0.5), "probability 1.5"),
+        ((0.0, 1.0), (math.nan, 1.0), "probability nan"),
+        ((0.0, 1.0), (0.5, 0.4), "sum to 0.9"),
+    ],
+)
+def test_what_is_not_a_law_is_refused(values, probabilities, message):
+    with pytest.raises(ModelError, match=message):
+        Reward(values, probabilities)
+
+
+def test_a_bernoulli_reward_needs_a_probability():
+    with pytest.raises(ModelError, match="must lie in"):
+        Reward.bernoulli(1.5)
+
+
+def test_a_uniform_reward_from_high_to_low_is_refused():
+    with pytest.raises(ModelError, match="the first must be the lower"):
+        Reward.uniform(2, 1)
+
+
+def test_a_uniform_reward_has_the_moments_of_its_interval():
+    law = Reward.uniform(-1, 3)
+    assert (law.mean, law.lowest, law.highest, law.is_constant) == (1.0, -1.0, 3.0, False)
+    assert Reward.uniform(2, 2) == Reward.of(2)
+
+
+def test_a_range_holds_0_and_1_and_maps_its_ends_onto_them():
+    wide = RewardRange.of([Reward.of(-3), Reward.uniform(2, 5)])
+    assert (wide.low, wide.high, wide.span) == (-3.0, 5.0, 8.0)
+    assert wide.to_unit(Reward.of(-3)) == Reward.of(0)
+    assert wide.to_unit(Reward.uniform(1, 5)) == Reward.uniform(0.5, 1)
+    assert wide.values_from_unit(0.5, num_steps=10) == 0.5 * 8 - 30
+    inside = RewardRange.of([Reward.of(0.2)])
+    assert inside.is_unit
+    law = Reward.of(0.2)
+    assert inside.to_unit(law) is law

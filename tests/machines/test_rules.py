@@ -1,0 +1,79 @@
+"""Rules in an order: the first that holds is taken, and ``else`` takes what is left."""
+
+import pytest
+import strategies
+from hypothesis import given
+from hypothesis import strategies as st
+
+from praemia.errors import ModelError
+from praemia.machines.guards import Else, parse_guard
+from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+
+STATES = tuple("0123456789")
+
+
+def rules(guards):
+    """Return a rule of state 0 for each guard, the i-th leading to state i."""
+    return tuple(Rule("0", guard, (Outcome(STATES[i], 1.0, Reward((i / 10,))),)) for i, guard in enumerate(guards))
+
+
+def machine(guards, first_match=False):
+    return RewardMachine(STATES, "0", strategies.PROPOSITIONS, rules(guards), first_match=first_match)
+
+
+@given(st.lists(strategies.formulas.map(strategies.write), min_size=1, max_size=5), st.integers(-1, 5))
+def test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands(texts, place):
+    if place >= 0:
+        texts = [*texts[:place], "else", *texts[place:]]
+    guards = [parse_guard(text) for text in texts]
+    built = machine(guards, first_match=True)
+    for label in strategies.ALL_LABELS:
+        matching = [i for i, guard in enumerate(guards) if not isinstance(guard, Else) and guard.holds(label)]
+        matching += [i for i, text in enumerate(texts) if text == "else"]
+        expected = Outcome(STATES[matching[0]], 1.0, Reward((matching[0] / 10,))) if matching else Outcome("0")
+        assert built.outcomes("0", label) == (expected,)
+        assert sum(rule.guard.holds(label) for rule in built.rules) <= 1
+
+
+@given(strategies.machines())
+def test_else_takes_what_the_other_rules_leave(drawn):
+    more = tuple(Rule(state, Else(), (Outcome(state, 1.0, Reward((1.0,))),)) for state in drawn.states)
+    larger = RewardMachine(drawn.states, drawn.initial, drawn.propositions, more + drawn.rules)
+    for state in drawn.states:
+        for label in strategies.ALL_LABELS:
+            taken = any(rule.guard.holds(label) for rule in drawn.rules_from(state))
+            expected = drawn.outcomes(state, label) if taken else (Outcome(state, 1.0, Reward((1.0,))),)
+            assert larger.outcomes(state, label) == expected
+    assert larger.over(["d"]).rules == larger.rules
+
+
+def test_guards_that_do_not_overlap_stay_as_they_are():
+    built = machine([parse_guard("a & !b"), parse_guard("b"), parse_guard("c")], first_match=True)
+    assert [str(rule.guard) for rule in built.rules] == ["a & !b", "b", "c & !(a & !b) & !b"]
+
+
+def test_a_state_has_one_else():
+    with pytest.raises(ModelError, match="state '0': a second rule on 'else'"):
+        machine([Else(), parse_guard("a"), Else()])
+
+
+def test_overlapping_guards_are_an_error_that_names_first_match():
+    with pytest.raises(ModelError, match=r"rules 'a' and 'b' both match the label \{a, b\}.*\(first_match: true\)"):
+        machine([parse_guard("a"), parse_guard("b")])
+
+
+def test_the_builder_takes_both():
+    built = (
+        MachineBuilder("q", first_match=True)
+        .edge("q", "else", "q", reward=0.25)
+        .edge("q", "a", "r", probability=0.5)
+        .edge("q", "a", "q", probability=0.5)
+        .edge("q", "a | b", "s", reward=1)
+        .build()
+    )
+    assert built.states == ("q", "r", "s")
+    assert built.outcomes("q", {"a", "b"}) == (Outcome("r", 0.5), Outcome("q", 0.5))
+    assert built.outcomes("q", {"b"}) == (Outcome("s", 1.0, Reward.of(1)),)
+    assert built.outcomes("q", {"c"}) == (Outcome("q", 1.0, Reward.of(0.25)),)

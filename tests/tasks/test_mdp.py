@@ -1,0 +1,189 @@
+"""A labelled MDP is the same however it is given, and a bad one is refused."""
+
+import numpy as np
+import pytest
+import strategies
+from hypothesis import given
+from scipy import sparse
+
+from praemia.errors import ModelError, SizeError
+from praemia.machines.labels import LabelRule
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.mdp_input import MAX_ACTIONS
+
+GOOD = np.array([[[0.5, 0.5], [1.0, 0.0]], [[0.0, 1.0], [0.25, 0.75]]])
+
+
+def changed(place, value):
+    dense = GOOD.copy()
+    dense[place] = value
+    return dense
+
+
+def assert_same(first, second):
+    for name in ("indptr", "successors", "probs", "labels", "start_probs"):
+        np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
+    assert first.label_sets == second.label_sets
+
+
+@given(strategies.mdps())
+def test_dense_sparse_and_rows_make_the_same_mdp(mdp):
+    dense, rest = mdp.to_dense(), (mdp.labelling, mdp.start_probs)
+    rows = {
+        (o, a): {z: dense[o, a, z] for z in np.flatnonzero(dense[o, a])[::-1]} for o, a in np.ndindex(dense.shape[:2])
+    }
+    assert_same(mdp, LabeledMDP.from_dense(dense, *rest))
+    assert_same(mdp, LabeledMDP.from_sparse(mdp.to_sparse(), *rest))
+    assert_same(mdp, LabeledMDP.from_rows(*dense.shape[:2], rows, *rest))
+
+
+@given(strategies.mdps())
+def test_rows_are_laws_with_increasing_successors(mdp):
+    for first, last in zip(mdp.indptr, mdp.indptr[1:], strict=False):
+        assert np.all(np.diff(mdp.successors[first:last]) > 0)
+        assert mdp.probs[first:last].sum() == pytest.approx(1.0)
+    assert mdp.start_probs.sum() == pytest.approx(1.0)
+    assert set(mdp.labels) == set(range(len(mdp.label_sets)))
+
+
+def test_entries_of_one_transition_are_added_up():
+    twice = LabeledMDP.from_entries(1, 1, [0, 0], [0, 0], [0, 0], [0.25, 0.75])
+    np.testing.assert_array_equal(twice.probs, [1.0])
+    matrix = sparse.coo_array(([0.5, 0.5, 1.0], ([0, 0, 1], [1, 1, 0])), shape=(2, 2))
+    np.testing.assert_array_equal(LabeledMDP.from_sparse([matrix]).to_dense()[:, 0], [[0, 1], [1, 0]])
+
+
+def test_transitions_with_probability_zero_are_dropped():
+    mdp = LabeledMDP.from_rows(
+        2, 1, {(0, 0): {0: 0.0, 1: 1.0}, (1, 0): {1: 1.0}}, [LabelRule(frozenset("a"), target=0)]
+    )
+    assert mdp.label_sets == (frozenset(),)
+    np.testing.assert_array_equal(mdp.successors, [1, 1])
+
+
+def test_a_start_is_an_observation_a_mapping_or_an_array():
+    for start in (1, np.int64(1), {1: 1.0}, [0.0, 1.0], np.array([0, 1])):
+        np.testing.assert_array_equal(LabeledMDP.from_dense(GOOD, start=start).start_probs, [0.0, 1.0])
+
+
+def test_the_arrays_cannot_be_changed_and_the_given_ones_still_can():
+    dense, start = GOOD.copy(), np.array([0.5, 0.5])
+    mdp = LabeledMDP.from_dense(dense, start=start)
+    with pytest.raises(ValueError, match="read-only"):
+        mdp.probs[0] = 0.0
+    dense[0], start[0] = 0.0, 0.0
+    np.testing.assert_array_equal(mdp.to_dense(), GOOD)
+
+
+@pytest.mark.parametrize(
+    ("probs", "message"),
+    [
+        (np.zeros((2, 2)), r"shape \(2, 2\); expected \(O, A, O\)"),
+        (np.zeros((2, 2, 3)), r"shape \(2, 2, 3\)"),
+        (np.zeros((0, 0, 0)), "0 observations and 0 actions"),
+        (np.ones((1, MAX_ACTIONS + 1, 1)), "32,769 actions"),
+        (changed((1, 0), 0.0), "observation 1, action 0 has no successors"),
+        (changed((0, 1, 0), 0.9), "observation 0, action 1: probabilities sum to 0.9; they must sum to 1"),
+        (changed((0, 0), [1.5, -0.5]), "observation 0, action 0: probability -0.5"),
+        (changed((0, 0), [np.nan, 1.0]), "NaN or infinity"),
+        (changed((0, 0), [np.inf, 0.0]), "NaN or infinity"),
+        ([[[1.0], [0.5, 0.5]]], "differ in length"),
+        ([[["sure"]]], "expected numbers"),
+    ],
+)
+def test_bad_probabilities_are_refused(probs, message):
+    with pytest.raises(ModelError, match=message):
+        LabeledMDP.from_dense(probs)
+
+
+def test_names_are_used_in_messages():
+    with pytest.raises(ModelError, match=r"observation home, action go: probabilities sum to 0\.9"):
+        LabeledMDP.from_dense(changed((0, 1, 0), 0.9), observations=("home", "away"), actions=("stay", "go"))
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"observations": ["x"]}, "1 observation names for 2 observations"),
+        ({"actions": ["x", "x"]}, "action 'x' is listed twice"),
+    ],
+)
+def test_bad_names_are_refused(names, message):
+    with pytest.raises(ModelError, match=message):
+        LabeledMDP.from_dense(GOOD, **names)
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        (2, "start observation 2; expected 0 … 1"),
+        (-1, "start observation -1"),
+        ({2: 1.0}, "start observation 2"),
+        ({"home": 1.0}, "start observation 'home'"),
+        ({0: 0.5}, "start: probabilities sum to 0.5"),
+        ({0: -0.5, 1: 1.5}, r"they must lie in \[0, 1\]"),
+        ({0: np.nan}, "sum to nan"),
+        ([1.0], r"start has shape \(1,\)"),
+        (0.0, r"start has shape \(\)"),
+        ("home", "start holds"),
+    ],
+)
+def test_a_bad_start_is_refused(start, message):
+    with pytest.raises(ModelError, match=message):
+        LabeledMDP.from_dense(GOOD, start=start)
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        (([0, 2], [0, 0], [0, 0], [1, 1]), "observation numbers run from 0 to 2; expected 0 … 1"),
+        (([0, 1], [0, 1], [0, 0], [1, 1]), "action numbers run from 0 to 1"),
+        (([0, 1], [0, 0], [-1, 0], [1, 1]), "successor numbers run from -1"),
+        (([0, 1], [0, 0], [0.5, 0], [1, 1]), "successor number 0.5; expected a whole number"),
+        (([0, 1], [0, 0], [np.nan, 0], [1, 1]), "successor numbers run from nan"),
+        (([0, 1], [0, 0], [0], [1, 1]), "there must be as many of each"),
+        (([0, 1], [0], [0, 1], [1, 1]), "there must be as many of each"),
+        (([[0, 1]], [0], [0, 1], [1, 1]), "expected one dimension"),
+        (([0, 0, 1], [0] * 3, [0, 0, 0], [1.5, -0.5, 1]), "action 0: probability -0.5"),
+        (([0, 1], [0, 0], [0, 0], [1, np.nan]), "observation 1, action 0: probability nan"),
+        (([0, 1], [0, 0], [0, 0], [1, np.inf]), "probability inf"),
+    ],
+)
+def test_bad_entries_are_refused(entries, message):
+    with pytest.raises(ModelError, match=message):
+        LabeledMDP.from_entries(2, 1, *entries)
+
+
+@pytest.mark.parametrize(
+    "matrices",
+    [[], [np.ones((1, 2))], [np.ones(2)], [np.eye(1), np.eye(2)]],
+    ids=["none", "wide", "flat", "mixed"],
+)
+def test_bad_sparse_matrices_are_refused(matrices):
+    with pytest.raises(ModelError, match="square sparse matrices of one shape"):
+        LabeledMDP.from_sparse(matrices)
+
+
+@pytest.mark.parametrize(
+    ("place", "message"),
+    [
+        ({"source": 2}, "names the observation 2; expected 0 … 1"),
+        ({"action": -1}, "names the action -1; expected 0 … 1"),
+        ({"target": 2**62}, "expected 0 … 1"),
+    ],
+)
+def test_a_label_rule_that_can_match_nothing_is_refused(place, message):
+    with pytest.raises(ModelError, match=message):
+        LabeledMDP.from_dense(GOOD, [LabelRule(frozenset({"a"}), **place)])
+
+
+def test_a_pair_without_a_row_is_named():
+    with pytest.raises(ModelError, match="observation 0, action 1 has no successors"):
+        LabeledMDP.from_rows(1, 2, {(0, 0): {0: 1.0}})
+    with pytest.raises(ModelError, match="observation 0, action 0 has no successors"):
+        LabeledMDP.from_rows(1, 1, {})
+
+
+def test_a_kernel_that_cannot_fit_is_refused():
+    with pytest.raises(SizeError, match="GiB"):
+        LabeledMDP.from_rows(10**12, 10, {})

@@ -1,0 +1,114 @@
+"""A task is an MDP and a machine that speak of the same labels."""
+
+from dataclasses import fields
+
+import numpy as np
+import oracles
+import pytest
+import strategies
+from hypothesis import given
+
+from praemia.envs.riverswim import riverswim
+from praemia.errors import ModelError
+from praemia.machines.labels import LabelRule
+from praemia.machines.machine import MachineBuilder
+from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import MAX_HORIZON, Task
+
+MACHINE = MachineBuilder(initial="q", propositions=("goal",)).edge("q", "goal", "r", reward=1).build()
+
+
+def loop(*propositions):
+    """An MDP of one observation that goes on with the propositions given."""
+    return LabeledMDP.from_dense([[[1.0]]], [LabelRule(frozenset(propositions))])
+
+
+def test_a_label_that_the_machine_does_not_know_is_refused():
+    with pytest.raises(ModelError, match=r"\{goal, goals\} has the proposition 'goals'.*did you mean 'goal'"):
+        Task(loop("goal", "goals"), MACHINE, 3)
+
+
+def test_another_machine_may_ignore_what_the_labels_say():
+    task = riverswim(3).with_machine(MACHINE)
+    assert set(task.machine.propositions) == {"goal", "left-end", "right-end"}
+    assert task.horizon == 6
+
+
+@pytest.mark.parametrize(
+    ("horizon", "message"),
+    [
+        (0, "horizon=0; expected a whole number from 1"),
+        (-1, "horizon=-1"),
+        (MAX_HORIZON + 1, "from 1 to 1,000,000"),
+        (2.0, "horizon=2.0; expected a whole number"),
+        (True, "horizon=True"),
+        ("3", "horizon=.3."),
+        (None, "horizon=None"),
+    ],
+)
+def test_a_bad_horizon_is_refused(horizon, message):
+    with pytest.raises(ModelError, match=message):
+        Task(loop(), MACHINE, horizon)
+    with pytest.raises(ModelError, match=message):
+        Task(loop(), MACHINE, 1).with_horizon(horizon)
+
+
+def table_edges(table, label, state):
+    """The edges of a row of the table as {target: (probability, mean, law)}."""
+    row = label * table.num_states + state
+    edges = {}
+    for e in range(table.indptr[row], table.indptr[row + 1]):
+        law = slice(table.reward_indptr[e], table.reward_indptr[e + 1])
+        paid = (tuple(table.reward_values[law]), tuple(table.reward_probs[law]))
+        edges[int(table.targets[e])] = (table.probs[e], table.rewards[e], paid)
+    return edges
+
+
+@given(strategies.machines())
+def test_the_table_says_what_the_machine_says(machine):
+    table = MachineTable.of(machine, strategies.ALL_LABELS)
+    for i, label in enumerate(strategies.ALL_LABELS):
+        for m, state in enumerate(machine.states):
+            outcomes = machine.outcomes(state, label)
+            assert table_edges(table, i, m) == {
+                machine.states.index(out.target): (
+                    out.probability,
+                    out.reward.mean,
+                    (out.reward.values, out.reward.probabilities),
+                )
+                for out in outcomes
+            }
+            mean = sum(out.probability * out.reward.mean for out in outcomes)
+            assert table.mean_rewards[i, m] == pytest.approx(mean)
+
+
+@given(strategies.machines())
+def test_a_still_label_moves_nothing_and_an_inert_one_pays_nothing_either(machine):
+    table = MachineTable.of(machine, strategies.ALL_LABELS)
+    for i, label in enumerate(strategies.ALL_LABELS):
+        steps = [(state, out) for state in machine.states for out in machine.outcomes(state, label)]
+        assert table.still[i] == all(out.target == state for state, out in steps)
+        assert table.inert[i] == (table.still[i] and all(out.reward.mean == 0.0 for _, out in steps))
+
+
+@given(strategies.tasks())
+def test_a_learner_can_have_the_label_of_every_transition(task):
+    numbers, table = task.spec.dense_labels
+    rules = task.mdp.labelling.rules
+    for o, a, z in np.ndindex(numbers.shape):
+        label = oracles.label_of(rules, o, a, z)
+        for m, state in enumerate(task.machine.states):
+            found = table_edges(table, numbers[o, a, z], m)
+            assert {target: edge[0] for target, edge in found.items()} == {
+                task.machine.states.index(out.target): out.probability for out in task.machine.outcomes(state, label)
+            }
+
+
+def test_a_learner_is_not_told_the_kernel_or_the_start():
+    names = {field.name for field in fields(riverswim(3).spec)}
+    assert names.isdisjoint({"mdp", "probs", "successors", "start_probs"})
+
+
+def test_a_task_says_what_it_is():
+    assert repr(riverswim(5)) == "Task('riverswim-5': 5 observations, 2 actions, 2 machine states, horizon 10)"
