@@ -566,16 +566,23 @@ GRIDS = (
     ),
     Fault(
         "a one-way cell forbids its own direction",
-        "envs/grid_kernel.py",
-        "(exits == ANY_WAY) | (exits == move)",
-        "(exits == ANY_WAY) | (exits != move)",
+        "envs/grid_map.py",
+        "(name != ARROWS[arrow])",
+        "(name == ARROWS[arrow])",
+        "envs/test_grids.py",
+    ),
+    Fault(
+        "a thin wall is shut from one side only",
+        "envs/grid_map.py",
+        "to_left[:, 1:] |= right[:, :-1]",
+        "to_left[:, 1:] |= right[:, 1:]",
         "envs/test_grids.py",
     ),
     Fault(
         "a door is part of a room",
         "envs/grid_map.py",
-        "[WALL] if self.explains(DOOR) else [WALL, DOOR]",
-        "[WALL]",
+        "[WALL, *self._meant(DOOR, *THIN)]",
+        "[WALL, *self._meant(*THIN)]",
         "envs/test_grids.py",
     ),
 )
