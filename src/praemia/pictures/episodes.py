@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import format_label
 from praemia.pictures.machine_scene import LIT
-from praemia.pictures.pixels import render_image
+from praemia.pictures.pixels import FINER, paint
 from praemia.pictures.policy_page import HEAD, MARGIN, MAX_WIDTH, machine_layout, machine_scale, shaded
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
 from praemia.pictures.task_picture import task_picture
@@ -62,43 +62,52 @@ def _line(task: Task, step: Step, total: float) -> str:
 
 def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
     """Write an episode as a GIF that plays for ever; ``progress`` is told how many frames of how many are drawn."""
-    shown = list(moments(episode))
-    if len(shown) > MAX_FRAMES:
-        raise SizeError(f"an episode of {len(shown):,} frames is too long for a GIF; at most {MAX_FRAMES:,} are drawn")
+    story = list(moments(episode))
+    if len(story) > MAX_FRAMES:
+        raise SizeError(f"an episode of {len(story):,} frames is too long for a GIF; at most {MAX_FRAMES:,} are drawn")
+    stage = Stage(episode, story)
+    ground = paint(stage.ground)
     images = []
-    for scene in frames(episode):
-        images.append(render_image(scene).quantize(COLOURS))
+    for frame in stage.frames():
+        images.append(paint(frame, ground=ground).reduce(FINER).quantize(COLOURS))
         if progress:
-            progress(len(images), len(shown))
+            progress(len(images), len(story))
     buffer = io.BytesIO()
     times = [FRAME] * (len(images) - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
     write_whole(Path(path), buffer.getvalue())
 
 
-def frames(episode: Episode) -> Iterator[Scene]:
-    """Yield a scene for each moment of an episode: the map with the agent and its trail, a line, and the machine."""
-    task = episode.task
-    picture, layout = task_picture(task), machine_layout(task)
-    across, down = picture.extent
-    cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
-    scale = machine_scale(layout) if layout else 0.0
-    machine = (scale * layout.width, scale * layout.height) if layout else (0.0, 0.0)
-    title = f"{task.name}, seed {episode.seed}"
-    lines = [moment.line for moment in moments(episode)]
-    width = max(across * cell, machine[0], MIN_WIDTH, text_width(title, 15), *(text_width(line, 12) for line in lines))
-    below = HEAD + down * cell
-    everywhere = np.zeros(task.num_observations)
-    ground = place(shaded(picture, everywhere, everywhere > 0.0), MARGIN, HEAD, cell)
-    trail: list[Point] = []
-    for moment in moments(episode):
-        spot = picture.spots[moment.observation]
-        trail.append((spot.x, spot.y))
-        moving: list[Item] = [Line(tuple(trail), TRAIL, 0.05)] if len(trail) > 1 else []
-        moving.append(Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True))
-        name = "" if layout else f" (machine state {task.machine.states[moment.machine_state]})"
-        items: list[Item] = [Text(MARGIN, 24.0, title, 15, bold=True), *ground, *place(moving, MARGIN, HEAD, cell)]
-        items.append(Text(MARGIN, below + 24.0, moment.line + name, 12, GREY))
-        if layout:
-            items += layout.scene(moment.machine_state).placed(MARGIN, below + STATUS, scale)
-        yield Scene(width + 2 * MARGIN, below + STATUS + machine[1] + MARGIN, tuple(items), title)
+class Stage:
+    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and the machine."""
+
+    def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
+        task = episode.task
+        self._story, self._names = story, task.machine.states
+        self._picture, self._layout = task_picture(task), machine_layout(task)
+        across, down = self._picture.extent
+        self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
+        self._scale = machine_scale(self._layout) if self._layout else 0.0
+        machine = (self._layout.width, self._layout.height) if self._layout else (0.0, 0.0)
+        self._below = HEAD + down * self._cell
+        title = f"{task.name}, seed {episode.seed}"
+        widths = [across * self._cell, self._scale * machine[0], MIN_WIDTH, text_width(title, 15)]
+        width = max(*widths, *(text_width(moment.line, 12) for moment in story)) + 2 * MARGIN
+        self._size = (width, self._below + STATUS + self._scale * machine[1] + MARGIN)
+        nothing = np.zeros(task.num_observations)
+        places = place(shaded(self._picture, nothing, nothing > 0.0), MARGIN, HEAD, self._cell)
+        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *places), title)
+
+    def frames(self) -> Iterator[Scene]:
+        """Yield what each moment adds to the ground."""
+        trail: list[Point] = []
+        for observation, machine_state, line in self._story:
+            spot = self._picture.spots[observation]
+            trail.append((spot.x, spot.y))
+            moving: list[Item] = [Line(tuple(trail), TRAIL, 0.05)] if len(trail) > 1 else []
+            moving.append(Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True))
+            name = "" if self._layout else f" (machine state {self._names[machine_state]})"
+            items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
+            if self._layout:
+                items += self._layout.scene(machine_state).placed(MARGIN, self._below + STATUS, self._scale)
+            yield Scene(*self._size, tuple(items))

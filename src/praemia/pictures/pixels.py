@@ -17,17 +17,21 @@ ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
 
 def render_image(scene: Scene, scale: float = 1.0) -> Any:
     """Draw a scene as an image of Pillow's, so many pixels for each of the scene's."""
+    return paint(scene, scale).reduce(FINER)
+
+
+def paint(scene: Scene, scale: float = 1.0, ground: Any = None) -> Any:
+    """Draw a scene ``FINER`` times as large, on paper or on a copy of an image; it is then reduced by this factor."""
     try:
         from PIL import Image, ImageDraw
     except ImportError:
         raise missing_extra("pictures in pixels need Pillow", "plot") from None
-    fine = scale * FINER
     size = (FINER * round(scale * scene.width), FINER * round(scale * scene.height))
-    image = Image.new("RGB", size, PAPER)
+    image = Image.new("RGB", size, PAPER) if ground is None else ground.copy()
     brush = ImageDraw.Draw(image)
-    for item in scene.placed(0.0, 0.0, fine):
+    for item in scene.placed(0.0, 0.0, scale * FINER):
         _paint(brush, item)
-    return image.reduce(FINER)
+    return image
 
 
 def render_png(scene: Scene) -> bytes:

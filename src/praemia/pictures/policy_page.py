@@ -133,11 +133,7 @@ def machine_scale(layout: MachineLayout) -> float:
 def panel(view: PolicyView, m: int, darkest: float) -> Scene:
     """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
     picture, shade = view.picture, view.visits[m] / darkest
-    items = shaded(picture, shade, view.visits[m] <= NEVER)
-    size = 0.82 if picture.is_round else 0.88
-    for o in np.flatnonzero(view.mistakes[m]).tolist():
-        spot = picture.spots[o]
-        items.append(Area(spot.x, spot.y, size, size, "", LOSES, 0.09, picture.is_round))
+    items = shaded(picture, shade, view.visits[m] <= NEVER, view.mistakes[m])
     lower = LOWER if picture.is_round else 0.0
     for o in np.flatnonzero(view.actions[m] >= 0).tolist():
         x, y, colour = picture.spots[o].x, picture.spots[o].y + lower, ink(float(shade[o]))
@@ -153,14 +149,20 @@ def panel(view: PolicyView, m: int, darkest: float) -> Scene:
     return Scene(*picture.extent, tuple(items))
 
 
-def shaded(picture: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_]) -> list[Item]:
-    """Draw places darker the larger ``shade`` is, float64[O] in [0, 1], and grey where ``never`` holds, bool[O]."""
+def shaded(
+    picture: Picture, shade: NDArray[np.float64], never: NDArray[np.bool_], framed: NDArray[np.bool_] | None = None
+) -> list[Item]:
+    """Draw places darker the larger ``shade`` is, float64[O] in [0, 1], grey where ``never``, bool[O], some framed."""
     fills = [UNVISITED if grey else tint(level) for level, grey in zip(shade.tolist(), never.tolist(), strict=True)]
     items = ground(picture, fills)
+    side = 0.82 if picture.is_round else 0.88
+    for o in [] if framed is None else np.flatnonzero(framed).tolist():
+        items.append(Area(picture.spots[o].x, picture.spots[o].y, side, side, "", LOSES, 0.09, picture.is_round))
+    size = max(0.22, max(picture.extent) / 60)  # legible in small cells too
     for spot, level in zip(picture.spots, shade.tolist(), strict=True):
         if spot.mark:
             x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.36, spot.y - 0.34)
-            items.append(Text(x, y, spot.mark.symbol, 0.22, ink(level), True, "middle"))
+            items.append(Text(x, y, spot.mark.symbol, size, ink(level), True, "middle"))
     return items
 
 

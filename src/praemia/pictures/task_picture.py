@@ -157,6 +157,7 @@ def map_scene(picture: Picture, here: int | None = None) -> Scene:
     for spot in picture.spots:
         if spot.mark:
             size = 0.42 if len(spot.mark.symbol) < 2 else 0.32
+            size = size if picture.is_round else max(size, max(picture.extent) / 90)  # legible in small cells too
             items.append(Text(spot.x, spot.y, spot.mark.symbol, size, INK, True, "middle"))
     if here is not None:
         spot = picture.spots[here]
