@@ -52,39 +52,26 @@ class Family:
         return tuple(inspect.signature(self.make).parameters)
 
 
+_SIZE = f"(?P<size>{_NUMBER})"
+_SIZES = f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
 FAMILIES = {
-    "riverswim": Family(
-        riverswim,
-        f"(?P<size>{_NUMBER})",
-        ("riverswim-5", "riverswim-10", "riverswim-15"),
-        "praemia/RiverSwim-v0",
-    ),
+    "riverswim": Family(riverswim, _SIZE, ("riverswim-5", "riverswim-10", "riverswim-15"), "praemia/RiverSwim-v0"),
     "riverswim-prm": Family(
         riverswim_prm,
-        f"(?P<size>{_NUMBER})",
+        _SIZE,
         ("riverswim-prm-5", "riverswim-prm-10", "riverswim-prm-15"),
         "praemia/RiverSwimPRM-v0",
     ),
-    "warehouse": Family(
-        warehouse,
-        f"(?P<size>{_NUMBER})",
-        ("warehouse-3", "warehouse-4", "warehouse-5"),
-        "praemia/Warehouse-v0",
-    ),
+    "warehouse": Family(warehouse, _SIZE, ("warehouse-3", "warehouse-4", "warehouse-5"), "praemia/Warehouse-v0"),
     "flower": Family(flower, f"(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
-    "rooms": Family(two_rooms, f"(?P<size>{_NUMBER})", ("rooms-9",), "praemia/TwoRooms-v0"),
+    "rooms": Family(two_rooms, _SIZE, ("rooms-9",), "praemia/TwoRooms-v0"),
     "office": Family(
         office,
         "(?P<errand>[a-z-]+)",
         ("office-coffee", "office-mail", "office-coffee-and-mail", "office-patrol"),
         "praemia/Office-v0",
     ),
-    "random": Family(
-        random_task,
-        f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})-(?P<seed>{_NUMBER})",
-        ("random-20x4x5-0",),
-        "praemia/Random-v0",
-    ),
+    "random": Family(random_task, f"{_SIZES}-(?P<seed>{_NUMBER})", ("random-20x4x5-0",), "praemia/Random-v0"),
     "drawn": Family(
         drawn_task,
         f"(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",

@@ -109,5 +109,5 @@ class Stage:
             name = "" if self._layout else f" (machine state {self._names[machine_state]})"
             items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
             if self._layout:
-                items += self._layout.scene(machine_state).placed(MARGIN, self._below + STATUS, self._scale)
+                items += place(self._layout.scene(machine_state).items, MARGIN, self._below + STATUS, self._scale)
             yield Scene(*self._size, tuple(items))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from praemia.errors import missing_extra
-from praemia.pictures.scene import PAPER, Area, Arrow, Item, Line, Scene, Text
+from praemia.pictures.scene import PAPER, Area, Arrow, Item, Line, Scene, Text, place
 
 FINER = 3  # drawn so much larger and then reduced: smooth edges
 ANCHORS = {"start": "ls", "middle": "ms", "end": "rs"}
@@ -29,7 +29,7 @@ def paint(scene: Scene, scale: float = 1.0, ground: Any = None) -> Any:
     size = (FINER * round(scale * scene.width), FINER * round(scale * scene.height))
     image = Image.new("RGB", size, PAPER) if ground is None else ground.copy()
     brush = ImageDraw.Draw(image)
-    for item in scene.placed(0.0, 0.0, scale * FINER):
+    for item in place(scene.items, 0.0, 0.0, scale * FINER):
         _paint(brush, item)
     return image
 

@@ -1,4 +1,4 @@
-"""A policy as a page: for each machine state a map of where it goes and what it does, and the machine beside them.
+"""A policy as a page: for each machine state a map of where it goes and what it does, and the machine below them.
 
 Darker places are visited more often in an episode in that machine state; grey ones never are. The arrow is the action
 that is taken there most often over the steps of an episode (a policy may change its mind with the time left). If
@@ -8,7 +8,7 @@ against the optimum.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from praemia.pictures.machine_scene import MachineLayout
 from praemia.pictures.policy_view import MOVES, NEVER, PolicyView
-from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, text_width
+from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import ground
 from praemia.planning.policy import PolicyLike
 from praemia.tasks.picture import Picture
@@ -26,7 +26,7 @@ UNVISITED, LOSES = "#e3e5e8", "#d55e00"
 DARKEST = (0, 79, 140)
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
 MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 24.0, 48.0, 28.0, 34.0, 72.0  # pixels
-MAX_WIDTH, MAX_HEIGHT, MIN_PANEL = 1150.0, 770.0, 180.0
+MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
 MAX_MACHINE = 14  # states; larger machines have a drawing of their own
 LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
@@ -39,74 +39,52 @@ def policy_scene(task: Task, policy: PolicyLike | None = None) -> Scene:
 
 def page_of(view: PolicyView) -> Scene:
     """Draw what there is to see of a policy."""
-    layout = machine_layout(view.task)
-    arrangement = _Arrangement.of(view, layout)
+    arrangement = _Arrangement.of(view)
     darkest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
-    width = max(arrangement.size[0], text_width(view.title, 15) + 2 * MARGIN)
     items: list[Item] = [Text(MARGIN, 24.0, view.title, 15, bold=True)]
-    for (x, y), m in zip(arrangement.corners(len(view.states)), view.states, strict=True):
+    for number, m in enumerate(view.states):
+        x, y = arrangement.corner(number)
         items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        items += panel(view, m, darkest).placed(x, y, arrangement.cell)
-    items += _key(HEAD + arrangement.panels[1] + 20.0, darkest, mistakes=bool(view.mistakes.any()))
-    notes = [view.left_out]
+        items += place(panel(view, m, darkest).items, x, y, arrangement.cell)
+    across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
+    items += _key(y + 20.0, darkest, mistakes=bool(view.mistakes.any()))
+    y += FOOT
+    notes = view.left_out
+    layout = machine_layout(view.task)
     if layout is None:
-        notes.append(f"The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it.")
+        notes = f"{notes} The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it.".strip()
     else:
-        items += layout.scene().placed(*arrangement.machine_corner, arrangement.scale)
-    items.append(Text(MARGIN, arrangement.size[1] - 14.0, " ".join(notes).strip(), 11, GREY))
-    return Scene(width, arrangement.size[1], tuple(items), view.title)
+        scale = machine_scale(layout)
+        items += place(layout.scene().items, MARGIN, y, scale)
+        across, y = max(across, scale * layout.width), y + scale * layout.height
+    items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
+    width = max(across, MIN_WIDTH, text_width(view.title, 15)) + 2 * MARGIN
+    return Scene(width, y + MARGIN, tuple(items), view.title)
 
 
 @dataclass(frozen=True)
 class _Arrangement:
-    """Where panels and machine go, in pixels from the top left.
-
-    Attributes
-    ----------
-    cell : the size of a cell; columns : how many panels stand side by side.
-    panel, panels, machine : widths and heights of a panel, of all of them, and of the machine.
-    beside : whether the machine stands beside the panels, not below; scale : how large it is drawn.
-    """
+    """Where the panels go, in pixels: the size of a cell, the panels side by side, and the size of one and of all."""
 
     cell: float
     columns: int
     panel: tuple[float, float]
     panels: tuple[float, float]
-    machine: tuple[float, float]
-    beside: bool
-    scale: float
 
     @classmethod
-    def of(cls, view: PolicyView, layout: MachineLayout | None) -> _Arrangement:
+    def of(cls, view: PolicyView) -> _Arrangement:
         across, down = view.picture.extent
         count = len(view.states)
         # The columns that leave most room for a cell, within a page; of several, the most.
         cell, columns = max((_cell_size(view, columns), columns) for columns in range(1, count + 1))
         panel = (max(across * cell, MIN_PANEL), down * cell + PANEL_HEAD)
         panels = (columns * (panel[0] + GAP) - GAP, -(-count // columns) * (panel[1] + GAP) - GAP)
-        if layout is None:
-            return cls(cell, columns, panel, panels, (0.0, 0.0), False, 1.0)
-        scale = machine_scale(layout)
-        size = scale * layout.width, scale * layout.height
-        return cls(cell, columns, panel, panels, size, panels[0] + GAP + size[0] <= MAX_WIDTH, scale)
+        return cls(cell, columns, panel, panels)
 
-    @property
-    def size(self) -> tuple[float, float]:
-        below = 0.0 if self.beside else self.machine[1]
-        width = self.panels[0] + GAP + self.machine[0] if self.beside else max(self.panels[0], self.machine[0])
-        height = max(self.panels[1], self.machine[1] if self.beside else 0.0)
-        return max(width, 440.0) + 2 * MARGIN, HEAD + height + FOOT + below + MARGIN
-
-    def corners(self, count: int) -> Iterator[tuple[float, float]]:
-        for i in range(count):
-            row, column = divmod(i, self.columns)
-            yield MARGIN + column * (self.panel[0] + GAP), HEAD + row * (self.panel[1] + GAP) + PANEL_HEAD
-
-    @property
-    def machine_corner(self) -> tuple[float, float]:
-        if self.beside:
-            return MARGIN + self.panels[0] + GAP, HEAD + max(0.0, (self.panels[1] - self.machine[1]) / 2)
-        return MARGIN, HEAD + self.panels[1] + FOOT
+    def corner(self, number: int) -> tuple[float, float]:
+        """Return the top left of the map in a panel."""
+        row, column = divmod(number, self.columns)
+        return MARGIN + column * (self.panel[0] + GAP), HEAD + row * (self.panel[1] + GAP) + PANEL_HEAD
 
 
 def _cell_size(view: PolicyView, columns: int) -> float:

@@ -103,10 +103,6 @@ class Scene:
     items: tuple[Item, ...]
     title: str = ""  # for readers of the page who cannot see it
 
-    def placed(self, x: float, y: float, scale: float = 1.0) -> list[Item]:
-        """Return the items as part of another scene."""
-        return place(self.items, x, y, scale)
-
 
 def place(items: Iterable[Item], x: float, y: float, scale: float = 1.0) -> list[Item]:
     """Move items, and make them larger or smaller."""

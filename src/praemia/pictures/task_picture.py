@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from praemia.errors import SizeError
+from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
-from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, text_width
+from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
 from praemia.pictures.text import render_text
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.mdp import LabeledMDP
@@ -50,6 +50,11 @@ def task_picture(task: Task) -> Picture:
             f"{task.num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,} are drawn"
         )
     bare = _graph(task.mdp) if task.mdp.map is None else task.mdp.map.picture()
+    if len(bare.spots) != task.num_observations:
+        raise ModelError(
+            f"the map of {task.name!r} has {len(bare.spots):,} places for {task.num_observations:,} observations; "
+            "it must have one for each"
+        )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
     for label in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
         effects[label] = _effect(task.machine, label)
@@ -169,7 +174,7 @@ def frame_scene(picture: Picture, here: int | None = None) -> Scene:
     """Draw the map of a task in pixels, about 480 of them, with the agent on it and nothing else."""
     bare = map_scene(picture, here)
     cell = max(4, min(48, int(480 / max(bare.width, bare.height))))
-    return Scene(cell * bare.width + 2, cell * bare.height + 2, tuple(bare.placed(1, 1, cell)))
+    return Scene(cell * bare.width + 2, cell * bare.height + 2, tuple(place(bare.items, 1, 1, cell)))
 
 
 def page_scene(picture: Picture, title: str) -> Scene:
@@ -182,7 +187,7 @@ def page_scene(picture: Picture, title: str) -> Scene:
     width = max(MIN_WIDTH, across * cell, *texts) + 2 * MARGIN
     top = MARGIN + 30.0
     items: list[Item] = [Text(width / 2, MARGIN + 6.0, title, 15, INK, True, "middle")]
-    items += map_scene(picture).placed((width - across * cell) / 2, top, cell)
+    items += place(map_scene(picture).items, (width - across * cell) / 2, top, cell)
     y = top + down * cell + 26.0
     for meaning, marks in legend.items():
         for i, mark in enumerate(marks):
