@@ -136,7 +136,7 @@ def shaded(
     side = 0.82 if picture.is_round else 0.88
     for o in [] if framed is None else np.flatnonzero(framed).tolist():
         items.append(Area(picture.spots[o].x, picture.spots[o].y, side, side, "", LOSES, 0.09, picture.is_round))
-    size = max(0.22, max(picture.extent) / 60)  # legible in small cells too
+    size = 0.25 if picture.is_round else max(0.22, max(picture.extent) / 60)  # legible in small cells too
     for spot, level in zip(picture.spots, shade.tolist(), strict=True):
         if spot.mark:
             x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.36, spot.y - 0.34)
