@@ -84,6 +84,7 @@ def test_tasks_that_constants_were_chosen_on_are_not_among_those_that_are_report
         ("random-20x4x5-2", False),
         ("office-mail", False),
         ("random-4x2x2-9", True),
+        ("drawn-lake-" + "1" * 5_000, True),  # a stored run may be called anything
         ("drawn-by-hand", True),  # the name of a task of one's own
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from praemia.errors import ParameterError
+from praemia.errors import FileError, ParameterError
 from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
@@ -124,10 +125,10 @@ def parse_shard(text: str | None) -> tuple[int, int]:
     """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
-    first, slash, second = text.partition("/")
-    if not (slash and first.isdecimal() and second.isdecimal()):
+    found = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    if found is None:
         raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    index, count = int(first), int(second)
+    index, count = map(int, found.groups())
     if not 1 <= index <= count:
         raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
     return index, count
@@ -145,7 +146,10 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
         key = name.strip().replace("-", "_")
         if key in parameters:
             raise ParameterError(f"--set {key} is given twice")
-        parameters[key] = parse_scalar(value.strip())
+        try:
+            parameters[key] = parse_scalar(value.strip())
+        except FileError as error:
+            raise ParameterError(f"--set {key}: {error}") from None
     return parameters
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 
 BYTES_PER_ROW = 16
 SHOWN_ROWS = 3
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 def build_machine(source: Source, part: MachinePart | FormulaPart, path: DataPath = ()) -> RewardMachine:
@@ -118,7 +120,7 @@ class Numbering:
             if name not in self._numbers:
                 raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
             return self._numbers[name]
-        if not (name.isascii() and name.isdecimal() and int(name) < self.size):
+        if not (_NUMBER.fullmatch(name) and int(name) < self.size):
             raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
         return int(name)
 
