@@ -579,6 +579,13 @@ GRIDS = (
         "envs/test_grids.py",
     ),
     Fault(
+        "a task is saved as the map that draws it, whatever its labels are",
+        "envs/grid_map.py",
+        "set(rules[0]) == set(rules[1])",
+        "set(rules[0]) == set(rules[0])",
+        "envs/test_grids.py",
+    ),
+    Fault(
         "a door is part of a room",
         "envs/grid_map.py",
         "[WALL, *self._meant(DOOR, *THIN)]",

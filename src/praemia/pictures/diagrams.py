@@ -148,10 +148,11 @@ def _node_text(item: Annotated, state: str) -> str:
     name = _graphviz_text(state)
     meaning = item.machine.meanings[state]
     lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
-    shown = lines if len(lines) <= _MEANING_LINES else [*lines[: _MEANING_LINES - 1], "…"]
+    if len(lines) > _MEANING_LINES:
+        lines = [*lines[: _MEANING_LINES - 1], "…"]
     if state in item.state_notes:
-        shown.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
-    return f"<{name}<br/>{_SMALL.format('<br/>'.join(shown))}>" if shown else name
+        lines.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
+    return f"<{name}<br/>{_SMALL.format('<br/>'.join(lines))}>" if lines else name
 
 
 def _empty_graph() -> Any:

@@ -56,8 +56,9 @@ def task_picture(task: Task) -> Picture:
             "it must have one for each"
         )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
+    settled = settled_states(task.machine)
     for label in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
-        effects[label] = _effect(task.machine, label)
+        effects[label] = _effect(task.machine, label.intersection(task.machine.propositions), settled)
     spots = [
         spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
         for spot in bare.spots
@@ -74,25 +75,27 @@ def _explained(mark: Mark, role: Role, effect: str) -> Mark:
     return mark._replace(meaning=meaning, role=usual if role == "plain" else role)
 
 
-def _effect(machine: RewardMachine, label: Label) -> tuple[Role, str]:
-    """Tell what a label does to a machine, at most, in some state: pay, harm, move it on, or nothing."""
-    paid, costs, moved, ends = [], [], [], False
-    settled = settled_states(machine)
+def _effect(machine: RewardMachine, label: Label, settled: frozenset[int]) -> tuple[Role, str]:
+    """Tell what a label does to a machine, at most, in some state: pay, harm, move it on, or nothing.
+
+    What a step without propositions does in any case is not counted. After ``settled`` states nothing is paid.
+    """
+    pays, costs, moves, ends = [], [], [], False
     for m, state in enumerate(machine.states):
         idle = sum(out.probability * out.reward.mean for out in machine.outcomes(state, frozenset()))
         for out in machine.outcomes(state, label):
-            paid += [out] if out.reward.mean > max(0.0, idle) else []
+            pays += [out] if out.reward.mean > max(0.0, idle) else []
             costs += [out] if out.reward.mean < min(0.0, idle) else []
-            moved += [out] if out.target != state else []
+            moves += [out] if out.target != state else []
             ends |= m not in settled and machine.index[out.target] in settled
-    if paid:
-        return "goal", _payment("pays", max(paid, key=lambda out: out.reward.mean))
+    if pays:
+        return "goal", _payment("pays", max(pays, key=lambda out: out.reward.mean))
     if costs:
         return "danger", _payment("costs", min(costs, key=lambda out: out.reward.mean))
     if ends:
         return "danger", "nothing is paid afterwards"
-    unsure = [out.probability for out in moved if out.probability < 1.0]
-    return ("waypoint" if moved else "plain"), f"counts w.p. {max(unsure):.3g}" if unsure else ""
+    unsure = [out.probability for out in moves if out.probability < 1.0]
+    return ("waypoint" if moves else "plain"), f"counts w.p. {max(unsure):.3g}" if unsure else ""
 
 
 def _payment(verb: str, outcome: Outcome) -> str:
@@ -133,8 +136,8 @@ def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
             column, row = divmod(i, height)
             spots[o] = Spot(x + column, (height - min(height, len(members))) / 2 + row + 0.5, marks[o])
         x += math.ceil(len(members) / height) + 0.4
-    placed = tuple(spots[o] for o in range(len(marks)))
-    return Picture(placed, caption="from left to right: the fewest steps from the start", is_round=True)
+    in_order = tuple(spots[o] for o in range(len(marks)))
+    return Picture(in_order, caption="from left to right: the fewest steps from the start", is_round=True)
 
 
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
