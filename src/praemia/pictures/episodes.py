@@ -7,16 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import format_label
 from praemia.pictures.machine_scene import LIT
 from praemia.pictures.pixels import FINER, paint
-from praemia.pictures.policy_page import HEAD, MARGIN, MAX_WIDTH, machine_layout, machine_scale, shaded
+from praemia.pictures.policy_page import HEAD, MARGIN, MAX_WIDTH, machine_layout, machine_scale
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
-from praemia.pictures.task_picture import task_picture
+from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.picture import Point
@@ -94,8 +92,7 @@ class Stage:
         widths = [across * self._cell, self._scale * machine[0], MIN_WIDTH, text_width(title, 15)]
         width = max(*widths, *(text_width(moment.line, 12) for moment in story)) + 2 * MARGIN
         self._size = (width, self._below + STATUS + self._scale * machine[1] + MARGIN)
-        nothing = np.zeros(task.num_observations)
-        places = place(shaded(self._picture, nothing, nothing > 0.0), MARGIN, HEAD, self._cell)
+        places = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
         self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *places), title)
 
     def frames(self) -> Iterator[Scene]:

@@ -53,9 +53,10 @@ def _paint(brush: Any, item: Item) -> None:
             brush.polygon(item.points, fill=item.fill)
         if item.thickness:
             closed = (*item.points, item.points[0]) if item.fill else item.points
-            brush.line(closed, fill=item.colour, width=_pixels(item.thickness), joint="curve")
+            width = _pixels(item.thickness)
+            brush.line(closed, fill=item.colour, width=width, joint="curve")
+            half = (width - 1) / 2
             for x, y in (item.points[0], item.points[-1]):  # round ends, as SVG has them
-                half = item.thickness / 2
                 brush.ellipse((x - half, y - half, x + half, y + half), fill=item.colour)
     else:
         _paint_area(brush, item)
