@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ ICE = (1 / 3, 1 / 3, 1 / 3, 0.0)
 
 def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw a square of about ``size`` cells, divided into four rooms with a door each; places are visited in order."""
-    side = max(4, round(size**0.5))
+    side = max(4, round(math.sqrt(size)))
     row, column = (int(rng.integers(1, side - 1)) for _ in range(2))
     text = np.full((side, side), FLOOR)
     text[row], text[:, column] = WALL, WALL
@@ -44,7 +45,7 @@ def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
 
 def traps(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw an open grid in which one cell of six is a trap, after which nothing is paid."""
-    side = max(3, round(size**0.5))
+    side = max(3, round(math.sqrt(size)))
     text = np.full((side, side), FLOOR)
     way = 0
     while way == 0:
@@ -59,7 +60,7 @@ def traps(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
 
 def lake(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw a frozen lake: a move goes astray w.p. 2/3, a hole keeps who falls in, the goal is in the far corner."""
-    side = max(3, round(size**0.5))
+    side = max(3, round(math.sqrt(size)))
     start, goal = (0, 0), (side - 1, side - 1)
     text = np.full((side, side), FLOOR)
     way = 0
@@ -73,9 +74,9 @@ def lake(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
 
 def office(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     """Draw an office of rooms of 3 × 3 cells with a few plants: all items, in any order, are brought to the desk."""
-    across = min(6, max(2, round((size / 9) ** 0.5)))
+    across = min(6, max(2, round(math.sqrt(size / 9))))
     text = _office_walls(rng, across)
-    items = [f"item-{i}" for i in range(max(1, int(np.log2(states))))]
+    items = [f"item-{i}" for i in range(max(1, states.bit_length() - 1))]
     legend = {str(i + 1): item for i, item in enumerate(items)} | {DESK: "desk", PIT: TRAP}
     way = 0
     while way == 0:
