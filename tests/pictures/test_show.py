@@ -125,6 +125,18 @@ def test_a_page_needs_no_matplotlib(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"x.png", "x.svg", "x.gif"}
 
 
+def test_without_pillow_there_is_a_hint_and_svg_still_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    monkeypatch.chdir(tmp_path)
+    for name in ("x.png", "x.gif"):
+        assert execute(["show", "warehouse-2", "-o", name]) == 2
+        assert "pictures in pixels need Pillow" in capsys.readouterr().err
+    assert execute(["show", "warehouse-2", "-o", "x.svg"]) == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["x.svg"]
+
+
 def test_the_places_of_panels_lie_where_the_map_has_them_and_within_the_page() -> None:
     for name in ("office-mail", "riverswim-15", "flower-20"):
         scene = policy_scene(envs.make(name))
