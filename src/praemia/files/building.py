@@ -8,8 +8,9 @@ from itertools import islice
 from pathlib import Path
 
 from praemia import envs
-from praemia.envs.grid import GridMDP, require_known
-from praemia.envs.grid_map import GridMap, read_rows, read_slip
+from praemia.envs.grid import require_known
+from praemia.envs.grid_map import GridMap
+from praemia.envs.grid_text import read_rows, read_slip
 from praemia.errors import FileError, ModelError, PraemiaError, did_you_mean
 from praemia.files.mdp_building import build_gymnasium, build_mdp
 from praemia.files.schema import (
@@ -102,11 +103,11 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
         key = "machine" if machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
     if isinstance(world, GridPart):
-        grid = _build_grid(source, world)
+        grid_map = _build_grid(source, world)
         machine = _over_labels(source, part, machine, world.propositions)
         with source.at("grid"):
-            require_known(grid.map, machine)
-            return Task(grid, machine, part.horizon, name)
+            require_known(grid_map, machine)
+            return Task(grid_map.mdp(), machine, part.horizon, name)
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
     machine = _over_labels(source, part, machine, [prop for rule in world.labels for prop in rule.label])
@@ -115,13 +116,13 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
         return Task(mdp, machine, part.horizon, name)
 
 
-def _build_grid(source: Source, part: GridPart) -> GridMDP:
+def _build_grid(source: Source, part: GridPart) -> GridMap:
     with source.at("grid", "map"):
         read_rows(part.map)
     with source.at("grid", "slip"):
         slip = read_slip(part.slip)
     with source.at("grid"):
-        return GridMDP.of(GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay))
+        return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay)
 
 
 def _build_in_environment(

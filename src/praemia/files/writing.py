@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from praemia.envs.grid import GridMDP
+from praemia.envs.grid_map import GridMap
 from praemia.errors import ModelError
 from praemia.files.layout import Block, Lines, Rows, json_text, yaml_text
 from praemia.machines.guards import reads_back
@@ -46,7 +46,7 @@ def dump_machine_as_json(machine: RewardMachine) -> str:
 
 def _task_record(task: Task) -> Block:
     mdp = task.mdp
-    if isinstance(mdp, GridMDP):
+    if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
         record = mdp.map.record()
         world = {"grid": Block(record, map=Lines(record["map"]))}
     else:

@@ -62,11 +62,12 @@ class BernsteinUCBVI(BonusLearner):
     def later_cost(self, spec: TaskSpec, num_episodes: int) -> float:
         """Return c."""
         iota = self.log_term(spec, num_episodes * spec.horizon)
-        return 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * iota**2
+        return 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)
 
     def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:
         # N' never exceeds K.
-        return self.later_cost(spec, num_episodes) < num_episodes * float(spec.value_caps[0]) ** 2
+        most = float(spec.value_caps[0])
+        return self.later_cost(spec, num_episodes) < num_episodes * (most * most)
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from praemia.arithmetic import portable_log
 from praemia.kernels import two_sided_recursion
 from praemia.kernels.compiled_plans import Recipe
 from praemia.kernels.recursion import Place, PlanData, lower_value_of, value_of
@@ -53,7 +54,7 @@ class EULER(CompiledLearner):
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return ℓ."""
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
-        return math.log(4.0 * sizes * num_steps / self.failure_prob)
+        return portable_log(4.0 * sizes * num_steps / self.failure_prob)
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.bernstein_bonus import add_later_visits
 from praemia.learners.compiled import BonusLearner
@@ -57,13 +58,13 @@ class UCBVIBF(BonusLearner):
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return L."""
-        return math.log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
+        return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
-        cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * log_term**2
+        cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (log_term * log_term)
         # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere.
-        sees_steps = cost < num_episodes * most**2
+        sees_steps = cost < num_episodes * (most * most)
         return cost if sees_steps else math.inf, most, 2.0 * self.bonus_scale, self.bonus_scale, log_term
 
     def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:

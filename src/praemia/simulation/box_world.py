@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import counts as kernels
@@ -148,7 +149,7 @@ class BoxWorld(World):
         while self.played < last and not self.is_due:
             steps, rewards = self._play_episode()
             self._last = Recent(steps, self.box.machine.reward_range.numbers_to_unit(rewards))
-            self.log.returns[self.played] = rewards.sum()
+            self.log.returns[self.played] = ordered_sum(rewards)
             self._record(steps, rewards)
             self.log.state[NUM_PLAYED] += 1
             if time.perf_counter() - began >= SLICE_SECONDS:
