@@ -12,6 +12,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pydantic import Field
+
 from praemia.errors import ModelError, unknown_name
 from praemia.files.formats.common import all_labels, event_of, exactly, is_over, label_of, sure_outcome, without_stays
 from praemia.files.schema import Part
@@ -38,7 +40,7 @@ class SpecPart(Part):
 
     states: list[str]
     initial_state: str
-    terminal_states: list[str] = []
+    terminal_states: list[str] = Field(default_factory=list)
     event_vocabulary: list[str]
     transitions: list[TransitionPart]
     name: Any = None
