@@ -1,4 +1,4 @@
-"""Task files: reading them with every mistake in its place, writing them, and looking for what seems odd."""
+"""Task and machine files: load them, with the place of every mistake, save them, and point out what seems odd."""
 
 from praemia.files.load_save import (
     load,

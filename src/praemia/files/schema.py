@@ -79,11 +79,13 @@ Names: TypeAlias = Annotated[
 ]
 
 
-class _Part(BaseModel):
+class Part(BaseModel):
+    """A part of a file: unknown keys are errors, and types are not converted."""
+
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
 
 
-class RewardLaw(_Part):
+class RewardLaw(Part):
     """A random reward: 1 with some probability, one of finitely many values, or any of an interval."""
 
     bernoulli: Unit | None = None
@@ -102,7 +104,7 @@ class RewardLaw(_Part):
 RewardPart: TypeAlias = Annotated[RewardLaw, _in_short(lambda value: {"values": [value], "probabilities": [1.0]})]
 
 
-class OutcomePart(_Part):
+class OutcomePart(Part):
     """One state that a rule may lead to."""
 
     probability: Unit = 1.0
@@ -116,7 +118,7 @@ Outcomes: TypeAlias = Annotated[
 ]
 
 
-class RulePart(_Part):
+class RulePart(Part):
     """A rule of a machine: in state ``from``, when a guard holds, go ``to``."""
 
     source: Name = Field(alias="from")
@@ -131,7 +133,7 @@ class RulePart(_Part):
         return self
 
 
-class MachinePart(_Part):
+class MachinePart(Part):
     """A machine, or a whole file with just a machine."""
 
     states: Annotated[list[Name], Field(min_length=1)]
@@ -147,7 +149,7 @@ Text: TypeAlias = Annotated[
 ]
 
 
-class FormulaPart(_Part):
+class FormulaPart(Part):
     """A machine given by a formula or a regular expression, or a whole file with just that."""
 
     ltlf: Text | None = None
@@ -185,7 +187,7 @@ def machine_kind(value: Any) -> str:
     return "<formula>" if is_formula else _kind(value)
 
 
-class LabelPart(_Part):
+class LabelPart(Part):
     """A rule of a labelling."""
 
     source: Name | None = Field(default=None, alias="from")
@@ -197,7 +199,7 @@ class LabelPart(_Part):
 Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
 
 
-class MdpPart(_Part):
+class MdpPart(Part):
     """A labelled MDP, written out; without a start, episodes start in the first observation."""
 
     observations: Names
@@ -213,7 +215,7 @@ LetterNames: TypeAlias = dict[
 ]
 
 
-class GridPart(_Part):
+class GridPart(Part):
     """A grid as a map; what its characters mean is known by ``praemia.envs.grid_text``."""
 
     map: str
@@ -229,7 +231,7 @@ class GridPart(_Part):
         return [name for names in (*self.legend.values(), *self.rooms.values()) for name in names]
 
 
-class EnvironmentPart(_Part):
+class EnvironmentPart(Part):
     """A built-in environment; every other key is one of its parameters."""
 
     model_config = ConfigDict(extra="allow")
@@ -251,7 +253,7 @@ def _plain_options(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-class GymnasiumPart(_Part):
+class GymnasiumPart(Part):
     """A Gymnasium environment with a table of its transitions; ``options`` go to ``gymnasium.make``."""
 
     id: Annotated[str, AfterValidator(_registered_id)]
@@ -262,7 +264,7 @@ class GymnasiumPart(_Part):
 WORLDS = ("mdp", "grid", "environment", "gymnasium")
 
 
-class TaskPart(_Part):
+class TaskPart(Part):
     """A whole task file."""
 
     mdp: MdpPart | None = None

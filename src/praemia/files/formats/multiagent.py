@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from praemia.errors import ModelError, unknown_name
 from praemia.files.formats.common import all_labels, event_of, exactly, is_over, label_of, sure_outcome, without_stays
+from praemia.files.schema import Part
 from praemia.files.source import Source, parse_source
 from praemia.files.validation import validate
 from praemia.machines.machine import RewardMachine
@@ -25,11 +26,7 @@ from praemia.machines.rules import Outcome, Rule
 KEYS = frozenset({"initial_state", "terminal_states", "event_vocabulary"})
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
-
-
-class TransitionPart(_Part):
+class TransitionPart(Part):
     """What happens in a state on an event."""
 
     from_state: str
@@ -38,12 +35,12 @@ class TransitionPart(_Part):
     reward: float = 0.0
 
 
-class SpecPart(_Part):
+class SpecPart(Part):
     """A whole file; what only describes it is not read."""
 
     states: list[str]
     initial_state: str
-    terminal_states: list[str] = []
+    terminal_states: list[str] = Field(default_factory=list)
     event_vocabulary: list[str]
     transitions: list[TransitionPart]
     name: Any = None
