@@ -11,6 +11,7 @@
 #   make lint         ruff, mypy and import directions                       about 1.5 min
 #   make format       ruff's fixes and formatting                            seconds
 #   make names        generated files: public names, the list of learners    seconds
+#   make goldens      the record of what the package computes                about 1 min
 #   make tree         the tree of sources in docs/architecture.md            seconds
 #   make core-table   the lines of each learner and of all loops             seconds
 #   make constraints  pin the newest versions for this Python                about 2 min

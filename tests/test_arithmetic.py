@@ -77,7 +77,7 @@ def test_functions_are_applied_one_by_one() -> None:
 
 
 # What no module may use whose numbers enter a plan, a value, a regret, a dataset or a stored run.
-PACKAGES = ("planning", "learners", "kernels", "simulation", "exploration", "models", "envs", "experiments")
+PACKAGES = ("planning", "learners", "kernels", "simulation", "exploration", "tasks", "machines", "envs", "experiments")
 VECTOR_MATHEMATICS = {"cbrt", "exp", "exp2", "expm1", "log", "log10", "log1p", "log2", "power", "float_power"}
 BLAS = {"dot", "vdot", "inner", "outer", "matmul", "tensordot", "einsum", "linalg"}
 

@@ -16,7 +16,7 @@ TINY = ("league", *TASKS, "--learner", "eqo", "--learner", "ucbvi-prm", "--runs"
 @pytest.fixture
 def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw no figures: they take longest, and are not what a test is about."""
-    monkeypatch.setattr("praemia.report.page.publish_studies", lambda *given, **options: [])
+    monkeypatch.setattr("praemia.report.page.write_report", lambda *given, **options: [])
 
 
 def test_a_tiny_league_prints_a_table_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

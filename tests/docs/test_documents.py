@@ -15,7 +15,7 @@ import pytest
 import praemia
 from praemia import cli
 from praemia.envs.registry import FAMILIES
-from praemia.files import parse_task
+from praemia.files import load_task
 from praemia.learners.registry import BUILT_IN
 
 ROOT = Path(__file__).parents[2]
@@ -73,10 +73,11 @@ def test_code_runs_in_order_and_prints_what_is_shown(
 
 
 @named
-def test_yaml_blocks_that_are_task_files_load(path: Path) -> None:
+def test_yaml_blocks_that_are_task_files_load(path: Path, tmp_path: Path) -> None:
     for _, text in blocks(path, "yaml"):
         if text.startswith(WORLDS):
-            parse_task(text, path.name)
+            (tmp_path / "task.yaml").write_text(text, encoding="utf-8")
+            load_task(tmp_path / "task.yaml")
 
 
 @named

@@ -160,11 +160,11 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
 
 
 def _build_grid(source: Source, part: TaskPart, world: GridPart, machine: RewardMachine, name: str) -> Task:
-    mdp = build_grid(source, world)
+    grid_map = build_grid(source, world)
     machine = _with_labels(source, part, machine, world.propositions)
     with source.at("grid"):
-        require_known(mdp.map, machine)
-        return Task(mdp, machine, part.horizon or 0, name)
+        require_known(grid_map, machine)
+        return Task(grid_map.mdp(), machine, part.horizon or 0, name)
 
 
 def _with_labels(source: Source, part: TaskPart, machine: RewardMachine, known: Sequence[str]) -> RewardMachine:

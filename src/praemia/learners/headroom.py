@@ -2,10 +2,9 @@
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
 labels that the pair allows and the o' that come with them (``praemia.tasks.label_support``). A pair never visited is
-worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With N(o) = Σ_a n and
-n = N(o, a):
+worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
 
-    practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
+    practical (the default):  N(o) = Σ_a n,   L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
     theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 

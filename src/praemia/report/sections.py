@@ -8,13 +8,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from praemia.drawing.diagrams import machine_svg, mermaid
 from praemia.drawing.interactive import as_script_data, curves
-from praemia.drawing.maps import has_map, policy_map
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
+from praemia.pictures.diagrams import machine_svg, mermaid
+from praemia.pictures.policy_page import policy_scene
+from praemia.pictures.policy_view import has_map
 from praemia.report.figure_files import machines, paper_tasks
 from praemia.report.rendering import Table, inline_svg, picture
 from praemia.statistics.claims import BEYOND, PAPER
@@ -92,7 +93,7 @@ def _final_policy(members: Sequence[Series]) -> dict[str, Any] | None:
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
     try:
-        return {"task": best.task, "learner": best.title, "map": picture(policy_map, task, policy)}
+        return {"task": best.task, "learner": best.title, "map": picture(policy_scene, task, policy)}
     except ModelError:  # a file may hold any policy
         return None
 
@@ -110,7 +111,7 @@ def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
 def tasks_section(studies: Sequence[Study]) -> dict[str, Any]:
     """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
     tasks = paper_tasks(studies)
-    maps = [(task.name, picture(policy_map, task)) for task in filter(has_map, tasks)]
+    maps = [(task.name, picture(policy_scene, task)) for task in filter(has_map, tasks)]
     return {
         "optima": _optima(studies),
         "pictures": list(filter(None, map(_picture, tasks))),
