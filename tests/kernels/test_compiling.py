@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 CODE = """
-from praemia.kernels.compiling import cache_folder
+from praemia.kernels.compiling import CACHE_FOLDER
 from praemia.kernels.play import draw
 import numba
 import numpy
 place = draw(numpy.array([0.25, 0.5, 1.0]), 0, 3, 0.3)
-print(cache_folder(), place, draw._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
+print(CACHE_FOLDER, place, draw._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
 """
 
 
@@ -90,7 +90,7 @@ def test_processes_that_start_at_once_remove_unused_folders_without_an_error(env
         folder = own.parent / f"kernels-{number:08x}"
         (folder / "code").mkdir(parents=True)
         os.utime(folder, (0, 0))
-    code = "from praemia.kernels.compiling import cache_folder; print(cache_folder())"
+    code = "from praemia.kernels.compiling import CACHE_FOLDER; print(CACHE_FOLDER)"
     processes = [
         subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(4)
@@ -104,3 +104,43 @@ def test_the_users_own_choice_is_followed(environment: dict[str, str], tmp_path:
     assert result == "1"
     assert used.startswith(str(tmp_path / "chosen" / Path(folder).name)), "other kernels, another folder"
     assert ours == repr(str(tmp_path / "chosen"))
+
+
+ON_A_TERMINAL = """
+import sys
+sys.stderr.isatty = lambda: True
+import praemia
+task = praemia.envs.make("warehouse-2")
+praemia.solve(task)
+praemia.simulate(task, praemia.learners.make("random"), 5)
+"""
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_users_of_python_are_told_once_that_something_is_compiled(
+    environment: dict[str, str], is_terminal: bool
+) -> None:
+    code = ON_A_TERMINAL if is_terminal else ON_A_TERMINAL.replace("lambda: True", "lambda: False")
+    for expected in (["compiling, once: later runs start without this wait"] if is_terminal else [], []):
+        ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True)
+        assert ran.stderr.splitlines() == expected, "what was compiled once is not compiled again"
+
+
+IN_TWO_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+import praemia
+tasks = [praemia.envs.make(name) for name in ("warehouse-2", "riverswim-4")]
+def play(task):
+    return praemia.simulate(task, praemia.learners.make("eqo"), 20).returns.tolist()
+with ThreadPoolExecutor(2) as pool:
+    together = list(pool.map(play, tasks))
+print(together == [play(task) for task in tasks])
+"""
+
+
+def test_two_threads_may_compile_at_once(environment: dict[str, str]) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", IN_TWO_THREADS], env=environment, capture_output=True, check=True, text=True
+    )
+    assert ran.stdout == "True\n"
+    assert not ran.stderr

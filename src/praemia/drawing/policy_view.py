@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from praemia.envs.grid import is_over
 from praemia.envs.pictures import Picture
 from praemia.envs.registry import picture
-from praemia.planning.exact import evaluate, inner_policy, occupancy, solve
+from praemia.planning.exact import evaluate, occupancy, solve, validate_policy
 from praemia.planning.losses import losses
 from praemia.planning.policy import PolicyLike, policy_array
 from praemia.tasks.task import Task
@@ -55,7 +55,7 @@ class PolicyView:
         if policy is None:
             table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
         else:
-            inner_policy(task, policy)
+            validate_policy(task, policy)
             table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
             lost = losses(task, policy, plan)
         steps = occupancy(task, table).states[:-1]
