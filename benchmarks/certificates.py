@@ -116,8 +116,8 @@ def confidence_sets(dataset: Dataset) -> dict[str, LargestMeans]:
         return np.where(never, np.inf, kl_radius(pairs, numbers, len(n), size, level) / visits)
 
     pay_for_all = (math.log(1.0 / level) + (size - 1) * np.log(math.e * (1.0 + n / (size - 1)))) / visits
-    distance = np.where(never, 1.0, 0.5 * l1_radius(visits, log_of_subsets(size), level))
-    bernstein = bernstein_interval(p_hat, visits[:, None], level / (2 * size), 1.0)
+    distance = np.where(never, 1.0, 0.5 * np.vectorize(l1_radius)(visits, log_of_subsets(size), level))
+    bernstein = np.vectorize(bernstein_interval)(p_hat, visits[:, None], level / (2 * size), 1.0)
     ends = [np.where(never[:, None], end, part) for end, part in zip((0.0, 1.0), bernstein, strict=True)]
     half = radius(dataset.pairs, dataset.counts, 0.5 * level)
     mixed = by_intervals(*beta_ends(counts, n[:, None] + 0 * counts, 0.5 * level / size), unseen, -np.expm1(-half))

@@ -16,7 +16,7 @@ from concept_pictures import svg_of
 from matplotlib.figure import Figure
 
 import praemia
-from praemia.drawing.diagrams import machine_svg
+from praemia.pictures.diagrams import machine_svg
 
 FOLDER = Path(__file__).parent / "pictures"
 NUM_RUNS, NUM_EPISODES = 16, 10_000

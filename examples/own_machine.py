@@ -5,8 +5,8 @@ to sign for it (9 times out of 10) and 0.5 when the parcel is left at the door.
 """
 
 from praemia import MachineBuilder, envs, occupancy, save_task, solve
-from praemia.drawing.diagrams import mermaid
 from praemia.files.lint import lint
+from praemia.pictures.diagrams import mermaid
 
 machine = (
     MachineBuilder(initial="empty")

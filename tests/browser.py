@@ -21,7 +21,7 @@ from typing import IO, Any
 import pytest
 
 REQUIRE = "PRAEMIA_REQUIRE_BROWSER"
-PATIENCE = 60.0
+PATIENCE = 600.0  # far more than anything takes on a busy machine
 FLAGS = (
     "--headless",
     "--no-sandbox",

@@ -1,16 +1,30 @@
 """Settings that all tests share."""
 
+import gc
 import sys
 from typing import Any
 
 from hypothesis import HealthCheck, Phase, settings
 from numba.core import compiler
 
-# Compilation makes the first example slow, so no example has a deadline. Every run draws other examples.
-settings.register_profile("praemia", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# The same examples every time: a commit that passed passes again. Compilation makes the first example slow, so no
+# example has a deadline.
+settings.register_profile(
+    "praemia",
+    max_examples=50,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize=True,
+    database=None,
+)
+# For tools/fuzz.py: other examples for every --hypothesis-seed, and for nothing else.
+settings.register_profile("fuzz", settings.get_profile("praemia"), derandomize=False, print_blob=True)
 # For whoever wants to know only whether a test fails.
 settings.register_profile("unshrunk", settings.get_profile("praemia"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("praemia")
+
+# The compiler makes many objects and keeps them: looking through them as often as usual costs a fifth of its time.
+gc.set_threshold(100_000, 50, 100)
 
 _compile = compiler.compile_extra
 

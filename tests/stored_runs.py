@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,9 @@ def small(num_runs: int = 8, num_episodes: int = EPISODES) -> list[Experiment]:
 
 
 def fill(store: Store, regrets: Mapping[tuple[str, str], float], chosen: Iterable[Experiment]) -> Store:
-    """Put a made-up run into the store for every job that has a regret."""
+    """Ask for some experiments, and put a made-up run into the store for every job that has a regret."""
+    chosen = [replace(experiment, command=f"praemia reproduce --only {experiment.name}") for experiment in chosen]
+    store.ask(chosen)
     for experiment in chosen:
         for job in experiment.jobs():
             key = (job.task.name, job.learner.title)

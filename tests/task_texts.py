@@ -47,6 +47,11 @@ SPOILED = {
         "1: 0.7",
         ":7: observation 0, action go: probabilities sum to 0.95; they must",
     ),
+    "a key of thousands of digits": (
+        "{1: 0.75, 0: 0.25}",
+        '{? "' + "1" * 5_000 + '" : 0.75, 0: 0.25}',
+        ":7: observation 0, action go: unknown observation",
+    ),
     "row is missing": ("    - [1, go, {0: 1}]\n", "", ":6: no row for observation 1, action go; every pair"),
     "row is doubled": ("[1, go,", "[0, go,", ":9: observation 0, action go: this pair already has a row"),
     "row is short": (

@@ -25,7 +25,7 @@ def test_every_learner_of_this_package_keeps_the_rules(name: str) -> None:
 
 @pytest.mark.parametrize(("file", "name"), [("numpy_learner.py", "Hoeffding"), ("bonus_learner.py", "Bernstein")])
 def test_the_examples_keep_the_rules(file: str, name: str) -> None:
-    check_learner(runpy.run_path(str(EXAMPLES / file))[name])
+    check_learner(learners.make(f"{EXAMPLES / file}:{name}"))
 
 
 def test_a_learner_whose_module_cannot_be_imported_is_not_kept_on_disk() -> None:

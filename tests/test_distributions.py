@@ -69,7 +69,7 @@ def test_the_source_archive_is_enough_to_build_and_test(tmp_path: Path) -> None:
 def test_the_version_is_written_once_and_cited_alike() -> None:
     version = PROJECT["version"]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert re.findall(r"^## (.*)$", changes, re.MULTILINE)[0] == version
+    assert re.findall(r"^## (?!Unreleased)(.*)$", changes, re.MULTILINE)[0] == version
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     sources = [path for path in (ROOT / "src").rglob("*.py") if f'"{version}"' in path.read_text(encoding="utf-8")]
     assert sources == [], "the package reads its version from its metadata"

@@ -7,8 +7,8 @@ import ltlf_oracle as oracle
 import pytest
 
 from praemia import patterns
-from praemia.drawing.diagrams import mermaid
 from praemia.errors import ParameterError
+from praemia.pictures.diagrams import mermaid
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "how-to" / "machines-from-formulas.md"
 

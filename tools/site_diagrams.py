@@ -7,7 +7,7 @@ import base64
 import re
 
 from praemia import RewardMachine, patterns
-from praemia.drawing.diagrams import machine_svg
+from praemia.pictures.diagrams import machine_svg
 
 # A call of a pattern in the text, and the first diagram below it.
 DIAGRAM = re.compile(

@@ -10,7 +10,7 @@ from griffe import Extension, Object
 SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # at the start of a line, or after another item
 
-OPTIMAL = re.compile(r"\b([A-Z])\*")  # V*, Q*: no emphasis begins here
+OPTIMAL = re.compile(r"(`+).*?\1|[A-Z\u0370-\u03ff][\u0300-\u036f]*(\*)")  # V*, pȲ*, π*, unless in code
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -45,8 +45,8 @@ def items(body: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Escape the asterisks of V* and its like."""
-    return OPTIMAL.sub(r"\1\*", text)
+    """Escape the asterisks of V* and its like: no emphasis begins or ends there."""
+    return OPTIMAL.sub(lambda found: found[0].replace("*", r"\*") if found[2] else found[0], text)
 
 
 def fenced(text: str) -> str:

@@ -1,17 +1,20 @@
-"""Hooks that mkdocs calls while it builds the site (mkdocs.yml): run the tutorials, and add generated pages."""
+"""Hooks that mkdocs calls while it builds the site (mkdocs.yml): tutorials, generated pages, a check of formulas."""
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from site_diagrams import draw_patterns
+from site_formulas import plain_bars, spoiled
 from site_links import ELSEWHERE, site_links
 from site_notebooks import run_all
 from site_reference import pages, with_learners
 
+LOG = logging.getLogger("mkdocs.hooks")  # a warning ends a strict build
 ROOT = Path(__file__).parents[1]
 FROM_ROOT = {page: file for file, page in ELSEWHERE.items() if page.startswith("about/")}
 _tutorials: dict[str, str] = {}
@@ -31,8 +34,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     """Insert outputs and pictures, and redirect links to files outside docs/ to the pages that show them."""
-    file = page.file
+    file, markdown = page.file, plain_bars(markdown)
     if file.generated_by is not None:
         return markdown
     text = with_learners(draw_patterns(_tutorials.get(file.src_uri, markdown)))
     return site_links(text, f"docs/{file.src_uri}", file.src_uri)
+
+
+def on_page_content(html: str, page: Any, **kwargs: Any) -> None:
+    """Warn about formulas that Markdown spoiled."""
+    for place in spoiled(html):
+        LOG.warning(f"{page.file.src_uri}: {place}; write the formula as code")

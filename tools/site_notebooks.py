@@ -1,58 +1,82 @@
-"""Run the tutorials, which are text notebooks, in a Jupyter kernel, and show the output under each cell."""
+"""Run the tutorials, which are text notebooks, in a Jupyter kernel, and show the output under each cell.
+
+What a cell or a command prints must be what the tutorial shows: this is the only place where tutorials run.
+"""
 
 from __future__ import annotations
 
 import base64
 import html
 import os
+import shlex
 import shutil
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import jupytext
 import nbformat
 from nbclient import NotebookClient
+from shown_output import blocks, commands, printed_in_comments, require_agreement
 
 SECONDS = 600
 SETUP = "%config InlineBackend.figure_formats = ['svg']"
+COMMAND = "from praemia import cli\ncli.praemia.main({!r}, prog_name='praemia', standalone_mode=False)"
 IMAGES = ("image/svg+xml", "image/png")
 
 
 def run_all(notebooks: dict[str, str], examples: Path) -> dict[str, str]:
-    """Run notebooks, two at a time, and return each as Markdown with its outputs, under the same name."""
-    with ThreadPoolExecutor(2) as pool:
-        texts = pool.map(lambda text: run(text, examples), notebooks.values())
-        return dict(zip(notebooks, texts, strict=True))
+    """Run notebooks and return each as Markdown with its outputs, under the same name; a cell that fails is an error.
 
-
-def run(text: str, examples: Path) -> str:
-    """Run a notebook in an empty folder with a copy of examples/; a cell that fails is an error."""
-    notebook = jupytext.reads(text, fmt="md")
-    notebook.cells.insert(0, nbformat.v4.new_code_cell(SETUP))
+    One kernel runs them all, because a kernel takes longer to start than most of them to run. Each finds an empty
+    namespace and an empty folder with a copy of examples/.
+    """
+    parts = {name: cells_of(text) for name, text in notebooks.items()}
     with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(examples, Path(folder) / "examples")
+        cells = [nbformat.v4.new_code_cell(SETUP)]
+        for number, part in enumerate(parts.values()):
+            room = Path(folder) / str(number)
+            shutil.copytree(examples, room / "examples")
+            cells += [nbformat.v4.new_code_cell(f"%reset -f\n%cd -q {room}"), *part]
         client = NotebookClient(
-            notebook,
+            nbformat.v4.new_notebook(cells=cells),
             timeout=SECONDS,
             kernel_name="python3",
             resources={"metadata": {"path": folder}},
             extra_arguments=["--log-level=ERROR"],
         )
         client.execute(env={**os.environ, "IPYTHONDIR": str(Path(folder) / ".ipython")})
-    return "\n\n".join(map(show, notebook.cells[1:])) + "\n"
+    return {name: "\n\n".join(filter(None, map(show, part))) + "\n" for name, part in parts.items()}
+
+
+def cells_of(text: str) -> list[Any]:
+    """Return the cells of a notebook, with a cell that the site does not show for each command of a console block."""
+    cells = []
+    for cell in jupytext.reads(text, fmt="md").cells:
+        cells.append(cell)
+        if cell.cell_type == "code":
+            cell.metadata["shown"] = printed_in_comments(cell.source)
+            continue
+        for _, block in blocks(cell.source, "console", "sh"):
+            for command, shown in commands(block):
+                call = COMMAND.format(shlex.split(command, comments=True)[1:])
+                cells.append(nbformat.v4.new_code_cell(call, metadata={"shown": shown, "hidden": True}))
+    return cells
 
 
 def show(cell: Any) -> str:
-    """Return a cell as Markdown, with its outputs."""
+    """Return a cell as Markdown, with its outputs, which must be those that it says it has."""
     if cell.cell_type != "code":
         return str(cell.source)
-    shown = [block for output in cell.outputs for block in blocks(output, cell.source)]
+    printed = "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
+    require_agreement(cell.source, cell.metadata["shown"], printed)
+    if cell.metadata.get("hidden"):
+        return ""
+    shown = [block for output in cell.outputs for block in output_blocks(output, cell.source)]
     return "\n\n".join([f"```python\n{cell.source}\n```", *shown])
 
 
-def blocks(output: Any, source: str) -> list[str]:
+def output_blocks(output: Any, source: str) -> list[str]:
     """Return what to show of an output: an image, or text that the cell's comments do not already contain."""
     data = output.get("data", {})
     for kind in IMAGES:

@@ -16,7 +16,7 @@ __version__ = version("praemia")
 
 _MODULES = ("deep", "envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
-    "praemia.drawing.show": ("show",),
+    "praemia.pictures.show": ("show",),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import envs, learners
-from praemia.envs.grid_kernel import MOVES, Grid
+from praemia.envs.grid_kernel import MOVES, kernel_entries, number_cells, reached_by_moves
 from praemia.kernels.records import action_type, padded_width
 from praemia.learners.base import Learner
 from praemia.machines.guards import Guard, parse_guard
@@ -68,9 +68,9 @@ class DiagonalLabels(Labelling):
 
 def grid_task(side: int, num_machine_states: int, horizon: int, *, many: bool = False, dense: bool = False) -> Task:
     """Make a side × side grid with five actions and a chain of machine states, with few labels or many."""
-    grid = Grid.open(side, side)
+    reached = reached_by_moves(number_cells(np.ones((side, side), dtype=bool)))
     mdp = LabeledMDP.from_entries(
-        grid.num_cells, len(MOVES) + 1, *grid.entries(stay=True), labels=DiagonalLabels(side, many)
+        side * side, len(MOVES) + 1, *kernel_entries(reached, stay=True), labels=DiagonalLabels(side, many)
     )
     name = f"grid-{side}-{'many' if many else 'few'}-{'dense' if dense else 'sparse'}"
     return Task(mdp, chain(num_machine_states, many=many, dense=dense), horizon, name)

@@ -13,6 +13,12 @@ TASKS = ("--task", "warehouse-3", "--task", "riverswim-5")
 TINY = ("league", *TASKS, "--learner", "eqo", "--learner", "ucbvi-prm", "--runs", "2", "--episodes", "200")
 
 
+@pytest.fixture
+def no_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw no figures: they take longest, and are not what a test is about."""
+    monkeypatch.setattr("praemia.report.page.write_report", lambda *given, **options: [])
+
+
 def test_a_tiny_league_prints_a_table_and_writes_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "league"
     assert execute([*TINY, "--jobs", "1", "--out", str(out)]) == 0
@@ -24,6 +30,7 @@ def test_a_tiny_league_prints_a_table_and_writes_a_page(tmp_path: Path, capsys: 
     assert len(list(out.glob("*/*/run-*.npz"))) == 8
 
 
+@pytest.mark.usefixtures("no_page")
 def test_json_is_one_object_with_the_standings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert execute([*TINY, "--jobs", "1", "--out", str(tmp_path / "league"), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -58,6 +65,7 @@ def test_the_command_is_listed() -> None:
     assert "league" in COMMANDS
 
 
+@pytest.mark.usefixtures("no_page")
 def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -72,6 +80,7 @@ def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
     assert outcomes["headroom-baselines"] == ("not decided", "runs missing")
 
 
+@pytest.mark.usefixtures("no_page")
 def test_the_papers_settings_are_printed_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     names = ("--learner", "eqo", "--learner", "told-most", "--runs", "1", "--episodes", "60", "--jobs", "1")
     league = ["league", "--task", "drawn-chain-3", "--task", "riverswim-5", *names, "--out", str(tmp_path)]

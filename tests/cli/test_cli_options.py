@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from praemia.cli import execute
 
+LONG = "1" * 5_000
 RUN = ["run", "riverswim-3", "--learner", "random", "--runs", "1", "--json"]
 BOUND = ["bound", "riverswim-3", "--json"]
 COMMANDS = pytest.mark.parametrize("command", [RUN, BOUND], ids=["run", "bound"])
@@ -49,3 +51,24 @@ def test_other_numbers_of_episodes_are_one_message(
     assert "--episodes" in captured.err
     assert expected in captured.err
     assert captured.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "expected"),
+    [
+        ("run", ["--set", f"bonus_scale={LONG}"], "--set bonus_scale: a number of 5,000 digits; at most 300 are read"),
+        ("tune", ["--try", f"bonus_scale={LONG}"], "a number of 5,000 digits; at most 300 are read"),
+        ("run", ["--jobs", LONG], "is not a valid integer range"),
+        ("run", ["--jobs", "1" * 30, "--runs", "2"], "expected a whole number from 1 to 10,000"),
+        ("league", ["--shard", f"1/{LONG}"], "expected I/N, such as 1/3"),
+        ("league", ["--engine", f"tcp://127.0.0.1:{'1' * 30}"], "neither a scheduler file nor an address"),
+    ],
+)
+def test_a_number_that_is_far_too_long_is_one_message(
+    command: str, options: list[str], expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = ["riverswim-3"] if command == "run" else []
+    learner = ["--learner", "ucbvi-prm", "--episodes", "5", "--out", str(tmp_path / "out")]
+    assert execute([command, *task, *learner, *options]) == 2
+    assert expected in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

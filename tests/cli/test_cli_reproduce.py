@@ -31,8 +31,9 @@ def test_too_few_runs_are_said_to_be_too_few(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_decide_plays_on_only_where_a_claim_is_open_until_it_is_not(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("praemia.report.page.write_report", lambda *given, **options: [])  # figures take long
     assert execute([*TINY, "--runs", "2", "--out", str(tmp_path), "--decide"]) == 0
     captured = capsys.readouterr()
     assert "claims are not decided; up to 8 runs of each" in captured.err

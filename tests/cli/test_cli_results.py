@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from stored_runs import CORRECT, PRM, fill, made_up, small
 
+from praemia import envs
 from praemia.cli import execute
+from praemia.experiments.settings import TaskText
 from praemia.experiments.store import MARKER, Store
+from praemia.files import save_machine
 from praemia.simulation.run import FORMAT, STREAMS
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
@@ -113,6 +116,21 @@ def test_a_report_that_cannot_be_written_is_one_message(store: Store, capsys: py
     blocked = store.files()[0] / "report.html"
     assert execute(["report", str(store.folder), "-o", str(blocked)]) == 2
     assert "cannot be written" in capsys.readouterr().err
+
+
+def test_a_report_on_anybodys_runs_opens_no_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("plotly")
+    secret = tmp_path / "secret.yaml"
+    save_machine(envs.warehouse(size=3).machine, secret)
+    store = Store.create(tmp_path / "store")
+    for job in small(num_runs=1)[0].jobs()[:1]:
+        task = TaskText(job.task.name, f"environment: {{name: {job.task.name}}}\nmachine: {secret}\n")
+        store.write(made_up(replace(job, task=task), 3.0))
+    assert execute(["report", str(store.folder), "-o", str(tmp_path / "report.html")]) == 2
+    said = capsys.readouterr().err
+    assert said.count("\n") == 1
+    assert f"the machine is in another file, {str(secret)!r}; a stored task opens no files" in said
+    assert not (tmp_path / "report.html").exists()
 
 
 def test_one_file_for_two_formats_is_refused(store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

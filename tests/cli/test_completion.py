@@ -8,67 +8,101 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.shell_completion import BashComplete
 
 from praemia import envs, learners
-from praemia.cli import COMMANDS
+from praemia.cli import COMMANDS, praemia
 
 COMPILERS = ("numba", "llvmlite", "scipy", "gymnasium")
+TASK_PLACES = ("run", "solve", "draw", "bound", "explore", "league --task", "plan data --task")
+LEARNER_PLACES = ("run warehouse-3", "league", "tune")
 
 
-def offered(typed: str, folder: Path) -> list[tuple[str, str]]:
-    """Return what bash would offer at the end of a line, each with its kind; nothing that compiles is imported."""
-    code = (
-        "import sys, atexit; from praemia.cli import main\n"
-        f"atexit.register(lambda: print([name for name in {COMPILERS!r} if name in sys.modules], file=sys.stderr))\n"
-        "main()"
-    )
-    words = {"_PRAEMIA_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env={**os.environ, **words},
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stderr.strip() == "[]"
-    lines = done.stdout.split()
-    return [(text, kind) for kind, _, text in (line.partition(",") for line in lines)]
+def variables(typed: str) -> dict[str, str]:
+    """Return the variables in which bash tells what was typed."""
+    return {"COMP_WORDS": typed, "COMP_CWORD": str(len(typed.split(" ")) - 1)}
+
+
+def parsed(answer: str) -> list[tuple[str, str]]:
+    return [(text, kind) for kind, _, text in (line.partition(",") for line in answer.split())]
+
+
+class Shell:
+    """A shell in an empty folder."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self._monkeypatch = folder, monkeypatch
+        monkeypatch.chdir(folder)
+
+    def offered(self, typed: str) -> list[tuple[str, str]]:
+        """Return what bash would offer at the end of a line, each with its kind."""
+        for name, value in variables(typed).items():
+            self._monkeypatch.setenv(name, value)
+        return parsed(BashComplete(praemia, {}, "praemia", "_PRAEMIA_COMPLETE").complete())
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shell:
+    return Shell(tmp_path, monkeypatch)
 
 
 def plain(names: list[str]) -> list[tuple[str, str]]:
     return [(name, "plain") for name in names]
 
 
-def test_commands_are_offered(tmp_path: Path) -> None:
-    assert offered("praemia re", tmp_path) == plain([name for name in sorted(COMMANDS) if name.startswith("re")])
+def test_commands_are_offered_by_the_command_itself(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from praemia.cli import main; main()"],
+        env={**os.environ, "_PRAEMIA_COMPLETE": "bash_complete", **variables("praemia re")},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert parsed(done.stdout) == plain([name for name in sorted(COMMANDS) if name.startswith("re")])
 
 
-@pytest.mark.parametrize("command", ["run", "solve", "draw", "bound", "explore", "league --task", "plan data --task"])
-def test_tasks_are_offered_with_the_files_beside(command: str, tmp_path: Path) -> None:
+def test_nothing_that_compiles_is_imported_to_find_out(tmp_path: Path) -> None:
+    code = (
+        "import os, sys\nfrom click.shell_completion import BashComplete\nfrom praemia.cli import praemia\n"
+        "for typed in sys.argv[1:]:\n"
+        "    os.environ.update(COMP_WORDS=typed, COMP_CWORD=str(len(typed.split(' ')) - 1))\n"
+        "    assert BashComplete(praemia, {}, 'praemia', '_PRAEMIA_COMPLETE').complete(), typed\n"
+        f"print([name for name in {COMPILERS!r} if name in sys.modules])"
+    )
+    typed = [f"praemia {place} ware" for place in TASK_PLACES]
+    typed += [f"praemia {place} --learner uc" for place in LEARNER_PLACES]
+    typed += ["praemia envs off", "praemia check ta", "praemia run --ep"]
+    command = [sys.executable, "-c", code, *typed]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+@pytest.mark.parametrize("place", TASK_PLACES)
+def test_tasks_are_offered_with_the_files_beside(place: str, shell: Shell) -> None:
     for name in ("warehouse.yaml", "warehouse.txt", "other.yaml"):
-        (tmp_path / name).touch()
+        (shell.folder / name).touch()
     built_in = [name for name in envs.names() if name.startswith("ware")]
-    assert offered(f"praemia {command} ware", tmp_path) == plain([*built_in, "warehouse.yaml"])
-    assert offered(f"praemia {command} ../ta", tmp_path) == [("../ta", "file")], "the shell finds the others"
+    assert shell.offered(f"praemia {place} ware") == plain([*built_in, "warehouse.yaml"])
+    assert shell.offered(f"praemia {place} ../ta") == [("../ta", "file")], "the shell finds the others"
 
 
-@pytest.mark.parametrize("command", ["run warehouse-3", "league", "tune"])
-def test_learners_are_offered_with_python_files(command: str, tmp_path: Path) -> None:
-    (tmp_path / "ucb.py").touch()
+@pytest.mark.parametrize("place", LEARNER_PLACES)
+def test_learners_are_offered_with_python_files(place: str, shell: Shell) -> None:
+    (shell.folder / "ucb.py").touch()
     built_in = [name for name in learners.names() if name.startswith("uc")]
-    assert offered(f"praemia {command} --learner uc", tmp_path) == plain([*built_in, "ucb.py"])
+    assert shell.offered(f"praemia {place} --learner uc") == plain([*built_in, "ucb.py"])
 
 
-def test_environments_are_offered_to_the_command_that_shows_them(tmp_path: Path) -> None:
-    assert offered("praemia envs off", tmp_path) == plain([name for name in envs.names() if name.startswith("off")])
-    assert offered("praemia envs x", tmp_path) == []
+def test_environments_are_offered_to_the_command_that_shows_them(shell: Shell) -> None:
+    assert shell.offered("praemia envs off") == plain([name for name in envs.names() if name.startswith("off")])
+    assert shell.offered("praemia envs x") == []
 
 
-def test_files_and_options_are_offered(tmp_path: Path) -> None:
-    assert offered("praemia check ta", tmp_path) == [("ta", "file")]
-    assert ("--episodes", "plain") in offered("praemia run --ep", tmp_path)
+def test_files_and_options_are_offered(shell: Shell) -> None:
+    assert shell.offered("praemia check ta") == [("ta", "file")]
+    assert ("--episodes", "plain") in shell.offered("praemia run --ep")
 
 
-def test_an_unknown_command_offers_nothing(tmp_path: Path) -> None:
-    assert all(kind == "plain" for _, kind in offered("praemia nonsense w", tmp_path))
+def test_an_unknown_command_offers_nothing(shell: Shell) -> None:
+    assert all(kind == "plain" for _, kind in shell.offered("praemia nonsense w"))

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import multiprocessing
 import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from numba import njit
 
 from praemia import activity, envs, learners
 from praemia.cli import compiling, execute, progress
+from praemia.experiments import runner
 from praemia.experiments.experiment_file import learner_choices, task_text
 from praemia.experiments.runner import run_in_memory
 from praemia.experiments.settings import Setting
+from praemia.simulation import task_world
 
 
 def compile_something(number: float) -> float:
@@ -46,20 +51,26 @@ def test_the_board_says_how_far_a_run_is() -> None:
     assert activity.places()[0].name == before[0].name == 0
 
 
-def hold_place(share: int) -> None:
+def hold_place(share: int, hold: Path) -> None:
     with activity.run_in_hand("elsewhere", 100) as note:
         note(share)
-        time.sleep(0.5)
+        while hold.exists():
+            time.sleep(0.01)
 
 
-def test_workers_write_on_the_board_that_their_parent_reads() -> None:
-    context = multiprocessing.get_context("spawn")
+def test_workers_write_on_the_board_that_their_parent_reads(tmp_path: Path) -> None:
+    context, hold = multiprocessing.get_context("spawn"), tmp_path / "hold"
+    hold.touch()
     with activity.shared_board(context, 2) as board:
         seen: set[float] = set()
         with ProcessPoolExecutor(2, context, initializer=activity.join_board, initargs=board) as pool:
-            waiting = [pool.submit(hold_place, share) for share in (25, 75)]
-            while not all(future.done() for future in waiting):
+            waiting = [pool.submit(hold_place, share, hold) for share in (25, 75)]
+            while not {0.25, 0.75} <= seen and not any(future.done() for future in waiting):
                 seen |= {place.share for place in activity.places() if place.name == activity.name_key("elsewhere")}
+                time.sleep(0.01)
+            hold.unlink()
+            for future in waiting:
+                future.result()
         assert {0.25, 0.75} <= seen
     assert len(activity.places()) == 1
 
@@ -117,10 +128,25 @@ def test_on_a_terminal_it_is_a_row_that_comes_and_goes() -> None:
 
 
 def test_a_single_run_moves(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Time goes on whenever the run says how far it is: after each small piece of work."""
+    ticks: list[Callable[[], None]] = []
+
+    @contextmanager
+    def ticking(tick: Callable[[], None]) -> Iterator[None]:
+        ticks.append(tick)
+        yield
+
+    @contextmanager
+    def run_in_hand(*run: Any) -> Iterator[Callable[[int], None]]:
+        with activity.run_in_hand(*run) as note:
+            yield lambda played: [note(played), *(tick() for tick in ticks)]  # type: ignore[func-returns-value]
+
+    monkeypatch.setattr(progress, "ticking", ticking)
+    monkeypatch.setattr(runner, "run_in_hand", run_in_hand)
+    monkeypatch.setattr(task_world, "SLICE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "FIRST_SECONDS", 0.0)
     monkeypatch.setattr(progress, "PLAIN_SECONDS", 0.0)
-    arguments = ["run", "warehouse-5", "--runs", "1", "--episodes", "4000000"]
-    assert execute(arguments) == 0
+    assert execute(["run", "warehouse-5", "--runs", "1", "--jobs", "1", "--episodes", "1000"]) == 0
     lines = capsys.readouterr().err.splitlines()
     shares = [int(line.split(", ")[1].split("%")[0]) for line in lines if line.startswith("0/1 runs, ")]
     assert len(set(shares)) >= 3, lines

@@ -14,6 +14,7 @@ from praemia.drawing import exploration as drawn
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.what_if import Row, machine_family, plan_rows
+from praemia.pictures.scene import Scene, Text
 
 TASK = envs.make("warehouse-3")
 
@@ -29,13 +30,16 @@ def rows(data: Dataset) -> list[Row]:
 
 
 def test_a_map_says_how_often_each_places_least_tried_action_was_tried(data: Dataset) -> None:
-    axes = drawn.coverage_figure(data, TASK, "").axes[0]
-    shown = [text.get_text() for text in axes.texts if text.get_text().isdecimal()]
-    assert shown == [str(count) for count in data.visits.min(axis=1)]
+    scene = drawn.coverage_figure(data, TASK)
+    assert isinstance(scene, Scene)
+    numbers = [item.text for item in scene.items if isinstance(item, Text) and item.text.isdecimal()]
+    assert numbers == [str(count) for count in data.visits.min(axis=1)]
 
 
 def test_without_a_map_there_is_a_bar_for_each_observation(data: Dataset) -> None:
-    axes = drawn.coverage_figure(data, None, "no such task").axes[0]
+    figure = drawn.coverage_figure(data, None)
+    assert not isinstance(figure, Scene)
+    axes = figure.axes[0]
     assert [bar.get_height() for bar in axes.patches] == data.visits.min(axis=1).tolist()
     assert [label.get_text() for label in axes.get_xticklabels()] == [data.observation_name(o) for o in range(9)]
 

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from stored_runs import KIND, studies
 
-from praemia import envs
 from praemia.drawing.style import looks
 from praemia.errors import MissingExtraError
 
 pytest.importorskip("matplotlib")
 
-from praemia.drawing import figures, maps, style
+from praemia.drawing import figures, style
 from praemia.report import figure_files
 
 PAPER, SIZE, *_ = studies(KIND)
@@ -81,7 +80,7 @@ def test_the_same_runs_give_the_same_bytes() -> None:
 
 def test_pyplot_is_not_touched() -> None:
     before = "matplotlib.pyplot" in sys.modules
-    style.render(maps.policy_map(envs.make("warehouse-3")), "png")
+    style.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "png")
     assert ("matplotlib.pyplot" in sys.modules) == before
 
 
@@ -89,19 +88,3 @@ def test_without_matplotlib_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
         figures.regret_figure(PAPER.settings, "Regret")
-
-
-def test_a_map_has_a_panel_for_each_machine_state_that_matters() -> None:
-    figure = maps.policy_map(envs.make("warehouse-3"))
-    titles = [text.get_text() for text in figure.texts]
-    assert titles[0] == "warehouse-3: the optimal policy, worth 0.8618 per episode"
-    assert titles[1:3] == ["machine state 'empty'", "machine state 'loaded'"]
-    assert not any("done" in title for title in titles)  # nothing is left to do there
-
-
-def test_only_tasks_with_moves_have_maps() -> None:
-    assert [name for name in envs.names() if not maps.has_map(envs.make(name))] == [
-        "flower-20",
-        "random-20x4x5-0",
-        "drawn-store-42",
-    ]

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from praemia import envs
 from praemia.envs import office as office_function
-from praemia.envs.office import MAP, office_machine, read_map
+from praemia.envs.grid_map import GridMap
+from praemia.envs.office import LEGEND, MAP, office_machine
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve
 from praemia.tasks.task import Task
@@ -85,12 +86,11 @@ def test_the_door_of_two_rooms_opens_to_both_sides_only() -> None:
 
 
 def test_the_office_map_has_its_rooms_and_doors() -> None:
-    grid, symbols = read_map(MAP)
-    assert grid.cells.shape == (9, 12)
-    assert sorted(symbols.values()) == sorted("****** c c m o A B C D @".replace(" ", ""))
-    inside = [pair for pair in grid.blocked if all(0 <= r < 9 and 0 <= c < 12 for r, c in pair)]
+    office = GridMap(MAP, LEGEND)
+    assert office.cells.shape == (9, 12)
+    assert sorted("".join(office.letters.ravel()).replace(".", "")) == sorted("******ccmoABCDS")
     # 3 upright inner walls of 9 and 2 level ones of 12, less 6 doors to the side and 4 + 2 up and down.
-    assert len(inside) == 3 * 9 + 2 * 12 - 6 - 4 - 2
+    assert sum(int(walls.sum()) for walls in office.thin_walls) == 3 * 9 + 2 * 12 - 6 - 4 - 2
     task = envs.office("coffee")
     assert len(reachable(task)) == 108
 

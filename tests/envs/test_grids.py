@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 import praemia
 from praemia import envs
+from praemia.envs.grid_map import GridMap
+from praemia.envs.office import LEGEND, MAP
 from praemia.errors import ModelError, PraemiaError, PraemiaWarning
 from praemia.tasks.task import Task
 
@@ -29,7 +31,12 @@ def make(text: str, **options: object) -> Task:
     return envs.grid(text, **{"machine": pays("goal"), "horizon": 5, **options})  # type: ignore[arg-type]
 
 
-def dense(rows: list[str], slip: tuple[float, float, float, float], stay: bool = False) -> NDArray[np.float64]:
+Thin = frozenset[frozenset[tuple[int, int]]]  # pairs of cells with a wall between them
+
+
+def dense(
+    rows: list[str], slip: tuple[float, float, float, float], stay: bool = False, thin: Thin = frozenset()
+) -> NDArray[np.float64]:
     """The kernel of a map, cell by cell, as the documents state it."""
     cells = [(r, c) for r, row in enumerate(rows) for c, letter in enumerate(row) if letter != "#"]
     kernel = np.zeros((len(cells), 5 if stay else 4, len(cells)))
@@ -39,6 +46,7 @@ def dense(rows: list[str], slip: tuple[float, float, float, float], stay: bool =
                 way = WAYS[(a + turn) % 4]
                 aim = (r + way[0], c + way[1])
                 forbidden = rows[r][c] in ONLY and ONLY[rows[r][c]] != way
+                forbidden |= rows[r][c] == "~" or frozenset({(r, c), aim}) in thin
                 kernel[o, a, o if forbidden or aim not in cells else cells.index(aim)] += probability
             kernel[o, a, o] += slip[3]
         if stay:
@@ -47,7 +55,7 @@ def dense(rows: list[str], slip: tuple[float, float, float, float], stay: bool =
 
 
 @given(
-    st.integers(1, 4).flatmap(lambda width: st.lists(st.text("#.S><^v", min_size=width, max_size=width), min_size=1)),
+    st.integers(1, 4).flatmap(lambda width: st.lists(st.text("#.S><^v~", min_size=width, max_size=width), min_size=1)),
     st.lists(st.integers(0, 8), min_size=4, max_size=4).filter(any),
     st.booleans(),
 )
@@ -60,6 +68,96 @@ def test_the_kernel_is_the_one_written_out(rows: list[str], weights: list[int], 
     np.testing.assert_allclose(task.mdp.to_dense(), dense(rows, slip, stay), atol=1e-15)  # type: ignore[arg-type]
     starts = np.array([letter == "S" for row in rows for letter in row if letter != "#"])
     np.testing.assert_allclose(task.mdp.start_probs, starts / starts.sum())
+
+
+def with_lines(rows: list[str], thin: Thin) -> str:
+    """Write thin walls into a map: a line of characters wherever there is one between two rows or two columns."""
+    columns = range(len(rows[0]))
+    upright = {c for c in columns for r in range(len(rows)) if frozenset({(r, c), (r, c + 1)}) in thin}
+    text = []
+    for r, row in enumerate(rows):
+        sides = ["|" if frozenset({(r, c), (r, c + 1)}) in thin else "+" for c in columns]
+        text.append("".join(row[c] + (sides[c] if c in upright else "") for c in columns))
+        below = ["-" if frozenset({(r, c), (r + 1, c)}) in thin else "+" for c in columns]
+        if "-" in below:
+            text.append("".join(below[c] + ("+" if c in upright else "") for c in columns))
+    return "\n".join(text)
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=60)
+@pytest.mark.filterwarnings("ignore::praemia.errors.PraemiaWarning")
+def test_thin_walls_stand_between_the_cells_that_they_are_drawn_between(data: st.DataObject) -> None:
+    height, width = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
+    rows = data.draw(st.lists(st.text(".#v", min_size=width, max_size=width), min_size=height, max_size=height))
+    rows = ["S" + rows[0][1:], *rows[1:]]
+    pairs = [frozenset({(r, c), (r, c + 1)}) for r in range(height) for c in range(width - 1)]
+    pairs += [frozenset({(r, c), (r + 1, c)}) for r in range(height - 1) for c in range(width)]
+    thin = frozenset(data.draw(st.sets(st.sampled_from(pairs))) if pairs else ())
+    slip = (0.5, 0.25, 0.125, 0.125)
+    task = make(with_lines(rows, thin), slip=slip)
+    np.testing.assert_array_equal(task.mdp.to_dense(), dense(rows, slip, thin=thin))
+    cells = [f"{r},{c}" for r, row in enumerate(rows) for c, letter in enumerate(row) if letter != "#"]
+    assert list(task.mdp.observation_names or ()) == cells
+
+
+def test_the_fields_office_map_is_read_with_its_wall_lines_as_thin_walls() -> None:
+    """The published text has # for walls and + for doors, on lines that are no cells; the building is ours."""
+    text = """
+        ...#...#...#...
+        .B.+.p.+.p.+.C.
+        ...#c..#...#...
+        #+###+###+###+#
+        ...#...#...#...
+        .p.#.O.#.m.#.p.
+        ...#...#...#...
+        #+###########+#
+        ...#...#..c#...
+        .A.+.p.+.p.+.D.
+        E..#...#...#...
+    """
+    published = GridMap(text.replace("#", "|"), {letter: letter for letter in "ABCDcmpO"}, start="E")
+    assert published.cells.shape == (9, 12)
+    np.testing.assert_array_equal(published.reached, GridMap(MAP, LEGEND).reached)
+
+
+def test_a_frame_of_thin_walls_changes_nothing() -> None:
+    plain, framed = make("S.\n.."), make("+--+\n|S.|\n|..|\n+--+")
+    np.testing.assert_array_equal(plain.mdp.to_dense(), framed.mdp.to_dense())
+    assert plain.mdp.observation_names == framed.mdp.observation_names
+
+
+def test_thin_walls_and_doors_in_them_separate_rooms(tmp_path: Path) -> None:
+    task = make("S.|.o\nk.+..", rooms={"k": "goal", "o": "office"}, machine=pays("goal", "office"))
+    numbers, sets = task.mdp.labelling.of(*(np.arange(8) for _ in range(3)))
+    assert [set(sets[number]) for number in numbers] == [{"goal"}, {"goal"}, {"office"}, {"office"}] * 2
+    assert envs.text_picture(task).splitlines()[3:6] == ["| S   . | .   o |", "+       +       +", "| k   .   .   . |"]
+    praemia.save_task(task, tmp_path / "task.yaml")
+    assert same(praemia.load_task(tmp_path / "task.yaml"), task)
+    assert "S.|.o" in (tmp_path / "task.yaml").read_text()
+
+
+def test_a_letter_of_the_legend_or_of_the_start_is_no_thin_wall() -> None:
+    assert make("S|-", legend={"|": "goal", "-": "goal"}).num_observations == 3
+    assert make("-|-", legend={"|": "goal"}, start="-").num_observations == 3
+
+
+def test_a_task_that_is_only_drawn_by_a_map_is_not_written_as_the_map(tmp_path: Path) -> None:
+    """In two rooms labels hold where a cell is left; a map of a file would have them where it is reached."""
+    task = envs.two_rooms(5)
+    praemia.save_task(task, tmp_path / "task.yaml")
+    assert "grid" not in (tmp_path / "task.yaml").read_text()
+    assert praemia.solve(praemia.load_task(tmp_path / "task.yaml")).value == praemia.solve(task).value
+
+
+@pytest.mark.parametrize("name", ["office-mail", "drawn-lake-42", "drawn-office-3", "drawn-traps-1", "drawn-rooms-2"])
+def test_built_in_maps_are_written_as_maps(tmp_path: Path, name: str) -> None:
+    task = envs.make(name)
+    praemia.save_task(task, tmp_path / "task.yaml")
+    assert "grid:" in (tmp_path / "task.yaml").read_text()
+    again = praemia.load_task(tmp_path / "task.yaml")
+    np.testing.assert_array_equal(again.mdp.to_dense(), task.mdp.to_dense())
+    assert praemia.solve(again).value == praemia.solve(task).value
 
 
 def test_a_corridor_written_out() -> None:
@@ -276,6 +374,7 @@ def test_the_picture_of_a_map_is_the_map_and_says_what_letters_do() -> None:
         ("S", {"slip": float("nan")}, "slip=nan; expected"),
         ("S", {"stay": "yes"}, "stay='yes'; expected true or false"),
         ("", {}, "map: found ''; expected rows"),
+        ("S|.\n...", {}, r"row 1, column 2: a thin wall '\|' among cells; the whole row or the whole column"),
         (None, {}, "map: found None; expected rows"),
         ("S", {"machine": "F goal"}, "machine='F goal'; expected a RewardMachine"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -12,7 +13,7 @@ from gymnasium.spaces import Box, Dict, Discrete, MultiBinary, MultiDiscrete, Se
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia import BlackBox, MachineBuilder, Task, envs, explore, learners, plan_from, simulate, solve
+from praemia import BlackBox, Dataset, MachineBuilder, Run, Task, envs, explore, learners, plan_from, simulate, solve
 from praemia.envs.encoding import EncodedNumbering
 from praemia.envs.spaces import MAX_SIZE, FiniteNumbering
 from praemia.errors import ModelError, ParameterError
@@ -136,10 +137,15 @@ def test_elements_are_numbered_in_order(observations: str, actions: str) -> None
         assert len(set(names)) == len(elements)
 
 
+@cache
+def plain_run(name: str) -> Run:
+    return simulate(box(), learners.make(name), 20, 5)
+
+
 @kinds
 @pytest.mark.parametrize("name", ["headroom", "psrl"])
 def test_a_run_is_that_of_the_plain_environment(observations: str, actions: str, name: str) -> None:
-    plain, other = (simulate(b, learners.make(name), 40, 5) for b in (box(), box(observations, actions)))
+    plain, other = plain_run(name), simulate(box(observations, actions), learners.make(name), 20, 5)
     assert plain.returns.tobytes() == other.returns.tobytes()
     assert plain.final_policy.tobytes() == other.final_policy.tobytes()
 
@@ -153,10 +159,15 @@ def test_a_table_is_that_of_the_plain_environment(observations: str, actions: st
     assert (second.observation_names is None) == (observations == "Discrete")
 
 
+@cache
+def plain_data() -> Dataset:
+    return explore(box(), episodes=30, method="uncertainty", seed=1)
+
+
 @kinds
 def test_what_is_explored_keeps_its_names(observations: str, actions: str) -> None:
-    data = explore(box(observations, actions), episodes=60, method="uncertainty", seed=1)
-    plain = explore(box(), episodes=60, method="uncertainty", seed=1)
+    data = explore(box(observations, actions), episodes=30, method="uncertainty", seed=1)
+    plain = plain_data()
     np.testing.assert_array_equal(data.counts, plain.counts)
     assert plan_from(data, machine()).value == plan_from(plain, machine()).value
     if observations == "nested":

@@ -116,9 +116,9 @@ def test_text_shows_where_the_agent_is() -> None:
 
 
 def test_an_environment_too_large_to_draw_still_says_where_it_is() -> None:
-    env = TaskEnv(envs.riverswim(3_000), render_mode="ansi")
+    env = TaskEnv(envs.riverswim(10_001), render_mode="ansi")
     env.reset(seed=0)
-    assert env.render() == "step 0 of 6000: observation 0, machine state out\n"
+    assert env.render() == "step 0 of 20002: observation 0, machine state out\n"
 
 
 def test_wrong_actions_and_modes_are_refused() -> None:

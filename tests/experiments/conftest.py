@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sweeps import NUM_RUNS, PATIENCE, contents, finish, start, write_experiment
+from sweeps import NUM_RUNS, PATIENCE, contents, holding, run_here, write_experiment
 
 
 @pytest.fixture(scope="session")
@@ -20,7 +20,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     store = tmp_path_factory.mktemp("undisturbed") / "store"
-    finish(start(experiment, store, "--jobs", "1"))
+    run_here(experiment, store)
     runs = contents(store)
     assert len(runs) == NUM_RUNS
     return runs
@@ -28,10 +28,13 @@ def undisturbed(experiment: Path, tmp_path_factory: pytest.TempPathFactory) -> d
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[tuple[Path, list[subprocess.Popen[bytes]]]]:
-    """Start a scheduler and two workers on the loopback address; give the scheduler file and the workers."""
+    """Start a scheduler and two workers on the loopback address; give the scheduler file and the workers.
+
+    Jobs that wait do so while there is a file ``hold`` in the test's folder.
+    """
     address = tmp_path / "engine.json"
     dask = [sys.executable, "-m", "dask"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "env": holding(tmp_path / "hold")}
     listen = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(address)]
     scheduler = subprocess.Popen([*dask, "scheduler", *listen], **quiet)
     deadline = time.monotonic() + PATIENCE

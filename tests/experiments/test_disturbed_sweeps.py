@@ -9,15 +9,36 @@ import subprocess
 import sys
 from pathlib import Path
 
-from sweeps import EXPERIMENT, NUM_RUNS, PATIENCE, contents, finish, kill_all, start, wait_for_runs
+import pytest
+from sweeps import (
+    BEFORE_HOLDING,
+    NUM_RUNS,
+    PATIENCE,
+    arguments,
+    contents,
+    finish,
+    kill_all,
+    run_here,
+    start,
+    wait_for_runs,
+    write_experiment,
+)
 
 from praemia.experiments.store import Store
 from praemia.simulation import Run
 
 
-def test_two_workers_give_the_bytes_of_one(experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path) -> None:
-    finish(start(experiment, tmp_path / "store", "--jobs", "2"))
-    assert contents(tmp_path / "store") == undisturbed
+def test_two_workers_give_the_bytes_of_one_also_if_one_is_killed(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+) -> None:
+    store, hold = tmp_path / "store", tmp_path / "hold"
+    sweep = start(experiment, store, "--jobs", "2", hold=hold)
+    wait_for_runs(store, 3, sweep)
+    children = subprocess.run(["pgrep", "-P", str(sweep.pid), "-f", "spawn_main"], capture_output=True, text=True)
+    os.kill(int(children.stdout.split()[-1]), signal.SIGKILL)
+    hold.unlink()
+    finish(sweep)
+    assert contents(store) == undisturbed
 
 
 def test_three_shards_into_one_folder_give_the_whole(
@@ -25,46 +46,34 @@ def test_three_shards_into_one_folder_give_the_whole(
 ) -> None:
     store = tmp_path / "store"
     for index in (1, 2, 3):
-        finish(start(experiment, store, "--jobs", "1", "--shard", f"{index}/3"))
+        run_here(experiment, store, "--shard", f"{index}/3")
     assert contents(store) == undisturbed
 
 
-def test_a_sweep_killed_again_and_again_ends_like_the_undisturbed_one(
-    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+@pytest.mark.parametrize("times", [1, pytest.param(3, marks=pytest.mark.slow)], ids=["once", "again-and-again"])
+def test_a_sweep_that_was_killed_ends_like_the_undisturbed_one(
+    times: int, experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
     store = tmp_path / "store"
     moments = random.Random(7)
     reached = 0
-    for _ in range(3):
-        sweep = start(experiment, store, "--jobs", "2")
-        reached = min(NUM_RUNS - 6, reached + moments.randint(1, 8))
+    for _ in range(times):
+        sweep = start(experiment, store, "--jobs", "2", hold=tmp_path / "hold")
+        reached = min(BEFORE_HOLDING, reached + moments.randint(1, 8))
         wait_for_runs(store, reached, sweep)
         kill_all(sweep)
         kept = contents(store)
-        assert len(kept) >= reached
+        assert reached <= len(kept) < NUM_RUNS
         assert kept.items() <= undisturbed.items(), "what a killed sweep leaves is whole"
-    said = finish(start(experiment, store, "--jobs", "1"))
-    assert f"of {NUM_RUNS} runs are already stored" in said
-    assert contents(store) == undisturbed
-
-
-def test_a_killed_worker_costs_nothing_but_time(
-    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
-) -> None:
-    store = tmp_path / "store"
-    sweep = start(experiment, store, "--jobs", "2")
-    wait_for_runs(store, 3, sweep)
-    children = subprocess.run(["pgrep", "-P", str(sweep.pid), "-f", "spawn_main"], capture_output=True, text=True)
-    os.kill(int(children.stdout.split()[-1]), signal.SIGKILL)
-    finish(sweep)
+    run_here(experiment, store)
     assert contents(store) == undisturbed
 
 
 def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
-    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "store"
-    sweep = start(experiment, store, "--jobs", "1")
+    sweep = start(experiment, store, "--jobs", "1", hold=tmp_path / "hold")
     wait_for_runs(store, 4, sweep)
     os.kill(sweep.pid, signal.SIGINT)
     _, errors = sweep.communicate(timeout=PATIENCE)
@@ -76,10 +85,12 @@ def test_an_interrupted_sweep_keeps_what_is_finished_and_says_so_in_one_line(
     assert "Traceback" not in errors
     assert not list(store.rglob("*.partial"))
     assert contents(store).items() <= undisturbed.items()
-    finish(start(experiment, store, "--jobs", "1"))
+    run_here(experiment, store)
+    assert f"{kept} of {NUM_RUNS} runs are already stored" in capfd.readouterr().err
     assert contents(store) == undisturbed
 
 
+@pytest.mark.slow
 def test_two_sweeps_into_one_store_do_not_damage_it(
     experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
 ) -> None:
@@ -91,7 +102,7 @@ def test_two_sweeps_into_one_store_do_not_damage_it(
 
 
 def test_a_damaged_run_is_reported_and_done_again(
-    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     store = tmp_path / "store"
     for place, run in undisturbed.items():
@@ -100,23 +111,23 @@ def test_a_damaged_run_is_reported_and_done_again(
     victims[0].write_bytes(victims[0].read_bytes()[:100])
     victims[1].write_bytes(b"")
     victims[2].write_bytes(sorted(store.glob("*/*/run-*.npz"))[-1].read_bytes())
-    said = finish(start(experiment, store, "--jobs", "1"))
+    run_here(experiment, store)
+    said = capfd.readouterr().err
     assert all(str(victim) in said for victim in victims)
     assert f"{NUM_RUNS - 3} of {NUM_RUNS} runs are already stored" in said
     assert contents(store) == undisturbed
 
 
 def test_a_disk_that_is_full_ends_in_one_message_and_leaves_no_half_run(tmp_path: Path) -> None:
-    store, experiment = tmp_path / "store", tmp_path / "short.yaml"
-    experiment.write_text(EXPERIMENT.replace("1500", "100"))
+    store = tmp_path / "store"
     code = (
         "import resource, sys; from praemia.cli import main; "
         "resource.setrlimit(resource.RLIMIT_FSIZE, (900, 900)); main(sys.argv[1:])"
     )
-    arguments = ["experiment", str(experiment), "--out", str(store), "--jobs", "1"]
+    told = arguments(write_experiment(tmp_path), store, "--jobs", "1")
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=PATIENCE, env=environment
+        [sys.executable, "-c", code, *told], capture_output=True, text=True, timeout=PATIENCE, env=environment
     )
     assert done.returncode == 2
     assert "error: " in done.stderr

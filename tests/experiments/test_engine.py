@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
-from sweeps import PATIENCE, contents, finish, start, wait_for_runs
+from sweeps import arguments, contents, finish, start, wait_for_runs
+
+from praemia.cli import execute
+from praemia.experiments import engines
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(
@@ -17,30 +21,34 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(
     tmp_path: Path,
 ) -> None:
     address, workers = cluster
-    store = tmp_path / "store"
-    sweep = start(experiment, store, "--engine", str(address))
+    store, hold = tmp_path / "store", tmp_path / "hold"
+    sweep = start(experiment, store, "--engine", str(address), hold=hold)
     wait_for_runs(store, 5, sweep)
     workers[0].send_signal(signal.SIGKILL)
+    hold.unlink()
     finish(sweep)
     assert contents(store) == undisturbed
 
 
 def test_an_engine_that_is_not_there_is_one_message_that_says_how_to_start_one(
-    experiment: Path, tmp_path: Path
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    sweep = start(experiment, tmp_path / "store", "--engine", "tcp://127.0.0.1:9")
-    _, errors = sweep.communicate(timeout=PATIENCE)
-    assert sweep.returncode == 2
-    assert "tcp://127.0.0.1:9" in errors
+    monkeypatch.setattr(engines, "CONNECT_SECONDS", 0.1)
+    with socket.socket() as taken:  # nobody listens there, and nobody else can
+        taken.bind(("127.0.0.1", 0))
+        address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"
+        assert execute(arguments(experiment, tmp_path / "store", "--engine", address)) == 2
+    errors = capfd.readouterr().err
+    assert address in errors
     assert "dask scheduler" in errors
     assert "Traceback" not in errors
     assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.parametrize("address", ["nowhere", "", "."])
-def test_an_address_that_makes_no_sense_is_refused_at_once(address: str, experiment: Path, tmp_path: Path) -> None:
-    sweep = start(experiment, tmp_path / "store", "--engine", address)
-    _, errors = sweep.communicate(timeout=PATIENCE)
-    assert sweep.returncode == 2
-    assert errors.startswith("error: no engine at")
+def test_an_address_that_makes_no_sense_is_refused_at_once(
+    address: str, experiment: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(arguments(experiment, tmp_path / "store", "--engine", address)) == 2
+    assert capfd.readouterr().err.startswith("error: no engine at")
     assert not (tmp_path / "store").exists()

@@ -145,7 +145,7 @@ def test_two_arms_follow_their_beta_distributions() -> None:
     counts = np.zeros((2, 2))
     counts[data.pairs[data.pairs < 2], data.successors[data.pairs < 2]] = data.counts[data.pairs < 2]
     policy = np.zeros((1, 2, 2), dtype=np.int8)
-    found = likely_loss(data, machine, policy, draws=20_000)
+    found = likely_loss(data, machine, policy, draws=8_000)
     # From observation 1 nothing is lost, so the loss is the first observation's share times the difference.
     rng = np.random.default_rng(7)
     goal = [rng.beta(counts[arm, 1] + 0.5, counts[arm, 0] + 0.5, 20_000) for arm in (0, 1)]

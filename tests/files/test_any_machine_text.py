@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from pathlib import Path
 
@@ -12,10 +13,10 @@ from test_event_formats import STOCHASTIC
 from test_hoa_format import EDGES
 from txt_machines import SAMPLES
 
-from praemia.errors import ParameterError, PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files import load_machine
-from praemia.files.formats import read_machine_text
-from praemia.machines.machine import RewardMachine
+from praemia.files.formats import read_machine_text, write_machine_text
+from praemia.machines.machine import MachineBuilder, RewardMachine
 
 TEXTS = {"txt": SAMPLES["rewards by label"], "dot": STOCHASTIC, "hoa": EDGES}
 PIECES = ["", "0", "-1", "1e400", "->", *"()[]{}'\"!&|\n#@é:,t"]
@@ -51,6 +52,40 @@ def test_any_text_is_a_machine_or_a_clear_error(format: str, text: str) -> None:
 def test_deep_nesting_exhausts_nothing(format: str, text: str) -> None:
     with suppress(PraemiaError):
         assert isinstance(read_machine_text(text, "m", format, None), RewardMachine)
+
+
+@pytest.mark.parametrize("format", TEXTS)
+@pytest.mark.parametrize("number", ["1" * 5_000, "-" + "1" * 5_000, "1e400", "1e9999999999999999999"], ids=len)
+def test_no_number_is_too_long_to_be_a_clear_error(format: str, number: str) -> None:
+    text = TEXTS[format]
+    for place in re.finditer("[0-9]+", text):
+        changed = text[: place.start()] + number + text[place.end() :]
+        with suppress(PraemiaError):
+            assert isinstance(read_machine_text(changed, "m", format, None), RewardMachine)
+
+
+@pytest.mark.parametrize(
+    ("format", "before", "after", "line"),
+    [
+        ("txt", "", "\n[2]\n(0,1,'a',ConstantRewardFunction(0))\n", 1),
+        ("txt", "0\n[", "]\n(0,1,'a',ConstantRewardFunction(0))\n", 2),
+        ("txt", "0\n[2]\n(0,", ",'a',ConstantRewardFunction(0))\n", 3),
+        ("hoa", "HOA: v1\nStart: ", "\nAcceptance: 1 Inf(0)\n--BODY--\nState: 0\n--END--\n", 2),
+        ("hoa", "HOA: v1\nStart: 0\nAcceptance: 1 Inf(0)\n--BODY--\nState: ", "\n--END--\n", 5),
+    ],
+)
+def test_a_number_of_thousands_of_digits_is_refused_with_its_line(
+    format: str, before: str, after: str, line: int
+) -> None:
+    with pytest.raises(FileError, match=f"^m:{line}: a number of 5,000 digits; at most 300 are read$"):
+        read_machine_text(before + "1" * 5_000 + after, "m", format, None)
+
+
+def test_states_named_by_very_long_numbers_are_numbered_anew() -> None:
+    names = "0", "1" * 5_000
+    machine = MachineBuilder(names[0], ("a",)).edge(names[0], "a", names[1], reward=1).build()
+    again = read_machine_text(write_machine_text(machine, "txt"), "m", "txt", None)
+    assert again.states == ("0", "1")
 
 
 def test_a_format_or_pay_that_does_not_fit_is_refused(tmp_path: Path) -> None:

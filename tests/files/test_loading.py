@@ -16,7 +16,7 @@ from task_texts import SPOILED, TASK, spoil
 
 from praemia import envs
 from praemia.errors import FileError, PraemiaError, UnknownNameError
-from praemia.files import load, load_machine, load_task, resolve_task
+from praemia.files import load, load_machine, load_task, parse_task, resolve_task, save_machine
 from praemia.machines.labels import AFTER_THE_END
 from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.machines.rewards import Reward
@@ -278,3 +278,22 @@ def test_a_task_is_resolved_from_a_file_or_a_built_in_name(tmp_path: Path, monke
 @pytest.mark.parametrize("example", sorted(Path(__file__).parents[2].glob("examples/*.yaml")), ids=lambda p: p.name)
 def test_every_example_loads(example: Path) -> None:
     assert isinstance(load(example), RewardMachine) or load_task(example).horizon > 0
+
+
+@pytest.mark.parametrize("suffix", [".yaml", ".txt", ".hoa"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_stored_text_opens_no_file_with_a_machine(tmp_path: Path, suffix: str, is_there: bool) -> None:
+    path = tmp_path / f"machine{suffix}"
+    if is_there:
+        save_machine(MachineBuilder("0", ("g",)).edge("0", "g", "1", reward=1).build(), path)
+    text = f"environment: {{name: warehouse-2}}\nmachine: {json.dumps(str(path))}\n"
+    with pytest.raises(FileError) as caught:
+        parse_task(text, "stored")
+    # The message must not tell whether there is such a file.
+    assert str(caught.value).startswith(f"stored:2: the machine is in another file, {str(path)!r}; a stored task opens")
+
+
+def test_a_stored_text_makes_no_gymnasium_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gymnasium.make", lambda *_, **__: pytest.fail("an environment may open files"))
+    with pytest.raises(FileError, match="stored:2: the observations are Gymnasium's, of 'FrozenLake-v1'; a"):
+        parse_task(GYMNASIUM, "stored")

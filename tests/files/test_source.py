@@ -54,7 +54,7 @@ MISTAKES = {
     "deep brackets": ("[" * 100_000, f"f:1:{MAX_DEPTH + 1}: nested more than"),
     "deep dashes": ("- " * 2_000 + "a", "nested more than"),
     "deep mappings": ("{a: " * 2_000, "nested more than"),
-    "long number": ("a: " + "9" * 5_000, "f:1:4: a number of 5000 digits"),
+    "long number": ("a: " + "9" * 5_000, "f:1:4: a number of 5,000 digits; at most 300 are read"),
 }
 
 

@@ -32,12 +32,12 @@ COIN: Table = [[{0.0: (0.7, 0), 1.0: (0.3, 0)}] * 3]
 
 
 def test_histories_of_one_state_are_told_apart_no_more_often_than_the_level_allows() -> None:
-    """A coin in one state, 40 times at level 0.2: more than the bound would have a chance below 1e-3."""
+    """A coin in one state, 25 times at level 0.2: more than the bound would have a chance below 1e-3."""
     wrong = 0
-    for seed in range(40):
+    for seed in range(25):
         traces = as_traces(random_traces(COIN, np.random.default_rng(seed), 60, 3))
         wrong += states_needed(traces, one_state(traces), 0.2) > 1
-    assert wrong <= binom.ppf(0.999, 40, 0.2)
+    assert wrong <= binom.ppf(0.999, 25, 0.2)
 
 
 def test_the_states_of_a_machine_are_needed() -> None:

@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+from praemia.kernels import compiling
 
 CODE = """
 from praemia.kernels.compiling import CACHE_FOLDER
@@ -20,20 +24,30 @@ print(CACHE_FOLDER, place, draw._cache.cache_path, repr(numba.config.CACHE_DIR),
 """
 
 
-def run(environment: dict[str, str]) -> list[str]:
-    ran = subprocess.run([sys.executable, "-c", CODE], env=environment, capture_output=True, check=True, text=True)
+def run() -> list[str]:
+    """Let a process of its own compile a kernel."""
+    ran = subprocess.run([sys.executable, "-c", CODE], capture_output=True, check=True, text=True)
     return ran.stdout.splitlines()
 
 
+def chosen() -> Path:
+    """Return the folder that a process chooses that starts now."""
+    return Path(compiling._choose_folder())
+
+
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    kept = {key: value for key, value in os.environ.items() if key not in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME")}
-    return {**kept, "HOME": str(tmp_path / "home"), "TMPDIR": str(tmp_path)}
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the home folder, not made yet, of a user whose temporary files have a place beside it."""
+    for name in ("NUMBA_CACHE_DIR", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path / "home"
 
 
-def test_code_is_kept_in_the_users_cache_folder(environment: dict[str, str]) -> None:
-    folder, result, used, ours = run(environment)
-    home = Path(environment["HOME"])
+def test_code_is_kept_in_the_users_cache_folder(home: Path) -> None:
+    folder, result, used, ours = run()
+    assert Path(folder) == chosen()
     assert Path(folder).parent.name == "praemia"
     assert home in Path(folder).parents
     assert result == "1"
@@ -42,68 +56,63 @@ def test_code_is_kept_in_the_users_cache_folder(environment: dict[str, str]) -> 
     assert ours == "''", "other people's functions keep their own place"
 
 
-def test_where_there_is_no_home_to_write_to_code_is_kept_with_temporary_files(
-    environment: dict[str, str], tmp_path: Path
-) -> None:
-    (tmp_path / "home").write_text("not a folder")
-    folder, result, used, _ = run(environment)
-    assert Path(folder).parent.parent == tmp_path
+def test_the_users_own_choice_is_followed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = str(home / "chosen")
+    monkeypatch.setenv("NUMBA_CACHE_DIR", own)
+    folder, result, used, ours = run()
     assert result == "1"
-    assert used.startswith(folder)
+    assert used.startswith(str(Path(own, Path(folder).name))), "other kernels, another folder"
+    assert ours == repr(own)
+
+
+def test_where_there_is_no_home_to_write_to_code_is_kept_with_temporary_files(home: Path) -> None:
+    home.write_text("not a folder")
+    assert chosen().parent.parent == home.parent
 
 
 @pytest.mark.skipif(getattr(os, "getuid", lambda: 1)() != 0, reason="only root can give a folder away")
-def test_a_folder_that_belongs_to_somebody_else_is_not_used(environment: dict[str, str], tmp_path: Path) -> None:
-    (tmp_path / "home").write_text("not a folder")
-    first = Path(run(environment)[0])
+def test_a_folder_that_belongs_to_somebody_else_is_not_used(home: Path) -> None:
+    home.write_text("not a folder")
+    first = chosen()
     os.chown(first, 12345, 12345)
-    second = Path(run(environment)[0])
+    second = chosen()
     assert second != first
-    assert second.parent == tmp_path
+    assert second.parent == home.parent
 
 
-def test_a_folder_that_others_can_write_to_is_not_used(environment: dict[str, str], tmp_path: Path) -> None:
-    first = Path(run(environment)[0])
+def test_a_folder_that_others_can_write_to_is_not_used(home: Path) -> None:
+    first = chosen()
+    assert home in first.parents
     first.parent.chmod(0o777)
-    second = Path(run(environment)[0])
+    second = chosen()
     assert second != first
-    assert tmp_path in second.parents
+    assert second.parent.parent == home.parent
 
 
-def test_folders_of_other_kernels_are_removed_once_nobody_used_them_for_a_month(environment: dict[str, str]) -> None:
-    own = Path(run(environment)[0])
+def test_folders_of_other_kernels_are_removed_once_nobody_used_them_for_a_month(home: Path) -> None:
+    own = chosen()
     day = 24 * 3600
     ages = {own: 90, own.parent / "kernels-0000000a": 40, own.parent / "kernels-0000000b": 20, own.parent / "mine": 90}
     for folder, days in ages.items():
         (folder / "code").mkdir(parents=True, exist_ok=True)
         (folder / "code" / "kept.nbc").write_bytes(b"compiled")
         os.utime(folder, (time.time() - days * day,) * 2)
-    assert Path(run(environment)[0]) == own
+    assert chosen() == own
     assert {path.name for path in own.parent.iterdir()} == {own.name, "kernels-0000000b", "mine"}
     assert time.time() - own.stat().st_mtime < day, "it is in use"
     assert (own / "code" / "kept.nbc").exists()
 
 
-def test_processes_that_start_at_once_remove_unused_folders_without_an_error(environment: dict[str, str]) -> None:
-    own = Path(run(environment)[0])
+def test_several_that_start_at_once_remove_unused_folders_without_an_error(home: Path) -> None:
+    own = chosen()
     for number in range(200):
         folder = own.parent / f"kernels-{number:08x}"
         (folder / "code").mkdir(parents=True)
         os.utime(folder, (0, 0))
-    code = "from praemia.kernels.compiling import CACHE_FOLDER; print(CACHE_FOLDER)"
-    processes = [
-        subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=subprocess.PIPE, text=True)
-        for _ in range(4)
-    ]
-    assert {process.communicate()[0].strip() for process in processes} == {str(own)}
+    with ThreadPoolExecutor(4) as several:
+        started = [several.submit(chosen) for _ in range(4)]
+    assert {start.result() for start in started} == {own}
     assert [path.name for path in own.parent.iterdir()] == [own.name]
-
-
-def test_the_users_own_choice_is_followed(environment: dict[str, str], tmp_path: Path) -> None:
-    folder, result, used, ours = run({**environment, "NUMBA_CACHE_DIR": str(tmp_path / "chosen")})
-    assert result == "1"
-    assert used.startswith(str(tmp_path / "chosen" / Path(folder).name)), "other kernels, another folder"
-    assert ours == repr(str(tmp_path / "chosen"))
 
 
 ON_A_TERMINAL = """
@@ -117,12 +126,10 @@ praemia.simulate(task, praemia.learners.make("random"), 5)
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
-def test_users_of_python_are_told_once_that_something_is_compiled(
-    environment: dict[str, str], is_terminal: bool
-) -> None:
+def test_users_of_python_are_told_once_that_something_is_compiled(home: Path, is_terminal: bool) -> None:
     code = ON_A_TERMINAL if is_terminal else ON_A_TERMINAL.replace("lambda: True", "lambda: False")
     for expected in (["compiling, once: later runs start without this wait"] if is_terminal else [], []):
-        ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True)
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
         assert ran.stderr.splitlines() == expected, "what was compiled once is not compiled again"
 
 
@@ -138,9 +145,7 @@ print(together == [play(task) for task in tasks])
 """
 
 
-def test_two_threads_may_compile_at_once(environment: dict[str, str]) -> None:
-    ran = subprocess.run(
-        [sys.executable, "-c", IN_TWO_THREADS], env=environment, capture_output=True, check=True, text=True
-    )
+def test_two_threads_may_compile_at_once(home: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", IN_TWO_THREADS], capture_output=True, check=True, text=True)
     assert ran.stdout == "True\n"
     assert not ran.stderr

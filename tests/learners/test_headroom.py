@@ -143,14 +143,14 @@ def test_a_plan_for_a_task_in_which_everything_matters_is_its_formula(constants:
         assert_plan_is_its_formula(task, learner, pasts(task, learner, 7, [length])[0].times(factor))
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(task=tasks(), seed=st.integers(0, 999))
 def test_with_theoretical_constants_no_plan_is_below_the_optimum(task: Task, seed: int) -> None:
     run = praemia.simulate(task, Headroom(constants="theory"), 60, seed=seed)
     assert run.optimistic_values.min() >= run.optimal_value - 1e-9
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(task=tasks(), seed=st.integers(0, 999))
 def test_no_plan_promises_more_than_the_first_which_no_policy_can_beat(task: Task, seed: int) -> None:
     run = praemia.simulate(task, Headroom(), 30, seed=seed)
@@ -232,7 +232,7 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     assert len(support(4).indptr) - 1 == len(task.machine.exhaustive_labels())
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(task=tasks())
 def test_on_the_exhaustive_labels_every_machine_state_does_all_that_it_can_do(task: Task) -> None:
     labels = task.machine.exhaustive_labels()

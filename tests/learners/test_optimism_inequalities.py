@@ -75,7 +75,7 @@ def promised_without_the_last_term(case: Case) -> float:
 UNLIKELY = Case(np.array([0.01, 0.99]), np.array([0.0, 5.0]), np.array([5.0, 5.0]), 1e6, 20.0, 10.0)
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example(UNLIKELY)
 @given(cases())
 def test_ucbvi_prm_is_optimistic_without_the_last_term_of_its_bonus(case: Case) -> None:
@@ -83,7 +83,7 @@ def test_ucbvi_prm_is_optimistic_without_the_last_term_of_its_bonus(case: Case) 
     assert min(case.horizon, promised) >= truth_at_most(case, MORE_LOGARITHM) - 1e-9 * case.horizon
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example(UNLIKELY)
 @given(cases())
 def test_refined_ucbvi_is_optimistic_while_the_minimum_in_its_last_term_is_the_range(case: Case) -> None:
@@ -94,7 +94,7 @@ def test_refined_ucbvi_is_optimistic_while_the_minimum_in_its_last_term_is_the_r
     assert min(most, mean + bonus) >= truth_at_most(case) - 1e-9 * most
 
 
-@settings(max_examples=500)
+@settings(max_examples=200)
 @example(UNLIKELY)
 @given(cases(beyond=1.0))
 def test_what_mvp_and_headroom_rest_on_rises_with_the_values(case: Case) -> None:

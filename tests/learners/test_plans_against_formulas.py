@@ -207,19 +207,19 @@ def test_the_best_kernel_in_intervals_solves_the_linear_programme(
 def test_bernstein_ends_are_where_the_inequality_stops_to_hold(
     p_hat: float, visits: int, level: float, scale: float
 ) -> None:
-    lower, upper = bernstein_interval(np.array(p_hat), np.array(float(visits)), level, scale)
+    lower, upper = bernstein_interval(p_hat, float(visits), level, scale)
     expected = oracles.bernstein_ends(p_hat, visits, level, scale)
-    assert (float(lower), float(upper)) == pytest.approx(expected, abs=1e-11)
+    assert (lower, upper) == pytest.approx(expected, abs=1e-11)
 
 
 @given(visits=st.integers(1, 10**9), num_observations=st.integers(1, 900), level=st.floats(1e-6, 0.5))
 def test_the_l1_radius_is_that_of_the_formula(visits: int, num_observations: int, level: float) -> None:
-    radius = l1_radius(np.array(float(visits)), log_of_subsets(num_observations), level)
-    assert float(radius) == pytest.approx(oracles.l1_radius(visits, num_observations, level), rel=1e-12)
+    radius = l1_radius(float(visits), log_of_subsets(num_observations), level)
+    assert radius == pytest.approx(oracles.l1_radius(visits, num_observations, level), rel=1e-12)
 
 
 def test_the_l1_radius_is_finite_for_very_many_observations() -> None:
-    small, large = (float(l1_radius(np.array(10.0), log_of_subsets(size), 0.01)) for size in (900, 90_000))
+    small, large = (l1_radius(10.0, log_of_subsets(size), 0.01) for size in (900, 90_000))
     assert large == pytest.approx(10 * small, rel=0.01)
 
 

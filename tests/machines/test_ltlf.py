@@ -40,7 +40,7 @@ def check_random_formula(rng, names="ab"):
         assert len(set(state_names(machine))) == machine.num_states
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_random_formulas_pay_as_defined_and_have_no_state_too_many(seed):
     check_random_formula(random.Random(seed), "abc" if seed % 3 == 0 else "ab")
@@ -118,7 +118,7 @@ def test_the_templates_of_declare_have_their_known_sizes(name):
     assert accepting(text).num_states == num_states
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.integers(0, 10**9))
 def test_what_is_seen_to_follow_does_follow(seed):
     rng = random.Random(seed)
@@ -144,7 +144,7 @@ def test_these_are_seen_to_follow(strong, weak):
     assert entails(parse_formula(strong)[0], parse_formula(weak)[0], {})
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.integers(0, 10**9))
 def test_a_formula_that_is_written_out_reads_back_to_the_same(seed):
     rng = random.Random(seed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,18 +12,25 @@ import pytest
 from browser import REQUIRE, Page, browser, find_browser
 from stored_runs import CORRECT, FLOWERS, KIND, PRM, fill, made_up, small
 
-from praemia.errors import FileError, MissingExtraError
+from praemia.cli import execute
+from praemia.errors import MissingExtraError
 from praemia.experiments.runner import run_into_store
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
-from praemia.report.page import publish, write_report
+from praemia.report import page as report_page
 from praemia.simulation.run import STREAMS
-from praemia.statistics.stored_runs import discover
+from praemia.statistics.stored_runs import discover, gather
 
 pytest.importorskip("plotly")
 
 CURVES = "document.querySelector('#curves-paper')"
 ENTRIES = f"[...{CURVES}.querySelectorAll('.legend .traces')]"
+
+
+def write_report(store: Store, path: Path, experiments: Iterable[Experiment] | None = None) -> Path:
+    """Write the report, without figures, on some experiments or on all that the store was asked for."""
+    found = discover(store) if experiments is None else gather(store, experiments)
+    return report_page.write_report(*found, path, figures=False)[0]
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +41,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def report(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_report(store, small(), tmp_path_factory.mktemp("report") / "report.html")
+    return write_report(store, tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +72,7 @@ def test_the_three_outcomes_can_be_told_apart(report: Path, tmp_path: Path) -> N
         assert re.search(rf'<section class="claim {kind}" [^>]*><h3><span class="badge">{badge}</span>', text)
     assert "Not decided: runs missing." in text
     few = fill(Store.create(tmp_path / "store"), KIND, small(num_runs=4))
-    text = write_report(few, None, tmp_path / "report.html").read_text(encoding="utf-8")
+    text = write_report(few, tmp_path / "report.html").read_text(encoding="utf-8")
     assert 'class="claim held"' not in text
     assert "Not decided: too few runs (4; at least 8 are needed)." in text
 
@@ -78,10 +85,10 @@ def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -
     studies, _ = discover(store)
     streams = {study.name: {run.streams for series in study.series for run in series.runs} for study in studies}
     assert streams == {"paper": {STREAMS}, "machine-size": {STREAMS}, "other": {STREAMS - 1}}
-    text = write_report(store, None, tmp_path / "report.html").read_text(encoding="utf-8")
+    text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"revision {STREAMS - 1} and {STREAMS} of the random streams" in text
     assert f"seed 0, random streams {STREAMS - 1}" in text
-    assert "random streams" not in write_report(store, small(2), tmp_path / "asked.html").read_text(encoding="utf-8")
+    assert "random streams" not in write_report(store, tmp_path / "asked.html", small(2)).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("kept", [True, False])
@@ -90,14 +97,14 @@ def test_a_final_policy_that_was_stored_is_shown_on_its_map(kept: bool, tmp_path
     setting = Setting(TaskText.builtin("warehouse-3"), choices, num_runs=1, num_episodes=5)
     store = Store.create(tmp_path / "store")
     assert run_into_store(setting.jobs(), store, num_workers=1, keep_policies=kept) == []
-    text = write_report(store, [Experiment("mine", "try", (setting,))], tmp_path / "report.html").read_text("utf-8")
+    text = write_report(store, tmp_path / "report.html", [Experiment("mine", "try", (setting,))]).read_text("utf-8")
     assert (f"the final policy of {choices[1].title} on warehouse-3" in text) == kept
     assert f"the final policy of {choices[0].title}" not in text
 
 
 def test_the_report_says_how_to_repeat_it(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
-    assert "praemia reproduce --only paper --runs 8 --episodes 1000 --seed 0" in text
+    assert "praemia reproduce --only paper\npraemia reproduce --only machine-size" in text
     for part in ("bonus_scale = 0.001", "0-0 … 0-7", "numba"):
         assert part in text
 
@@ -109,19 +116,21 @@ def test_plotlys_script_is_there_once_and_the_rest_is_small(report: Path) -> Non
 
 
 def test_the_same_store_gives_the_same_report(store: Store, report: Path, tmp_path: Path) -> None:
-    assert write_report(store, None, tmp_path / "again.html").read_bytes() == report.read_bytes()
+    assert write_report(store, tmp_path / "again.html").read_bytes() == report.read_bytes()
 
 
 def test_no_runs_no_report(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="no runs to report on"):
-        write_report(Store.create(tmp_path / "empty"), None, tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists()
+    fill(Store.create(tmp_path / "store"), KIND, small(1)[1:])
+    for file in Store.open(tmp_path / "store").files():
+        file.unlink()
+    assert execute(["report", str(tmp_path / "store")]) == 2
+    assert not (tmp_path / "store" / "report.html").exists()
 
 
 def test_damaged_files_are_named_in_the_report(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, small(num_runs=3))
     store.files()[0].write_bytes(b"")
-    report, *figures = publish(store, None, tmp_path / "report.html")
+    report, *figures = report_page.write_report(*discover(store), tmp_path / "report.html", figures=True)
     assert "1 damaged files are left out" in report.read_text(encoding="utf-8")
     assert {path.parent for path in figures} == {tmp_path / "figures"}
 
@@ -134,7 +143,7 @@ def test_names_from_files_are_text_and_never_markup(tmp_path: Path) -> None:
     store = Store.create(tmp_path / "store")
     for job in mine.jobs():
         store.write(made_up(job, 3.0))
-    text = write_report(store, [mine], tmp_path / "report.html").read_text(encoding="utf-8")
+    text = write_report(store, tmp_path / "report.html", [mine]).read_text(encoding="utf-8")
     assert "alert(1)" in text
     assert "<script>alert" not in text
 
@@ -144,7 +153,7 @@ def test_without_plotly_there_is_a_hint_and_nothing_is_written(
 ) -> None:
     monkeypatch.setitem(sys.modules, "plotly.offline", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'plotly>="):
-        write_report(store, small(), tmp_path / "report.html")
+        write_report(store, tmp_path / "report.html", small())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -13,7 +13,6 @@ from praemia.drawing.league_figure import ratios_to_best
 from praemia.report.figure_files import study_figures
 from praemia.report.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
 from praemia.report.rendering import render_page
-from praemia.report.sections import commands
 from praemia.statistics.run_measures import SMALL_GAP, is_linear, settled_after
 from praemia.statistics.standings import Board, boards, compare, rank_profile, standings
 from praemia.statistics.stored_runs import Series, Study
@@ -214,8 +213,3 @@ def test_a_league_in_which_nobody_played_everywhere_says_so() -> None:
     scattered = study({"warehouse-3": {"a": [1, 2]}, "warehouse-4": {"b": [1, 2]}})
     assert "No learner has runs on every task" in shown(scattered)
     assert list(study_figures(scattered)) == []
-
-
-def test_the_report_says_how_to_play_a_league_again() -> None:
-    small = study({"warehouse-3": {"a": [1, 2]}})
-    assert "praemia league --runs 2 --episodes 1000 --seed 0 --task warehouse-3 --learner eqo" in commands([small])

@@ -55,18 +55,27 @@ def test_another_go_at_an_experiment_is_listed_apart(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path), KIND, small(num_runs=3))
     fill(store, {("riverswim-5", PRM): 1.0}, small(num_runs=2, num_episodes=50))
     found, _ = discover(store)
-    assert [study.name for study in found] == ["paper", "machine-size", "other"]
-    assert list(found[2].settings) == ["riverswim-5, 50 episodes, seed 0"]
-    assert all(series.num_episodes == EPISODES for series in found[0].series)
+    assert [study.name for study in found] == ["paper", "machine-size", "paper, 50 episodes, seed 0"]
+    assert list(found[2].settings) == ["riverswim-5"]
+    assert all(series.num_episodes == EPISODES for study in found[:2] for series in study.series)
 
 
-def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(tmp_path: Path) -> None:
-    store = Store.create(tmp_path)
-    jobs = [job for job in small(num_runs=3)[0].jobs() if (job.task.name, job.learner.title) == ("riverswim-5", PRM)]
-    for place, job in enumerate(jobs):
-        older = replace(job.learner, parameters={**job.learner.parameters, "forgotten": 1})
-        renewed = replace(job, learner=older) if place < 2 else job
-        store.write(made_up(renewed, 3.0))
+def test_parts_of_an_experiment_that_were_asked_for_one_by_one_are_one(tmp_path: Path) -> None:
+    store, (paper, _) = Store.create(tmp_path), small(num_runs=2)
+    fill(store, KIND, [replace(paper, settings=paper.settings[:2])])
+    fill(store, KIND, [replace(paper, settings=paper.settings[1:3])])
+    fill(store, KIND, [replace(small(num_runs=3)[0], settings=small(num_runs=3)[0].settings[2:3])])
+    (study,), _ = discover(store)
+    assert {name: members[0].num_runs for name, members in study.settings.items()} == {
+        setting.name: runs for setting, runs in zip(paper.settings, (2, 2, 3), strict=False)
+    }
+
+
+def test_runs_that_nothing_asked_for_are_listed_after_the_others(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path), {("riverswim-5", PRM): 1.0}, small(num_runs=2))
+    job = small(num_runs=1)[0].jobs()[0]
+    older = replace(job.learner, parameters={**job.learner.parameters, "forgotten": 1})
+    store.write(made_up(replace(job, learner=older), 3.0))
     found, _ = discover(store)
     assert [(study.name, [series.num_runs for series in study.series]) for study in found] == [
         ("paper", [2]),
@@ -74,20 +83,23 @@ def test_runs_of_an_older_version_with_other_parameters_are_known_and_not_mixed(
     ]
 
 
-def test_a_learner_from_a_file_is_found_in_the_league_if_it_played_all_of_it(tmp_path: Path) -> None:
+def test_a_learner_from_a_file_is_found_in_the_league_without_its_file(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(HEAD + LEAST_TRIED)
-    jobs = league(names=["headroom", f"{tmp_path / 'mine.py'}:LeastTried"], num_runs=2, num_episodes=100).jobs()
-    for name, tasks in (("all", {job.task.name for job in jobs}), ("one", {"drawn-lake-300"})):
-        store = Store.create(tmp_path / name)
-        for job in jobs:
-            if job.learner.name == "headroom" or job.task.name in tasks:
-                store.write(made_up(job, 3.0))
-        found = {study.name: {series.title for series in study.series} for study in discover(store)[0]}
-        assert found == (
-            {"league": {"headroom", "least-tried"}}
-            if name == "all"
-            else {"league": {"headroom"}, "other": {"least-tried"}}
-        )
+    asked = league(["warehouse-3"], ["headroom", f"{tmp_path / 'mine.py'}:LeastTried"], num_runs=2, num_episodes=100)
+    store = Store.create(tmp_path / "store")
+    fill(store, {("warehouse-3", choice.title): 3.0 for choice in asked.settings[0].choices}, [asked])
+    (tmp_path / "mine.py").unlink()
+    (study,), _ = discover(store)
+    assert (study.name, {series.title for series in study.series}) == ("league", {"headroom", "least-tried"})
+
+
+def test_a_damaged_record_of_a_request_is_reported_and_runs_nothing(tmp_path: Path) -> None:
+    store = fill(Store.create(tmp_path), KIND, small(num_runs=1)[:1])
+    (record,) = (tmp_path / "experiments").iterdir()
+    record.write_text(record.read_text().replace('"origin": ""', '"origin": "", "code": {"text": "raise SystemExit"}'))
+    found, damaged = discover(store)
+    assert [study.name for study in found] == ["other"]
+    assert "expected a record of the experiments asked for" in damaged[0]
 
 
 def test_a_damaged_file_is_reported_and_the_others_are_read(tmp_path: Path) -> None:

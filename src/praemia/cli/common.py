@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import re
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from decimal import Decimal
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
-from praemia.errors import ParameterError
+from praemia.errors import FileError, ParameterError
 from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
@@ -98,36 +103,83 @@ def jobs_option(function: Function) -> Function:
     )
 
 
-def policies_option(function: Function) -> Function:
-    """Add the option --no-policies, as the argument ``policies``."""
-    return click.option(
-        "--no-policies", "policies", flag_value=False, default=True, help="Store runs without their final policies."
-    )(function)
+@dataclass(frozen=True)
+class Where:
+    """Where runs are computed and stored; ``out`` is None where they are not stored."""
+
+    out: Path | None
+    jobs: int | None
+    policies: bool
+    engine: str | None = None
+    shard: str | None = None
 
 
-def engine_options(function: Function) -> Function:
-    """Add the options that say where runs are computed: --jobs, --engine, --shard."""
-    function = click.option(
-        "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
-    )(function)
-    function = click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file.")(
-        function
-    )
-    return jobs_option(function)
+def where_options(out: str | None, help: str, *, spread: bool = True) -> Callable[[Function], Callable[..., Any]]:
+    """Add --jobs, --out and --no-policies; with ``spread`` also --engine and --shard.
+
+    The command gets them as one argument, ``where``.
+    """
+
+    def add(function: Function) -> Callable[..., Any]:
+        @wraps(function)
+        def bundled(*arguments: Any, **values: Any) -> Any:
+            own = {item.name: values.pop(item.name) for item in fields(Where) if item.name in values}
+            return function(*arguments, where=Where(**own), **values)
+
+        options: list[Callable[[Any], Any]] = [jobs_option]
+        if spread:
+            options += [
+                click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file."),
+                click.option(
+                    "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
+                ),
+            ]
+        options += [
+            click.option("--out", type=click.Path(path_type=Path), default=out, show_default=True, help=help),
+            click.option(
+                "--no-policies",
+                "policies",
+                flag_value=False,
+                default=True,
+                help="Store runs without their final policies.",
+            ),
+        ]
+        for option in reversed(options):
+            bundled = option(bundled)
+        return bundled
+
+    return add
 
 
-def out_option(default: str | None, help: str) -> Callable[[Function], Function]:
-    return click.option("--out", type=click.Path(path_type=Path), default=default, show_default=True, help=help)
+NOT_ASKED = {*Where.__dataclass_fields__, "as_json"}  # options that do not change what is run
+
+
+def command_text() -> str:
+    """Return the command being run as a user would type it, without the options that do not change the runs."""
+    context = click.get_current_context()
+    words = ["praemia", str(context.info_name)]
+    for parameter in sorted(context.command.params, key=lambda item: isinstance(item, click.Option)):
+        name, value = str(parameter.name), context.params.get(str(parameter.name))
+        typed = context.get_parameter_source(name) == ParameterSource.COMMANDLINE
+        if name in NOT_ASKED or not typed:
+            continue
+        option = [parameter.opts[-1]] if isinstance(parameter, click.Option) else []
+        if isinstance(parameter, click.Option) and parameter.is_flag:
+            words += option
+        else:
+            for item in value if parameter.multiple else (value,):  # type: ignore[union-attr]
+                words += [*option, str(item)]
+    return shlex.join(words)
 
 
 def parse_shard(text: str | None) -> tuple[int, int]:
     """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
-    first, slash, second = text.partition("/")
-    if not (slash and first.isdecimal() and second.isdecimal()):
+    found = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    if found is None:
         raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    index, count = int(first), int(second)
+    index, count = map(int, found.groups())
     if not 1 <= index <= count:
         raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
     return index, count
@@ -145,7 +197,10 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
         key = name.strip().replace("-", "_")
         if key in parameters:
             raise ParameterError(f"--set {key} is given twice")
-        parameters[key] = parse_scalar(value.strip())
+        try:
+            parameters[key] = parse_scalar(value.strip())
+        except FileError as error:
+            raise ParameterError(f"--set {key}: {error}") from None
     return parameters
 
 

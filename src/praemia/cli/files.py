@@ -121,8 +121,8 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
 
     The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
     """
-    from praemia.drawing.diagrams import draw_machine, mermaid
     from praemia.files import load_machine, looks_like_file, resolve_task
+    from praemia.pictures.diagrams import draw_machine, mermaid
 
     if looks_like_file(task_or_machine):
         machine = load_machine(task_or_machine)

@@ -43,10 +43,10 @@ def infer_command(
     The machine belongs to the class in which label and reward fix the next state. The output says how often each edge
     was seen, what the traces cannot tell, and whether there is evidence that the machine lies outside that class.
     """
-    from praemia.drawing.inferred import draw_inference
     from praemia.files import load_machine, looks_like_file, resolve_task, save_machine
     from praemia.inference import infer, load_traces
     from praemia.inference.comparing import compare_with_truth
+    from praemia.pictures.inferred import draw_inference
 
     known = None
     if truth is not None:

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from praemia.cli.common import (
+    Where,
     complete_learners,
     complete_tasks,
-    engine_options,
     json_option,
     known,
-    out_option,
-    policies_option,
     print_json,
     read_episodes,
     seed_option,
+    where_options,
 )
 
 if TYPE_CHECKING:
@@ -52,9 +50,7 @@ if TYPE_CHECKING:
     help="Episodes of each run; 3000, or 10000 with --full.",
 )
 @seed_option
-@engine_options
-@out_option("results-league", "Folder for runs, report and figures; stored runs are not repeated.")
-@policies_option
+@where_options("results-league", "Folder for runs, report and figures; stored runs are not repeated.")
 @json_option
 def league_command(
     tasks: tuple[str, ...],
@@ -63,11 +59,7 @@ def league_command(
     runs: int | None,
     episodes: int | None,
     seed: int,
-    jobs: int | None,
-    engine: str | None,
-    shard: str | None,
-    out: Path,
-    policies: bool,
+    where: Where,
     as_json: bool,
 ) -> int:
     """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
@@ -79,23 +71,22 @@ def league_command(
     \b
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
     """
-    from praemia.cli.sweep import Where, report_failures, sweep
+    from praemia.cli.sweep import publish, report_failures, sweep
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
-    from praemia.report.page import publish_studies
     from praemia.statistics.league_claims import check_league
     from praemia.statistics.standings import boards, standings
     from praemia.statistics.stored_runs import gather
     from praemia.statistics.verdicts import verdict_lines
 
     chosen = league(tasks, learners, runs, episodes, seed, full=full)
-    store, failures = sweep([chosen], Where(out, jobs, engine, shard, policies))
-    studies, damaged = gather(store, [chosen])
+    done = sweep([chosen], where)
+    studies, damaged = gather(done.store, done.experiments)
     board, apart = boards(studies[0].settings if studies else {})
-    if shard is None and not board.learners:
-        click.echo("nobody to rank: no learner has a run on every task, and yardsticks have no rank", err=True)
-    if shard is not None or not board.learners:
-        return report_failures(failures)
+    if where.shard is None and not board.learners:
+        click.echo("no ranking: no learner has a run on every task (oracle baselines are not ranked)", err=True)
+    if where.shard is not None or not board.learners:
+        return report_failures(done.failures)
     table, claims = standings(board), check_league(studies[0])
     if as_json:
         print_json({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)})
@@ -103,12 +94,10 @@ def league_command(
         click.echo(league_text(board, table))
         if apart is not None and apart.learners:
             click.echo(f"{APART}:\n\n{league_text(apart, standings(apart))}")
-    click.echo("writing the report", err=True)
-    publish_studies(studies, damaged, out / "report.html", figures=True)
+    publish(done, studies, damaged)
     if not as_json:
-        click.echo(f"the report is {out / 'report.html'}, the figures are in {out / 'figures'}")
         click.echo("\n".join(verdict_lines(claims)), nl=bool(claims))
-    return report_failures(failures)
+    return report_failures(done.failures)
 
 
 def _as_data(board: Board, table: list[Standing]) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _judged(automaton: Automaton, machine: SymbolicMachine, trace: str) -> dict[
 
 def _write(machine: SymbolicMachine, text: str, out: Path | None, draw: Path | None) -> None:
     if draw is not None:
-        from praemia.drawing.diagrams import draw_machine
+        from praemia.pictures.diagrams import draw_machine
 
         draw_machine(machine, draw, title=text)
         click.echo(f"wrote {draw}", err=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import json_option, known, print_json, print_table
+from praemia.cli.common import json_option, known, plural, print_json, print_table
 from praemia.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -99,14 +99,16 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
 
     The report is one file that needs no network. Figures are written as PNG and SVG.
     """
+    from praemia.errors import FileError
     from praemia.experiments.store import Store
-    from praemia.report.page import publish, write_report
+    from praemia.report.page import write_report
+    from praemia.statistics.stored_runs import discover
 
-    store = Store.open(folder)
+    studies, damaged = discover(Store.open(folder))
+    if not studies:
+        also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""
+        raise FileError(f"{folder}: there are no runs to report on{also}; praemia reproduce makes them")
     path = folder / "report.html" if out is None else out
-    if not figures:
-        write_report(store, None, path)
-        click.echo(f"the report is {path}")
-        return
-    written = publish(store, None, path)
-    click.echo(f"the report is {path}; {len(written) - 1} files of figures are in {path.parent / 'figures'}")
+    written = write_report(studies, damaged, path, figures=figures)
+    drawn = f"; {len(written) - 1} files of figures are in {path.parent / 'figures'}" if figures else ""
+    click.echo(f"the report is {path}{drawn}")

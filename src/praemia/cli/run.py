@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,20 +12,18 @@ import click
 from click.core import ParameterSource
 
 from praemia.cli.common import (
+    Where,
     complete_learners,
     complete_tasks,
-    engine_options,
     episodes_option,
-    jobs_option,
     json_option,
-    out_option,
     parse_settings,
     plural,
-    policies_option,
     print_json,
     print_table,
     runs_option,
     seed_option,
+    where_options,
 )
 from praemia.cli.progress import CountProgress, job_progress
 
@@ -55,9 +54,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @episodes_option(1000)
 @runs_option(4)
 @seed_option
-@jobs_option
-@out_option(None, "Store the runs in this folder; stored runs are not repeated.")
-@policies_option
+@where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
 @click.option(
     "--hidden-machine", is_flag=True, help="Hide the machine: explore, infer it, and plan with what was inferred."
 )
@@ -69,9 +66,7 @@ def run_command(
     episodes: int,
     runs: int,
     seed: int,
-    jobs: int | None,
-    out: Path | None,
-    policies: bool,
+    where: Where,
     hidden_machine: bool,
     as_json: bool,
 ) -> int:
@@ -97,7 +92,7 @@ def run_command(
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     setting = Setting(task_text(task), choices, runs, episodes, seed)
     began = time.perf_counter()
-    found, failures = _perform(setting, jobs, out, policies)
+    found, failures = _perform(setting, where)
     optimal = found[0].first.optimal_value if found else None
     rows = [_row(series) for series in found]
     if as_json:
@@ -106,7 +101,7 @@ def run_command(
     elif found:
         click.echo(f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n")
         _show(rows)
-        click.echo(f"\n{time.perf_counter() - began:.1f} s in total" + (f"; kept in {out}" if out else ""))
+        click.echo(f"\n{time.perf_counter() - began:.1f} s in total" + (f"; kept in {where.out}" if where.out else ""))
     return report_failures(failures)
 
 
@@ -187,27 +182,24 @@ def _spread(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def _perform(
-    setting: Setting, jobs: int | None, out: Path | None, policies: bool
-) -> tuple[list[Series], list[Failure]]:
+def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
-    from praemia.cli.sweep import advice_on_interrupt, stored
+    from praemia.cli.sweep import advice_on_interrupt, sweep
     from praemia.experiments.engines import default_jobs
-    from praemia.experiments.runner import run_in_memory, run_into_store
-    from praemia.experiments.store import Store
+    from praemia.experiments.runner import run_in_memory
+    from praemia.experiments.settings import Experiment
     from praemia.statistics.stored_runs import collect, group
 
     work = setting.jobs()
-    workers = jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))
-    if out is None:
-        with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
-            with job_progress() as progress:
-                runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
-            return group(runs), failures
-    store = Store.create(out)
-    with advice_on_interrupt(lambda: stored(store, work)), job_progress() as progress:
-        failures = run_into_store(work, store, num_workers=workers, keep_policies=policies, progress=progress)
-    return collect(store, [setting]).get(setting.name, []), failures
+    workers = where.jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))
+    if where.out is not None:
+        experiment = Experiment(setting.name, f"learners on {setting.name}", (setting,))
+        done = sweep([experiment], replace(where, jobs=workers))
+        return collect(done.store, [setting]).get(setting.name, []), done.failures
+    with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
+        with job_progress() as progress:
+            runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
+        return group(runs), failures
 
 
 def _row(series: Series) -> dict[str, Any]:
@@ -228,17 +220,11 @@ def _row(series: Series) -> dict[str, Any]:
 
 @click.command("experiment")
 @click.argument("file", type=click.Path(path_type=Path))
-@engine_options
-@out_option(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
-@policies_option
+@where_options(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
 @click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
 def experiment_command(
     file: Path,
-    jobs: int | None,
-    engine: str | None,
-    shard: str | None,
-    out: Path | None,
-    policies: bool,
+    where: Where,
     allow_code: bool,
 ) -> int:
     """Run the experiment that FILE describes and write a report.
@@ -253,9 +239,13 @@ def experiment_command(
     episodes: 10000   # of each run
     seed: 0           # random seed
     """
-    from praemia.cli.sweep import Where, sweep_and_report
+    from praemia.cli.sweep import publish, report_failures, sweep
     from praemia.experiments.experiment_file import load_experiment
+    from praemia.statistics.stored_runs import gather
 
     experiment = load_experiment(file, allow_code=allow_code)
-    folder = out or Path(f"results-{experiment.name}")
-    return sweep_and_report([experiment], Where(folder, jobs, engine, shard, policies))
+    done = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
+    studies, damaged = gather(done.store, done.experiments) if where.shard is None else ([], [])
+    if studies:  # a shard is only a part
+        publish(done, studies, damaged)
+    return report_failures(done.failures)

@@ -29,8 +29,8 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
 
     Without --out it is printed as text; --episode plays an episode in the terminal.
     """
-    from praemia.drawing.show import named_policy, show
     from praemia.files import resolve_task
+    from praemia.pictures.show import named_policy, show
 
     suffix = out.suffix.lower() if out else ""
     if episode is not None and out is not None and suffix not in (".gif", ".txt"):
@@ -49,8 +49,8 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
 
 
 def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
-    from praemia.drawing.episodes import save_gif
     from praemia.files.atomic_io import write_whole
+    from praemia.pictures.episodes import save_gif
     from praemia.planning.exact import solve
     from praemia.simulation.rollout import rollout
 
@@ -73,14 +73,13 @@ def _animate(played: Any) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from praemia.drawing.episodes import scenes
-    from praemia.envs.pictures import render_text
-    from praemia.envs.registry import picture
+    from praemia.pictures.episodes import moments
+    from praemia.pictures.task_picture import page_text, task_picture
 
-    shown = picture(played.task)
+    picture = task_picture(played.task)
     with Live(console=Console(), auto_refresh=False) as live:
-        for observation, machine_state, line in scenes(played):
-            scene = Text(render_text(shown, here=observation))
+        for observation, machine_state, line in moments(played):
+            scene = Text(page_text(picture, played.task.name, observation))
             for i, name in enumerate(played.task.machine.states):
                 scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
             scene.append(f"\n{line}\n")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from praemia.cli import FAILURE, LEARNER_FAILED
-from praemia.cli.common import parse_shard, plural
+from praemia.cli.common import Where, command_text, parse_shard, plural
 from praemia.cli.compiling import compiling_notice
 from praemia.cli.progress import job_progress
 
@@ -23,62 +22,29 @@ if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Study
 
 
-@dataclass(frozen=True)
-class Where:
-    """Where runs are computed and stored: the options that several commands share."""
+class Sweep(NamedTuple):
+    """What a sweep left behind."""
 
-    out: Path
-    jobs: int | None
-    engine: str | None
-    shard: str | None
-    policies: bool
+    store: Store
+    experiments: list[Experiment]  # with the command that asked for them
+    failures: list[Failure]
+    has_new_runs: bool
 
 
-def sweep_and_report(experiments: list[Experiment], where: Where) -> int:
-    """Run experiments into a store and write the report; return the exit status.
-
-    A shard is only a part, so it writes no report.
-    """
-    from praemia.statistics.stored_runs import gather
-
-    before = num_stored(where.out)
-    store, failures = sweep(experiments, where)
-    after = num_stored(where.out)
-    studies, damaged = gather(store, experiments) if where.shard is None else ([], [])
-    if studies:
-        publish_report(studies, damaged, where.out, is_new=after != before)
-    return report_failures(failures)
-
-
-def num_stored(folder: Path) -> int:
-    """Return how many runs are stored in a folder, which need not exist yet."""
-    from praemia.experiments.store import Store
-
-    return len(Store(folder).files())
-
-
-def publish_report(studies: list[Study], damaged: list[str], folder: Path, *, is_new: bool = True) -> None:
-    """Write the report, and the figures unless they are there and nothing is new; say where they are."""
-    from praemia.report.page import publish_studies
-
-    report, figures = folder / "report.html", folder / "figures"
-    click.echo("writing the report", err=True)
-    with compiling_notice():
-        publish_studies(studies, damaged, report, figures=is_new or not figures.is_dir())
-    click.echo(f"the report is {report}, the figures are in {figures}")
-
-
-def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[Failure]]:
-    """Do the missing runs of some experiments; return the store and the failures."""
+def sweep(experiments: Iterable[Experiment], where: Where) -> Sweep:
+    """Record what is asked for and do the missing runs."""
     from praemia.experiments.runner import run_into_store
     from praemia.experiments.store import Store
 
+    assert where.out is not None
     part = parse_shard(where.shard)
     store = Store.create(where.out)
+    asked = [replace(experiment, command=command_text()) for experiment in experiments]
     # Experiments may share a run: it is done once.
-    work = {store.path_of(job): job for experiment in experiments for job in experiment.jobs()}
-    jobs = list(work.values())
+    jobs = list({store.path_of(job): job for experiment in asked for job in experiment.jobs()}.values())
+    before = len(store.files())
     with advice_on_interrupt(lambda: stored(store, jobs)), job_progress() as progress:
+        store.ask(asked)
         failures = run_into_store(
             jobs,
             store,
@@ -88,7 +54,22 @@ def sweep(experiments: Iterable[Experiment], where: Where) -> tuple[Store, list[
             keep_policies=where.policies,
             progress=progress,
         )
-    return store, failures
+    return Sweep(store, asked, failures, len(store.files()) != before)
+
+
+def publish(done: Sweep, studies: list[Study], damaged: list[str]) -> None:
+    """Write the report on some studies and say where it is.
+
+    Figures that are there are not drawn again where nothing is new.
+    """
+    from praemia.report.page import write_report
+
+    report, figures = done.store.folder / "report.html", done.store.folder / "figures"
+    click.echo("writing the report", err=True)
+    with compiling_notice():
+        write_report(studies, damaged, report, figures=done.has_new_runs or not figures.is_dir())
+    quiet = bool(click.get_current_context().params.get("as_json"))
+    click.echo(f"the report is {report}, the figures are in {figures}", err=quiet)
 
 
 @contextmanager

@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import product
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from praemia.cli.common import (
+    Where,
     complete_learners,
-    engine_options,
     episodes_option,
     json_option,
     known,
-    out_option,
     parse_settings,
-    policies_option,
     print_json,
     print_table,
     runs_option,
     seed_option,
+    where_options,
 )
 from praemia.errors import ParameterError
 
@@ -47,9 +45,7 @@ if TYPE_CHECKING:
 @runs_option(4)
 @episodes_option(10_000)
 @seed_option
-@engine_options
-@out_option("results-tuning", "Folder for the runs; stored runs are not repeated.")
-@policies_option
+@where_options("results-tuning", "Folder for the runs; stored runs are not repeated.")
 @json_option
 def tune_command(
     only: tuple[str, ...],
@@ -58,11 +54,7 @@ def tune_command(
     runs: int,
     episodes: int,
     seed: int,
-    jobs: int | None,
-    engine: str | None,
-    shard: str | None,
-    out: Path,
-    policies: bool,
+    where: Where,
     as_json: bool,
 ) -> int:
     """Search for parameters: all combinations of the values to try, on the paper's tasks, with equal budgets.
@@ -73,13 +65,13 @@ def tune_command(
     \b
     praemia tune --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1 --only warehouse-3
     """
-    from praemia.cli.sweep import Where, report_failures, sweep
+    from praemia.cli.sweep import report_failures, sweep
     from praemia.experiments.paper import select, tuning
     from praemia.statistics.stored_runs import collect
 
     chosen = select([tuning(runs, episodes, seed, _candidates(names, tries))], only)
     tried = list(parse_tries(tries)) or ["bonus_scale"]
-    store, failures = sweep(chosen, Where(out, jobs, engine, shard, policies))
+    store, _, failures, _ = sweep(chosen, where)
     found = collect(store, chosen[0].settings)
     budget = Counter(choice.name for choice in chosen[0].settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}

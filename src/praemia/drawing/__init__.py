@@ -1,1 +1,1 @@
-"""Drawing: figures of regret, diagrams of machines, maps of tasks."""
+"""Drawing: figures of regret, of the league and of explored data."""

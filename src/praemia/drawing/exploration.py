@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.drawing.maps import draw_cells, ink
 from praemia.drawing.style import GREY, new_figure, tidy
-from praemia.envs.pictures import Picture
-from praemia.envs.registry import picture
-from praemia.errors import PraemiaError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.what_if import Row
+from praemia.pictures.policy_page import ink, shaded
+from praemia.pictures.scene import Scene, Text, place
+from praemia.pictures.task_picture import MAX_SPOTS, task_picture
+from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
 if TYPE_CHECKING:
@@ -21,39 +21,33 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BLUE, PALE_BLUE, PALE_GREY, AMBER = "#0072B2", "#8DC3E0", "#AEB6C0", "#E69F00"
-CELL = 0.5  # inches
+CELL = 50.0  # pixels
 MAX_BARS = 40
 THIN = 0.005  # a bar that can still be seen
 LEAST_SHARE = 1e-5  # of the most that can be lost: what is less is drawn here
 
 
-def coverage_figure(dataset: Dataset, truth: Task | None, name: str) -> Figure:
+def coverage_figure(dataset: Dataset, truth: Task | None) -> Figure | Scene:
     """Draw how often each observation's least tried action was tried: as a map where there is one, else as bars."""
     fewest = dataset.visits.min(axis=1)
-    shown = _picture(truth if truth is not None else name, dataset.num_observations)
-    return _bars(dataset, fewest) if shown is None or shown.round else _map(shown, fewest)
+    if truth is None or truth.num_observations != dataset.num_observations or len(fewest) > MAX_SPOTS:
+        return _bars(dataset, fewest)
+    picture = task_picture(truth)
+    return _bars(dataset, fewest) if picture.is_round else _map(picture, fewest)
 
 
-def _picture(task: Task | str, num_observations: int) -> Picture | None:
-    try:
-        shown = picture(task)
-    except PraemiaError:
-        return None
-    return shown if len(shown.spots) == num_observations else None
-
-
-def _map(shown: Picture, visits: NDArray[np.int64]) -> Figure:
+def _map(picture: Picture, visits: NDArray[np.int64]) -> Scene:
     """Draw places as cells, with their visits as shade, on a log scale, and as a number."""
-    across, down = shown.extent
-    figure = new_figure(max(4.2, CELL * across), CELL * down + 0.5, "Visits of each place's least tried action")
-    axes = figure.add_subplot()
     logs = np.log1p(visits)
     span = max(1e-9, float(logs.max() - logs.min()))
     shade = np.where(visits == 0, 0.0, 0.15 + 0.7 * (logs - logs.min()) / span)
-    draw_cells(axes, shown, shade)
-    for spot, level, count in zip(shown.spots, shade.tolist(), visits.tolist(), strict=True):
-        axes.text(spot.x, spot.y + 0.25, _short(count), fontsize=8, ha="center", va="center", color=ink(level))
-    return figure
+    items = shaded(picture, shade, np.zeros(len(visits), dtype=bool))
+    for spot, level, count in zip(picture.spots, shade.tolist(), visits.tolist(), strict=True):
+        items.append(Text(spot.x, spot.y + 0.22, _short(count), 0.24, ink(level), anchor="middle"))
+    title = "Visits of each place's least tried action"
+    across, down = picture.extent
+    page = [Text(12.0, 20.0, title, 15, bold=True), *place(items, 12.0, 44.0, CELL)]
+    return Scene(max(400.0, CELL * across + 24.0), CELL * down + 56.0, tuple(page), title)
 
 
 def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> Figure:

@@ -74,19 +74,13 @@ DPI = 160
 _METADATA = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def blank_figure(width: float, height: float) -> Figure:
-    """Make an empty figure of a size in inches, whose parts are placed by hand."""
+def new_figure(width: float, height: float, title: str) -> Figure:
+    """Make an empty figure of a size in inches, with a title."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise missing_extra("figures need matplotlib", "plot") from None
-    return Figure(figsize=(width, height), facecolor="white")
-
-
-def new_figure(width: float, height: float, title: str) -> Figure:
-    """Make an empty figure of a size in inches, with a title."""
-    figure = blank_figure(width, height)
-    figure.set_layout_engine("constrained")
+    figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK, parse_math=False)
     return figure
 

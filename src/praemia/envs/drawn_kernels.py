@@ -20,7 +20,7 @@ def random_kernel(
 ) -> tuple[LabeledMDP, RewardMachine]:
     """Draw successors uniformly, with Dirichlet(weight) probabilities; three places, a machine of either kind."""
     pairs = observations * actions
-    successors = np.argsort(rng.random((pairs, observations)), axis=1)[:, :branching].ravel()
+    successors = np.argsort(rng.random((pairs, observations)), axis=1, kind="stable")[:, :branching].ravel()
     probs = rng.dirichlet(np.full(branching, weight), size=pairs).ravel()
     rows = np.repeat(np.arange(pairs), branching)
     start = int(rng.integers(observations))

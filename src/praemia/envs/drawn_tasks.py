@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from praemia.arithmetic import portable_exp, portable_log
 from praemia.envs import drawn_grids, drawn_kernels
 from praemia.errors import require_whole, unknown_name
 from praemia.machines.machine import RewardMachine
@@ -66,7 +67,7 @@ Maker = Callable[[np.random.Generator, Ranges], tuple[LabeledMDP, RewardMachine,
 
 def _between(rng: np.random.Generator, least: float, most: float) -> int:
     """Draw a whole number, evenly on a log scale."""
-    return round(float(np.exp(rng.uniform(np.log(least), np.log(most)))))
+    return round(portable_exp(rng.uniform(portable_log(least), portable_log(most))))
 
 
 def _random(most_observations: int, actions: tuple[int, int], branching: int | None, weight: float) -> Maker:

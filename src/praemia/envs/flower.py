@@ -16,12 +16,12 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from praemia.envs.pictures import Mark, Picture, Spot
 from praemia.errors import require_whole
 from praemia.machines.guards import only
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.task import Task
 
 HUB, PETALS = 0, range(1, 6)
@@ -48,7 +48,7 @@ def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
     labels = [LabelRule(frozenset({f"petal-{i}"}), source=i, action=COUNT) for i in PETALS]
     names = ("hub", *(f"petal-{i}" for i in PETALS))
     mdp = LabeledMDP.from_rows(len(names), 2, rows, labels, observations=names, actions=("count", "pass"))
-    return Task(mdp, machine, horizon, f"flower-{loop}")
+    return Task(mdp.with_map(Petals()), machine, horizon, f"flower-{loop}")
 
 
 def flower_machine(loop: int = 20) -> RewardMachine:
@@ -66,19 +66,19 @@ def flower_machine(loop: int = 20) -> RewardMachine:
     return builder.build()
 
 
-def flower_picture(loop: int = 20) -> Picture:
-    """Draw the hub and its petals."""
-    hub = Mark("0", "start", "hub; episodes start here")
-    small = [Mark(str(i), "waypoint", "petals 1 … 4: small loops" if i == 1 else "") for i in PETALS[:-1]]
-    big = Mark("5", "goal", f"petal 5: the big loop, {loop} machine states")
-    spots = [Spot(2.1, 2.1, hub)]
-    for i, mark in enumerate([*small, big]):
-        angle = 2 * math.pi * i / len(PETALS)
-        spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
-    return Picture(
-        f"Flower, {13 + loop} machine states",
-        tuple(spots),
-        links=tuple((HUB, i) for i in PETALS),
-        caption="the first action makes a visit to a petal count",
-        round=True,
-    )
+class Petals:
+    """How the flower is drawn: the hub and its petals."""
+
+    def picture(self) -> Picture:
+        """Draw the petals around the hub."""
+        spots = [Spot(2.1, 2.1, Mark("0", "hub", is_start=True))]
+        for i in PETALS:
+            angle = 2 * math.pi * (i - 1) / len(PETALS)
+            mark = Mark(str(i), "petal", frozenset({f"petal-{i}"}))
+            spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
+        return Picture(
+            tuple(spots),
+            links=tuple((HUB, i) for i in PETALS),
+            caption="the first action makes a visit to a petal count",
+            is_round=True,
+        )

@@ -1,36 +1,36 @@
-"""Maps of grids: text with a character for each cell, read and checked.
-
-    #        a wall
-    .        floor
-    S        floor on which episodes start; with several, each is as likely
-    > < ^ v  floor that can be left in this direction only
-    +        a door: floor that belongs to no room and separates two
-    a letter of the legend: floor that makes propositions true, when it is reached and while the agent stays there
-    a letter of the rooms: floor; the room's propositions are true in every cell that walls and doors enclose with it
-
-A letter of the legend or of the rooms has no other meaning: with ``S`` in the legend, another letter marks the start.
-"""
+"""Maps of grids: text with a character for each cell, and thin walls between them; ``grid_text`` has the notation."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.grid_kernel import ANY_WAY, MOVES, SLIP, Cell, Grid, Slip, number_cells, require_cells
-from praemia.envs.pictures import Mark
+from praemia.envs.grid_kernel import MOVES, SLIP, STAY, Cell, Indices, kernel_entries, number_cells, reached_by_moves
+from praemia.envs.grid_text import (
+    ARROWS,
+    DOOR,
+    FLOOR,
+    START,
+    THIN,
+    WALL,
+    WATER,
+    Letters,
+    is_letter,
+    place,
+    read_letters,
+    read_rows,
+    read_slip,
+)
 from praemia.errors import ModelError
-from praemia.machines.labels import as_label
-from praemia.tasks.mdp import ROW_TOLERANCE
+from praemia.machines.labels import Label, LabelRule, RuleLabelling
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Segment, Spot
 
-WALL, FLOOR, DOOR, START = "#", ".", "+", "S"
-ARROWS = {"^": "up", ">": "right", "v": "down", "<": "left"}
-
-Letters: TypeAlias = Mapping[str, str | Iterable[str]]
+_WAYS = {"up": "upwards", "right": "to the right", "down": "downwards", "left": "to the left"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,6 @@ class GridMap:
     slip : the probabilities of a move going as meant, to the right of that, to the left, nowhere; or one number, the
         probability of going to a side, each as likely.
     stay : whether there is a fifth action, which never slips.
-    title, marks : the title of the picture and how letters are drawn, where the defaults are not wanted.
     """
 
     text: str
@@ -54,93 +53,218 @@ class GridMap:
     start: str | None = None
     slip: Any = SLIP
     stay: bool = False
-    title: str = ""
-    marks: Mapping[str, Mark] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "legend", _read_letters("legend", self.legend))
-        object.__setattr__(self, "rooms", _read_letters("rooms", self.rooms))
+        object.__setattr__(self, "legend", read_letters("legend", self.legend))
+        object.__setattr__(self, "rooms", read_letters("rooms", self.rooms))
         object.__setattr__(self, "slip", read_slip(self.slip))
         if not isinstance(self.stay, bool):
             raise ModelError(f"stay={self.stay!r}; expected true or false")
-        for letter in self.legend.keys() & self.rooms.keys():
-            raise ModelError(f"rooms: the letter {letter!r} is in the legend too; give the room another")
+        twice = self.legend.keys() & self.rooms.keys()
+        if twice:
+            raise ModelError(f"rooms: the letter {min(twice)!r} is in the legend too; give the room another")
         self._check_start()
         self._check_letters()
+
+    # --- what is on the map ---
+
+    @cached_property
+    def characters(self) -> NDArray[np.str_]:
+        """str[rows, columns], the characters of the text."""
+        return read_rows(self.text)
+
+    @cached_property
+    def _lines(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Which rows and which columns of the text are lines between cells."""
+        thin = np.isin(self.characters, self._meant(*THIN))
+        on_line = thin | np.isin(self.characters, self._meant(DOOR))
+        rows, columns = (np.any(thin, axis=axis) & np.all(on_line, axis=axis) for axis in (1, 0))
+        return np.asarray(rows), np.asarray(columns)
+
+    def _on_cells(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the part of an array over the text that belongs to cells."""
+        rows, columns = self._lines
+        return array[~rows][:, ~columns]
 
     @cached_property
     def letters(self) -> NDArray[np.str_]:
         """str[R, C], the character of each cell."""
-        return read_rows(self.text)
+        return self._on_cells(self.characters)
 
     @cached_property
-    def grid(self) -> Grid:
-        """The cells that can be entered, and the one-way cells among them."""
-        exits = np.full(self.letters.shape, ANY_WAY)
-        for arrow, move in ARROWS.items():
-            if not self.explains(arrow):
-                exits[self.letters == arrow] = MOVES.index(move)
-        return Grid(number_cells(self.letters != WALL), exits=exits if np.any(exits != ANY_WAY) else None)
+    def cells(self) -> Indices:
+        """int64[R, C], the observation of each cell, −1 for a wall."""
+        return number_cells(self.letters != WALL)
 
     @cached_property
-    def starts(self) -> list[Cell]:
-        """The cells in which episodes start."""
-        return [(int(r), int(c)) for r, c in np.argwhere(self.letters == self.start)]
+    def free_cells(self) -> list[Cell]:
+        """The cells that are not walls, row by row: cell o is observation o."""
+        return [(int(r), int(c)) for r, c in np.argwhere(self.cells >= 0)]
 
     @cached_property
-    def labels(self) -> dict[Cell, frozenset[str]]:
-        """The propositions of each cell that has any, in the order of the cells."""
-        named = [(self.letters == letter, names) for letter, names in self.legend.items()]
-        named += [(self._room(letter), names) for letter, names in self.rooms.items()]
-        found: dict[Cell, frozenset[str]] = {}
-        for where, names in named:
-            for r, c in np.argwhere(where).tolist():
-                found[r, c] = found.get((r, c), frozenset()) | frozenset(names)
-        return dict(sorted(found.items()))
+    def thin_walls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Whether a thin wall is below each cell and to the right of it: twice bool[R, C]."""
+        thin = np.isin(self.characters, self._meant(*THIN))
+        rows, columns = self._lines
+        below, right = np.zeros((2, *self.letters.shape), dtype=bool)
+        for line in np.flatnonzero(rows):
+            above = int(np.sum(~rows[:line])) - 1
+            if above >= 0:
+                below[above] |= thin[line, ~columns]
+        for line in np.flatnonzero(columns):
+            before = int(np.sum(~columns[:line])) - 1
+            if before >= 0:
+                right[:, before] |= thin[~rows, line]
+        return below, right
+
+    @cached_property
+    def reached(self) -> Indices:
+        """int64[4, O], the observation that each move leads to if it does not slip."""
+        below, right = self.thin_walls
+        shut = np.zeros((len(MOVES), *self.letters.shape), dtype=bool)
+        up, to_right, down, to_left = shut
+        down |= below
+        up[1:] |= below[:-1]
+        to_right |= right
+        to_left[:, 1:] |= right[:, :-1]
+        for arrow in self._meant(*ARROWS):
+            for move, name in enumerate(MOVES):
+                shut[move] |= (self.letters == arrow) & (name != ARROWS[arrow])
+        shut |= np.isin(self.letters, self._meant(WATER))
+        return reached_by_moves(self.cells, shut)
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """The observations in which episodes start."""
+        return [int(o) for o in self.cells[self.letters == self.start]]
+
+    @cached_property
+    def labels(self) -> dict[int, Label]:
+        """The propositions of each observation that has any, in the order of the observations."""
+        propositions = [(self.letters == letter, names) for letter, names in self.legend.items()]
+        propositions += [(self._on_cells(self._room(letter)), names) for letter, names in self.rooms.items()]
+        labels: dict[int, Label] = {}
+        for where, names in propositions:
+            for o in self.cells[where].tolist():
+                labels[o] = labels.get(o, frozenset()) | frozenset(names)
+        return dict(sorted(labels.items()))
 
     def explains(self, letter: str) -> bool:
         """Tell whether a letter is one of the legend or of the rooms."""
         return letter in self.legend or letter in self.rooms
 
+    def _meant(self, *characters: str) -> list[str]:
+        """Return those of some characters that have their usual meaning on this map."""
+        taken = {*self.legend, *self.rooms} | ({self.start} & {WATER, *THIN})
+        return [character for character in characters if character not in taken]
+
+    # --- what is made of it ---
+
+    def mdp(self, labels: list[LabelRule] | None = None) -> LabeledMDP:
+        """Make the MDP of the map; ``labels`` stand in for those of its letters, which hold where a cell is reached."""
+        actions = (*MOVES, STAY) if self.stay else MOVES
+        if labels is None:
+            labels = [LabelRule(names, target=o) for o, names in self.labels.items()]
+        return LabeledMDP.from_entries(
+            len(self.free_cells),
+            len(actions),
+            *kernel_entries(self.reached, stay=self.stay, slip=self.slip),
+            labels=labels,
+            start={o: 1.0 / len(self.starts) for o in self.starts},
+            observations=[f"{r},{c}" for r, c in self.free_cells],
+            actions=actions,
+        ).with_map(self)
+
+    def makes(self, mdp: LabeledMDP) -> bool:
+        """Tell whether an MDP is just what the map makes; one that is only drawn by it may be another."""
+        own = self.mdp()
+        arrays = ("indptr", "successors", "probs", "start_probs")
+        names = (own.observation_names, own.action_names) == (mdp.observation_names, mdp.action_names)
+        if not names or not all(np.array_equal(getattr(own, name), getattr(mdp, name)) for name in arrays):
+            return False
+        rules = [part.labelling.rules for part in (own, mdp) if isinstance(part.labelling, RuleLabelling)]
+        return len(rules) == 2 and set(rules[0]) == set(rules[1])
+
     def record(self) -> dict[str, Any]:
         """Return the map as a task file has it."""
         letters = {key: {a: list(names) for a, names in getattr(self, key).items()} for key in ("legend", "rooms")}
         start = {} if self.start == START and not self.explains(START) else {"start": self.start}
-        rows = "\n".join("".join(row) for row in self.letters.tolist()) + "\n"
+        rows = "\n".join("".join(row) for row in self.characters.tolist()) + "\n"
         given = {key: value for key, value in letters.items() if value}
         return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay}
 
+    def picture(self) -> Picture:
+        """Draw the map: its cells with their letters, its walls, and how often moves slip."""
+        marks = self._marks()
+        spots = [Spot(c + 0.5, r + 0.5, marks.get(str(self.letters[r, c]))) for r, c in self.free_cells]
+        blocks = [(int(c) + 0.5, int(r) + 0.5) for r, c in np.argwhere(self.cells < 0)]
+        slips = 1.0 - self.slip[0]
+        caption = f"moves slip w.p. {slips:.3g}" if slips else ""
+        return Picture(tuple(spots), tuple(blocks), tuple(self._walls()), caption=caption)
+
+    def _marks(self) -> dict[str, Mark]:
+        """Return the mark of each letter that has a meaning."""
+        marked_start = self.start if len(self.starts) < len(self.free_cells) / 2 else None
+        marks = {letter: Mark(letter, f"can be left {_WAYS[ARROWS[letter]]} only") for letter in self._meant(*ARROWS)}
+        marks |= {letter: Mark(letter, "door") for letter in self._meant(DOOR)}
+        marks |= {letter: Mark(letter, "cannot be left", role="danger") for letter in self._meant(WATER)}
+        marks |= {str(self.start): Mark(str(self.start), is_start=True)} if marked_start else {}
+        marks |= {a: Mark(a, f"room: {', '.join(names)}") for a, names in self.rooms.items()}
+        for letter, names in self.legend.items():
+            meaning = "" if names == (letter,) else ", ".join(names)
+            marks[letter] = Mark(letter, meaning, frozenset(names), is_start=letter == marked_start)
+        return marks
+
+    def _walls(self) -> list[Segment]:
+        """Return the outer edges of the cells at the rim, and the thin walls, as segments."""
+        rows, columns = self.cells.shape
+        below, right = self.thin_walls
+        level, upright = np.zeros((rows + 1, columns), dtype=bool), np.zeros((rows, columns + 1), dtype=bool)
+        level[1:], upright[:, 1:] = below, right
+        level[[0, -1]], upright[:, [0, -1]] = self.cells[[0, -1]] >= 0, self.cells[:, [0, -1]] >= 0
+        segments = [(float(c), float(y), c + 1.0, float(y)) for y, c in np.argwhere(level)]
+        return sorted(segments + [(float(x), float(r), float(x), r + 1.0) for r, x in np.argwhere(upright)])
+
+    # --- what can be wrong with it ---
+
     @cached_property
     def _regions(self) -> NDArray[np.int64]:
-        """int64[R, C], the number of the region that walls and doors enclose; 0 for these themselves."""
+        """int64[rows, columns], the number of the region that walls and doors enclose; 0 for these themselves."""
         from scipy.ndimage import label
 
-        closed = [WALL] if self.explains(DOOR) else [WALL, DOOR]
-        numbers, _ = label(~np.isin(self.letters, closed))
+        closed = [WALL, *self._meant(DOOR, *THIN)]
+        numbers, _ = label(~np.isin(self.characters, closed))
         return np.asarray(numbers, dtype=np.int64)
 
     def _room(self, letter: str) -> NDArray[np.bool_]:
-        """Return bool[R, C], the cells of a room."""
-        named = np.unique(self._regions[self.letters == letter])
+        """Return bool[rows, columns], the cells of a room."""
+        named = np.unique(self._regions[self.characters == letter])
         for other in self.rooms.keys() - {letter}:
-            shared = np.argwhere((self.letters == other) & np.isin(self._regions, named))
+            shared = np.argwhere((self.characters == other) & np.isin(self._regions, named))
             if len(shared):
                 raise ModelError(
-                    f"{_place(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a "
+                    f"{place(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a "
                     f"door ({DOOR!r}) between them, or mark every cell with a letter of the legend"
                 )
         return np.isin(self._regions, named)
 
     def _check_letters(self) -> None:
-        plain = [WALL, FLOOR, DOOR, START, *ARROWS]
-        known = [*plain, *self.legend, *self.rooms, str(self.start)]
-        strange = np.argwhere(~np.isin(self.letters, known))
+        plain = [WALL, FLOOR, DOOR, START, WATER, *THIN, *ARROWS]
+        strange = np.argwhere(~np.isin(self.characters, [*plain, *self.legend, *self.rooms, str(self.start)]))
         if len(strange):
             r, c = strange[0]
             given = ", ".join(map(repr, [*self.legend, *self.rooms]))
             raise ModelError(
-                f"{_place(r, c)}: unknown letter {str(self.letters[r, c])!r}; expected {' '.join(plain)}"
+                f"{place(r, c)}: unknown letter {str(self.characters[r, c])!r}; expected {' '.join(plain)}"
                 + (f", or one that is explained: {given}" if given else ", or one that the legend explains")
+            )
+        rows, columns = self._lines
+        lost = np.argwhere(np.isin(self.characters, self._meant(*THIN)) & ~rows[:, None] & ~columns)
+        if len(lost):
+            r, c = lost[0]
+            raise ModelError(
+                f"{place(r, c)}: a thin wall {str(self.characters[r, c])!r} among cells; the whole row or the whole "
+                f"column must be a line between cells, of {' '.join(THIN)} where there is a wall and {DOOR} where not"
             )
         for key in ("legend", "rooms"):
             for letter in getattr(self, key):
@@ -154,69 +278,10 @@ class GridMap:
             object.__setattr__(self, "start", START)
         if self.start is None:
             raise ModelError(f"map: {START!r} is explained otherwise, so no cell is the start; name its letter: start")
-        if not _is_letter(self.start) or self.start == WALL:
+        if not is_letter(self.start) or self.start == WALL:
             raise ModelError(f"start: found {self.start!r}; expected a letter of the map, such as {START!r}")
         if not self.starts:
             raise ModelError(
                 f"map: no cell has the letter {self.start!r}, so there is no start; mark one, or several of which each "
                 "is as likely"
             )
-
-
-def read_rows(text: object) -> NDArray[np.str_]:
-    """Return the characters of a map, str[R, C]; every row must have as many."""
-    if not isinstance(text, str) or not text.strip():
-        raise ModelError(f"map: found {text!r}; expected rows of text, such as '#S..#'")
-    rows = [row.strip() for row in text.strip().splitlines()]
-    width = len(rows[0])
-    for r, row in enumerate(rows):
-        if len(row) != width:
-            raise ModelError(
-                f"map, row {r + 1}: {len(row)} cells, where row 1 has {width}; fill it up with {WALL!r} or {FLOOR!r}"
-            )
-    require_cells(len(rows), width)
-    return np.array(list("".join(rows)), dtype="<U1").reshape(len(rows), width)
-
-
-def read_slip(slip: object) -> Slip:
-    """Return the four probabilities of a move, from four numbers or from one, which both sides share."""
-    try:
-        given = np.asarray(slip)
-        if given.dtype.kind in "bSU":
-            raise TypeError  # numbers in quotes, or true for 1, would be taken
-        given = given.astype(np.float64)
-    except (TypeError, ValueError):
-        given = np.full(0, np.nan)
-    if given.ndim == 0:
-        side = float(given)
-        given = np.array([1.0 - side, side / 2, side / 2, 0.0])
-    right = given.shape == (4,) and np.all(given >= 0.0) and abs(float(given.sum()) - 1.0) <= ROW_TOLERANCE
-    if not right:
-        raise ModelError(
-            f"slip={slip!r}; expected four probabilities with sum 1 (as meant, to the right of it, to the left, "
-            "nowhere), or one number from 0 to 1 for both sides together"
-        )
-    meant, to_right, to_left, nowhere = given.tolist()
-    return meant, to_right, to_left, nowhere
-
-
-def _read_letters(key: str, letters: object) -> dict[str, tuple[str, ...]]:
-    if not isinstance(letters, Mapping):
-        raise ModelError(f"{key}={letters!r}; expected letters with their propositions, such as {{'i': 'item'}}")
-    read = {}
-    for letter, names in letters.items():
-        if not _is_letter(letter):
-            raise ModelError(f"{key}: {letter!r} is no letter; a cell is marked with a single character")
-        if letter in (WALL, FLOOR):
-            raise ModelError(f"{key}: {letter!r} stands for {'a wall' if letter == WALL else 'floor'}; take another")
-        given = as_label([names] if isinstance(names, str) else names, f"{key}, letter {letter!r}")
-        read[letter] = tuple(sorted(given))
-    return read
-
-
-def _is_letter(text: object) -> bool:
-    return isinstance(text, str) and len(text) == 1 and text.isprintable() and not text.isspace()
-
-
-def _place(row: int, column: int) -> str:
-    return f"map, row {row + 1}, column {column + 1}"

@@ -15,9 +15,10 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from praemia.envs.layouts import MachineView, layout_of
-from praemia.envs.pictures import render_text
-from praemia.envs.registry import FAMILIES, make, picture
+from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
+from praemia.pictures.pixels import render_image
+from praemia.pictures.task_picture import frame_scene, page_text, task_picture
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.task import Task
 
@@ -111,14 +112,12 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         if self.render_mode is None:
             return None
         if self.render_mode == "rgb_array":
-            from praemia.envs.raster import render_pixels
-
-            return render_pixels(picture(self.task), here=self._observation)
+            return np.asarray(render_image(frame_scene(task_picture(self.task), self._observation)))
         machine_state = self.task.machine.states[self._machine_state]
         name = self.task.mdp.observation_name(self._observation)
         status = f"step {self._step} of {self.task.horizon}: observation {name}, machine state {machine_state}\n"
         try:
-            return render_text(picture(self.task), here=self._observation) + status
+            return page_text(task_picture(self.task), self.task.name, self._observation) + status
         except SizeError:
             return status
 

@@ -13,20 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from praemia.envs.drawn_tasks import drawn_task
-from praemia.envs.flower import flower, flower_picture
-from praemia.envs.grid import GridMDP, map_picture
-from praemia.envs.office import office, office_picture
-from praemia.envs.pictures import MAX_RING, Mark, Picture, layered_picture, render_text, require_drawable, ring_picture
+from praemia.envs.flower import flower
+from praemia.envs.office import office
 from praemia.envs.random_tasks import random_task
-from praemia.envs.riverswim import riverswim, riverswim_picture, riverswim_prm, riverswim_prm_picture
-from praemia.envs.rooms import rooms_picture, two_rooms
-from praemia.envs.svg import render_svg
+from praemia.envs.riverswim import riverswim, riverswim_prm
+from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
-from praemia.errors import ParameterError, PraemiaError, did_you_mean, unknown_name
-from praemia.tasks.reachability import distances
+from praemia.errors import ParameterError, did_you_mean, unknown_name
+from praemia.pictures.svg import render_svg
+from praemia.pictures.task_picture import page_scene, page_text, task_picture
+from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
 _NUMBER = "[0-9]{1,18}"
@@ -39,14 +36,12 @@ class Family:
     Attributes
     ----------
     make : makes the task.
-    picture : draws it from the parameters that are in the name; None for one that is drawn from its map, or has none.
     suffix : a pattern of what follows ``family-``; its groups are the parameters.
     examples : names that stand for the family in lists and tests.
     gymnasium_id : its name in Gymnasium.
     """
 
     make: Callable[..., Task]
-    picture: Callable[..., Picture] | None
     suffix: str
     examples: tuple[str, ...]
     gymnasium_id: str
@@ -57,47 +52,28 @@ class Family:
         return tuple(inspect.signature(self.make).parameters)
 
 
+_SIZE = f"(?P<size>{_NUMBER})"
+_SIZES = f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
 FAMILIES = {
-    "riverswim": Family(
-        riverswim,
-        riverswim_picture,
-        f"(?P<size>{_NUMBER})",
-        ("riverswim-5", "riverswim-10", "riverswim-15"),
-        "praemia/RiverSwim-v0",
-    ),
+    "riverswim": Family(riverswim, _SIZE, ("riverswim-5", "riverswim-10", "riverswim-15"), "praemia/RiverSwim-v0"),
     "riverswim-prm": Family(
         riverswim_prm,
-        riverswim_prm_picture,
-        f"(?P<size>{_NUMBER})",
+        _SIZE,
         ("riverswim-prm-5", "riverswim-prm-10", "riverswim-prm-15"),
         "praemia/RiverSwimPRM-v0",
     ),
-    "warehouse": Family(
-        warehouse,
-        None,
-        f"(?P<size>{_NUMBER})",
-        ("warehouse-3", "warehouse-4", "warehouse-5"),
-        "praemia/Warehouse-v0",
-    ),
-    "flower": Family(flower, flower_picture, f"(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
-    "rooms": Family(two_rooms, rooms_picture, f"(?P<size>{_NUMBER})", ("rooms-9",), "praemia/TwoRooms-v0"),
+    "warehouse": Family(warehouse, _SIZE, ("warehouse-3", "warehouse-4", "warehouse-5"), "praemia/Warehouse-v0"),
+    "flower": Family(flower, f"(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
+    "rooms": Family(two_rooms, _SIZE, ("rooms-9",), "praemia/TwoRooms-v0"),
     "office": Family(
         office,
-        office_picture,
         "(?P<errand>[a-z-]+)",
         ("office-coffee", "office-mail", "office-coffee-and-mail", "office-patrol"),
         "praemia/Office-v0",
     ),
-    "random": Family(
-        random_task,
-        None,
-        f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})-(?P<seed>{_NUMBER})",
-        ("random-20x4x5-0",),
-        "praemia/Random-v0",
-    ),
+    "random": Family(random_task, f"{_SIZES}-(?P<seed>{_NUMBER})", ("random-20x4x5-0",), "praemia/Random-v0"),
     "drawn": Family(
         drawn_task,
-        None,
         f"(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",
         ("drawn-lake-42", "drawn-store-42"),
         "praemia/Drawn-v0",
@@ -172,13 +148,7 @@ def picture(task: Task | str) -> Picture:
     >>> len(praemia.envs.picture("warehouse-4").spots)  # one for each observation
     16
     """
-    task = make(task) if isinstance(task, str) else task
-    require_drawable(task.num_observations)
-    if isinstance(task.mdp, GridMDP):
-        return map_picture(task, task.mdp.map)
-    own = _own_picture(task.name)
-    # A task from a file may bear a built-in name by chance; then the numbers of observations tell.
-    return own if own is not None and len(own.spots) == task.num_observations else _graph(task)
+    return task_picture(_made(task))
 
 
 def text_picture(task: Task | str) -> str:
@@ -190,7 +160,8 @@ def text_picture(task: Task | str) -> str:
     >>> print(praemia.envs.text_picture("warehouse-3").splitlines()[3])
     | S   .   I |
     """
-    return render_text(picture(task))
+    task = _made(task)
+    return page_text(task_picture(task), task.name)
 
 
 def svg_picture(task: Task | str) -> str:
@@ -202,44 +173,19 @@ def svg_picture(task: Task | str) -> str:
     >>> praemia.envs.svg_picture("warehouse-4").startswith("<svg")
     True
     """
-    return render_svg(picture(task))
+    task = _made(task)
+    return render_svg(page_scene(task_picture(task), task.name))
 
 
-def _own_picture(name: str) -> Picture | None:
-    parsed = _match(name)
-    draw = FAMILIES[parsed[0]].picture if parsed else None
-    try:
-        return draw(**parsed[1]) if parsed and draw else None
-    except PraemiaError:  # a name that looks like a family's, but cannot be one
-        return None
-
-
-def _graph(task: Task) -> Picture:
-    """Draw the observations of a task that has no picture: on a circle, or by their distance from the start."""
-    mdp = task.mdp
-    rows = mdp.edge_pairs // mdp.num_actions
-    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
-    starts = mdp.start_probs > 0.0
-    marks = [Mark(str(o), "start" if starts[o] else "plain") for o in range(task.num_observations)]
-    first = int(np.argmax(starts))
-    marks[first] = Mark(str(first), "start", "episodes start here")
-    if len(marks) > MAX_RING:
-        return layered_picture(task.name, marks, distances(mdp).tolist())
-    return ring_picture(task.name, marks, sorted(pairs))
+def _made(task: Task | str) -> Task:
+    return make(task) if isinstance(task, str) else task
 
 
 def _parse(name: str) -> tuple[str, dict[str, Any]]:
-    parsed = _match(name)
-    if parsed is None:
-        raise unknown_name("environment", name, [*FAMILIES, *names()], "`praemia envs` lists them")
-    return parsed
-
-
-def _match(name: str) -> tuple[str, dict[str, Any]] | None:
     """Return the family of a name and the parameters in it."""
     for family, entry in FAMILIES.items():
-        found = re.fullmatch(f"{family}(?:-{entry.suffix})?", str(name))
-        if found:
-            given = {key: value for key, value in found.groupdict().items() if value is not None}
+        match = re.fullmatch(f"{family}(?:-{entry.suffix})?", str(name))
+        if match:
+            given = {key: value for key, value in match.groupdict().items() if value is not None}
             return family, {key: int(value) if value.isdecimal() else value for key, value in given.items()}
-    return None
+    raise unknown_name("environment", name, [*FAMILIES, *names()], "`praemia envs` lists them")

@@ -11,15 +11,17 @@ and is noticed only w.p. 0.8.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.pictures import Mark, Picture, Spot, require_drawable
 from praemia.errors import ParameterError, require_whole
 from praemia.limits import require_memory
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.task import Task
 
 LEFT, RIGHT = 0, 1
@@ -45,7 +47,9 @@ def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool 
         LabelRule(frozenset({"left-end"}), source=0),
         LabelRule(frozenset({"right-end"}), **right_end),
     ]
-    mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right"))
+    mdp = LabeledMDP.from_entries(size, 2, *_river(size), labels=labels, actions=("left", "right")).with_map(
+        River(size)
+    )
     name = f"riverswim-prm-{size}" if probabilistic else f"riverswim-{size}"
     machine = probabilistic_patrol() if probabilistic else patrol()
     return Task(mdp, machine, 2 * size if horizon is None else horizon, name)
@@ -99,33 +103,23 @@ def probabilistic_patrol() -> RewardMachine:
     )
 
 
-def riverswim_picture(size: int = 5) -> Picture:
-    """Draw the river, its two ends marked."""
-    return _picture(size, f"RiverSwim, {size} observations", "right end: pays 1, once for each visit to the left end")
+class River(NamedTuple):
+    """How the river is drawn: it turns at the end of each row, so that no picture gets too wide."""
 
+    size: int
 
-def riverswim_prm_picture(size: int = 5) -> Picture:
-    """Draw the river of the probabilistic patrol, which pays for arriving at the right end."""
-    paid = "right end: arriving pays 1 w.p. 0.8, once for each visit to the left end"
-    return _picture(size, f"RiverSwim, probabilistic patrol, {size} observations", paid)
-
-
-def _picture(size: int, title: str, paid: str) -> Picture:
-    require_whole("size", size, 2, 10_000_000)
-    require_drawable(size)
-    marks = [Mark(str(o)) for o in range(size)]
-    marks[0] = Mark("0", "start", "left end; episodes start here")
-    marks[-1] = Mark(str(size - 1), "goal", paid)
-    return Picture(
-        title,
-        tuple(_bend(o, mark) for o, mark in enumerate(marks)),
-        links=tuple((o, o + 1) for o in range(size - 1)),
-        caption="the current flows to the left end: left is sure, right succeeds w.p. 0.6",
-        round=True,
-    )
-
-
-def _bend(o: int, mark: Mark) -> Spot:
-    """Place an observation on the river, which turns at the end of each row so that no picture gets too wide."""
-    row, column = divmod(o, _ROW)
-    return Spot(4 / 3 * (_ROW - 1 - column if row % 2 else column) + 0.5, 4 / 3 * row + 0.5, mark)
+    def picture(self) -> Picture:
+        """Draw the river, its two ends marked."""
+        marks = [Mark(str(o)) for o in range(self.size)]
+        marks[0] = Mark("0", "left end", frozenset({"left-end"}), is_start=True)
+        marks[-1] = Mark(str(self.size - 1), "right end", frozenset({"right-end"}))
+        places = [divmod(o, _ROW) for o in range(self.size)]
+        return Picture(
+            tuple(
+                Spot(4 / 3 * (_ROW - 1 - column if row % 2 else column) + 0.5, 4 / 3 * row + 0.5, mark)
+                for (row, column), mark in zip(places, marks, strict=True)
+            ),
+            links=tuple((o, o + 1) for o in range(self.size - 1)),
+            caption="the current flows to the left end: left is sure, right succeeds w.p. 0.6",
+            is_round=True,
+        )

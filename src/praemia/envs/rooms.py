@@ -9,12 +9,13 @@ again.
 
 from __future__ import annotations
 
-from praemia.envs.grid_kernel import MOVES, Cell, Grid
-from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
+import numpy as np
+
+from praemia.envs.grid_kernel import require_cells
+from praemia.envs.grid_map import GridMap
 from praemia.errors import ParameterError, require_whole
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import MachineBuilder, RewardMachine
-from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 
@@ -27,17 +28,9 @@ def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
     >>> praemia.envs.two_rooms(size=9).horizon
     54
     """
-    grid = _maze(size)
-    labels = [LabelRule(frozenset({name}), source=grid.observation(cell)) for name, cell in _places(size).items()]
-    mdp = LabeledMDP.from_entries(
-        grid.num_cells,
-        len(MOVES),
-        *grid.entries(stay=False),
-        labels=labels,
-        start=grid.observation((1, 1)),
-        observations=grid.names(),
-        actions=MOVES,
-    )
+    grid_map = _map(size)
+    place = {name: o for o, (name,) in grid_map.labels.items()}
+    mdp = grid_map.mdp([LabelRule(name, source=place[name]) for name in ("corner-a", "corner-b", "door")])
     return Task(mdp, corner_patrol(), 6 * size if horizon is None else horizon, f"rooms-{size}")
 
 
@@ -52,27 +45,14 @@ def corner_patrol() -> RewardMachine:
     )
 
 
-def _maze(size: int) -> Grid:
+def _map(size: int) -> GridMap:
     require_whole("size", size, 5, 2_999)
     if size % 2 == 0:
         raise ParameterError(f"size={size}; expected an odd number, so that the door is in the middle")
-    edge, middle = range(size), size // 2
-    outer = [cell for i in edge for cell in ((0, i), (size - 1, i), (i, 0), (i, size - 1))]
-    inner = [(r, middle) for r in edge if r != middle]
-    return Grid.open(size, size, walls=outer + inner)
-
-
-def _places(size: int) -> dict[str, Cell]:
-    return {"corner-a": (1, 1), "corner-b": (size - 2, size - 2), "door": (size // 2, size // 2)}
-
-
-def rooms_picture(size: int = 9) -> Picture:
-    """Draw the two rooms."""
-    require_drawable(size * size)
-    marks = {
-        "corner-a": Mark("A", "start", "corner A: pays 1; episodes start here"),
-        "corner-b": Mark("B", "goal", "corner B: pays 1 after corner A"),
-        "door": Mark("D", "waypoint", "door: to be passed before corner A pays again"),
-    }
-    cells = {cell: marks[name] for name, cell in _places(size).items()}
-    return grid_picture(f"Two rooms, {size} × {size}", _maze(size), cells, "moves slip w.p. 0.3")
+    require_cells(size, size)
+    rows = np.full((size, size), "#")
+    rows[1:-1, 1:-1] = "."
+    rows[:, size // 2] = "#"
+    rows[size // 2, size // 2], rows[1, 1], rows[-2, -2] = "DAB"
+    legend = {"A": "corner-a", "B": "corner-b", "D": "door"}
+    return GridMap("\n".join(map("".join, rows)), legend, start="A")

@@ -7,19 +7,11 @@ The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering p
 
 from __future__ import annotations
 
-from praemia.envs.grid import GridMDP
 from praemia.envs.grid_kernel import require_cells
 from praemia.envs.grid_map import GridMap
-from praemia.envs.pictures import Mark
 from praemia.errors import require_whole
 from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.tasks.task import Task
-
-MARKS = {
-    "S": Mark("S", "start", "charging station; episodes start here"),
-    "I": Mark("I", "waypoint", "item, ready w.p. 0.8"),
-    "D": Mark("D", "goal", "delivery, free w.p. 0.9: pays 1"),
-}
 
 
 def warehouse(size: int = 4, horizon: int | None = None) -> Task:
@@ -34,9 +26,8 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     require_whole("size", size, 2, 3_000)
     require_cells(size, size)
     rows = ["S" + "." * (size - 2) + "I", *["." * size] * (size - 2), "." * (size - 1) + "D"]
-    title = f"Warehouse, {size} × {size}"
-    drawn = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True, title=title, marks=MARKS)
-    return Task(GridMDP.of(drawn), fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
+    grid_map = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True)
+    return Task(grid_map.mdp(), fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")
 
 
 def fetch_and_deliver() -> RewardMachine:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
@@ -16,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from praemia.activity import join_board, shared_board
-from praemia.errors import ParameterError, PraemiaError, missing_extra
+from praemia.errors import PraemiaError, missing_extra, require_whole
 
 CONNECT_SECONDS = 10
+MAX_JOBS = 10_000
 
 
 class EngineError(PraemiaError):
@@ -38,8 +40,7 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
             yield executor
         return
     count = default_jobs() if jobs is None else jobs
-    if count < 1:
-        raise ParameterError(f"jobs={count}; expected at least 1")
+    require_whole("jobs", count, 1, MAX_JOBS)
     if count == 1:
         yield _InThisProcess()
         return
@@ -89,8 +90,7 @@ def _dask(address: str) -> Iterator[Executor]:
 def _address(text: str) -> dict[str, str]:
     """Parse an engine's address, or the scheduler file that holds it; Dask would wait long on a malformed one."""
     if not Path(text).exists():
-        host, colon, port = text.rpartition(":")
-        if not (host and colon and port.isdecimal()):
+        if not re.fullmatch(".+:[0-9]{1,5}", text):
             raise _no_engine(text, "neither a scheduler file nor an address such as tcp://127.0.0.1:8786")
         return {"address": text}
     try:

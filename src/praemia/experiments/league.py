@@ -9,14 +9,14 @@ which are told part of the truth, play too and are ranked nowhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from praemia import learners
 from praemia.experiments.experiment_file import task_text
 from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED
 from praemia.experiments.paper import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_L
-from praemia.experiments.settings import Experiment, LearnerChoice, Setting
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 
 NAME = "league"
 HEADROOM = "headroom"
@@ -58,11 +58,12 @@ def league(
     """Return the league of some tasks (names or files) and learners; the usual ones where none is named."""
     chosen = tuple(choice for name in dict.fromkeys(names or [*contestants(), *YARDSTICKS]) for choice in choices(name))
     budgets = FULL if full else USUAL
+    text: Callable[[str], TaskText] = TaskText.builtin  # to check these names would be to draw hundreds of tasks
     if named := tuple(dict.fromkeys(tasks)):
-        budgets = (replace(budgets[0], tasks=named),)
+        budgets, text = (replace(budgets[0], tasks=named),), task_text
     settings = tuple(
         Setting(
-            task_text(name),
+            text(name),
             chosen,
             budget.runs if num_runs is None else num_runs,
             budget.episodes if num_episodes is None else num_episodes,

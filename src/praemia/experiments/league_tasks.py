@@ -7,6 +7,8 @@ as it is now; others of each kind had been looked at before (docs/reference/lear
 
 from __future__ import annotations
 
+import re
+
 from praemia.envs.drawn_tasks import KINDS
 from praemia.envs.registry import FAMILIES
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
@@ -39,4 +41,4 @@ def is_untouched(task: str) -> bool:
     if task in (*SETTINGS_OF_THE_PAPER, *TUNED_ON) or task.startswith(TUNED_FAMILY):
         return False
     seed = task.rpartition("-")[2] if task.startswith(f"{DRAWN}-") else ""
-    return not (seed.isdecimal() and int(seed) in TUNING_SEEDS)
+    return not (re.fullmatch("[0-9]{1,18}", seed) and int(seed) in TUNING_SEEDS)

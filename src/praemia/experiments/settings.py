@@ -160,7 +160,8 @@ class Job:
 class Setting:
     """A task, the learners that play it, and how often.
 
-    ``stream`` keeps the seeds of different uses apart: 0 for runs that are reported, 1 for tuning.
+    ``stream`` keeps the seeds of different uses apart: 0 for runs that are reported, 1 for tuning. ``streams`` is the
+    revision of the random streams that the runs are drawn from.
     """
 
     task: TaskText
@@ -169,6 +170,7 @@ class Setting:
     num_episodes: int = 10_000
     seed: int = 0
     stream: int = 0
+    streams: int = STREAMS
 
     def __post_init__(self) -> None:
         if not 1 <= self.num_runs <= MAX_RUNS:
@@ -189,7 +191,7 @@ class Setting:
         """Return the runs of this setting, run by run, so that all learners progress together."""
         extra = (self.stream,) if self.stream else ()
         return [
-            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra))
+            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams)
             for run in range(self.num_runs)
             for choice in self.choices
         ]
@@ -197,11 +199,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A named list of settings, with a sentence that says what it is for."""
+    """A named list of settings, with a sentence that says what it is for, and the command that asked for it."""
 
     name: str
     purpose: str
-    settings: tuple[Setting, ...] = field(default=())
+    settings: tuple[Setting, ...] = ()
+    command: str = ""
 
     def jobs(self) -> list[Job]:
         """Return all runs, setting by setting."""

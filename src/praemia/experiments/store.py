@@ -2,6 +2,7 @@
 
     results/
       praemia-store.json                what this folder is
+      experiments/paper-1b7e0c2d9f.json what a command asked for: tasks, learners, runs, and the command itself
       warehouse-5/                      a task
         ucbvi-prm-3f2a91c07d/           a learner, with a short name for its parameters and the length of its runs
           about.json                    the same in full: task, learner, parameters, episodes
@@ -18,19 +19,21 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
 from praemia.errors import FileError, ParameterError, PraemiaError
-from praemia.experiments.settings import Job, slug
+from praemia.experiments.asked import as_record, digest, from_record
+from praemia.experiments.settings import Experiment, Job, slug
 from praemia.files.arrays import other_format
 from praemia.files.atomic_io import PARTIAL, write_whole
 from praemia.simulation import Run
 from praemia.simulation.run import FORMAT
 
 MARKER = "praemia-store.json"
+ASKED = "experiments"
 ABOUT = "about.json"
 TIMES = "times.csv"
 
@@ -40,6 +43,7 @@ class Store:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self._unwritten: list[list[Experiment]] = []  # requests to record with the first run
 
     @classmethod
     def create(cls, folder: str | Path) -> Store:
@@ -81,6 +85,31 @@ class Store:
         """Tell whether a job's run is stored."""
         return self.path_of(job).is_file()
 
+    def ask(self, experiments: list[Experiment]) -> None:
+        """Record what a command asks for: at once in a folder that has runs, else with the first run."""
+        self._unwritten.append(experiments)
+        if (self.folder / MARKER).is_file():
+            self._write_requests()
+
+    def _write_requests(self) -> None:
+        for experiments in self._unwritten:
+            data = as_record(experiments)
+            path = self.folder / ASKED / f"{slug(experiments[0].name)}-{digest(data)}.json"
+            if not path.is_file():
+                path.parent.mkdir(exist_ok=True)
+                write_whole(path, data)
+        self._unwritten = []
+
+    def asked(self, on_damage: Callable[[str], None]) -> list[Experiment]:
+        """Return what was asked for, in the order of the files' names; call ``on_damage`` for damaged files."""
+        experiments = []
+        for path in sorted((self.folder / ASKED).glob("*.json")):
+            try:
+                experiments += from_record(path.read_bytes(), str(path))
+            except (PraemiaError, OSError) as error:
+                on_damage(str(error))
+        return experiments
+
     def write(self, run: Run) -> None:
         """Keep a run."""
         job = Job.of(run)
@@ -88,6 +117,7 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         if not (self.folder / MARKER).is_file():
             write_whole(self.folder / MARKER, json.dumps({"what": "runs of praemia", "format": FORMAT}).encode())
+        self._write_requests()
         path.parent.mkdir(parents=True, exist_ok=True)
         if not (path.parent / ABOUT).is_file():
             write_whole(path.parent / ABOUT, json.dumps(job.about(), indent=2).encode() + b"\n")
@@ -124,9 +154,11 @@ class Store:
         """Return the files of all runs, in order: by task and learner, then by seed and number."""
         return sorted(self.folder.glob("*/*/run-*.npz"), key=_place)
 
-    def runs(self, on_damage: Callable[[str], None]) -> Iterator[Run]:
-        """Read all runs, in order; call ``on_damage`` for files that are damaged or in the wrong place."""
+    def runs(self, on_damage: Callable[[str], None], except_for: Container[Path] = ()) -> Iterator[Run]:
+        """Read the runs, in order; call ``on_damage`` for files that are damaged or in the wrong place."""
         for path in self.files():
+            if path in except_for:
+                continue
             try:
                 run = _read(path)
                 place = self.path_of(Job.of(run))

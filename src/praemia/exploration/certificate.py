@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.exploration.bounds import Values, largest_distance, machine_bounds, most_to_earn
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.coverage import sparse_kernel
@@ -123,7 +124,7 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
     """Certify a plan for a reward on trajectories; its policy may depend on the whole history."""
     sure = confidence(dataset, failure_prob)
     distances, actions = _largest(dataset, sure, horizon)
-    distance = min(1.0, sure.start_tv + float(dataset.start_probs @ distances))
+    distance = min(1.0, sure.start_tv + float(ordered_sum(dataset.start_probs * distances)))
     simulation = alpha + 2.0 * bound * distance
     return Certificate(
         bound=float(np.fmin(bound, simulation)),
@@ -157,8 +158,9 @@ def certify_machine(
     most = most_to_earn(unit, task.horizon, can_end=_can_end(dataset, labels))
     largest, start = float(most[0, task.table.initial]), dataset.start_probs
     found = machine_bounds(dataset, task, unit, labels, sure, inner, most)
-    distances = (min(largest, sure.start_tv * largest + float(start @ b)) for b in (found.farthest, found.distance))
-    simulation, loss = sum(distances), _shifted(found.loss, start, sure.start_tv)
+    ends = (float(ordered_sum(start * far)) for far in (found.farthest, found.distance))
+    farthest, own = (min(largest, sure.start_tv * largest + end) for end in ends)
+    simulation, loss = farthest + own, _shifted(found.loss, start, sure.start_tv)
     visits = occupancy(task, policy).pairs[:-1]
     if simulation < loss:
         visits = visits + occupancy(task, found.farthest_policy).pairs[:-1]
@@ -213,8 +215,8 @@ def _visits(dataset: Dataset, actions: NDArray[np.int64]) -> Values:
 
 def _shifted(values: Values, probs: Values, tv: float) -> float:
     """Return the largest Σ p·values within a total variation of ``probs``: mass moves from the worst to the best."""
-    mean, best, left = float(probs @ values), float(values.max()), tv
-    for o in np.argsort(values):
+    mean, best, left = float(ordered_sum(probs * values)), float(values.max()), tv
+    for o in np.argsort(values, kind="stable"):
         moved = min(left, float(probs[o]))
         mean += moved * (best - float(values[o]))
         left -= moved

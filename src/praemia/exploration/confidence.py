@@ -50,6 +50,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import one_by_one
 from praemia.errors import ParameterError
 from praemia.exploration.dataset import Dataset
 from praemia.learners.confidence_sets import l1_radius, log_of_subsets
@@ -110,8 +111,9 @@ def _distances(
     kl = np.where(n > 0, kl_radius(rows, counts, num_rows, size, kl_level) / visits, np.inf)
     r = np.where(n > 0, kl, 0.0)
     by_kl = np.minimum(np.sqrt(0.5 * r), r + np.sqrt(r * r + 2.0 * (1.0 - most) * r))
-    by_kl = np.where(seen == 1, -np.expm1(-r), by_kl)
-    by_sets = 0.5 * l1_radius(visits, log_of_subsets(size), distance_level)
+    by_kl = np.where(seen == 1, -one_by_one(math.expm1, -r), by_kl)
+    log_subsets = log_of_subsets(size)
+    by_sets = 0.5 * one_by_one(lambda n: l1_radius(n, log_subsets, distance_level), visits)
     return kl, np.where(n > 0, np.minimum(1.0, np.minimum(by_sets, by_kl)), 1.0)
 
 
@@ -125,7 +127,7 @@ def kl_radius(
     n = np.bincount(rows, numbers, num_rows)
     s = np.maximum(1.0, np.bincount(rows, minlength=num_rows))
     log_sets = gammaln(size + 1.0) - gammaln(s + 1.0) - gammaln(size - s + 1.0)
-    log_sizes = np.log(s * (s + 1.0) * size / (size + 1.0))
+    log_sizes = one_by_one(math.log, s * (s + 1.0) * size / (size + 1.0))
     log_dm = gammaln(0.5 * s) - gammaln(0.5 * s + n)
     log_dm = log_dm + np.bincount(rows, gammaln(numbers + 0.5) - gammaln(0.5), num_rows)
     entropy = xlogy(n, n) - np.bincount(rows, xlogy(numbers, numbers), num_rows)
@@ -137,5 +139,5 @@ def function_radii(dataset: Dataset, confidence: Confidence, horizon: int, num_s
     """Return R₃/n as float64[O, A]: ∞ for a pair never visited, 0 for absorbing ones."""
     level = confidence.function_part / (2.0 * horizon * num_states * dataset.visits.size)
     n = np.maximum(1, dataset.visits).astype(np.float64)
-    radii = np.where(dataset.visits == 0, np.inf, (0.5 * np.log(n) + math.log(2.0 / level)) / n)
+    radii = np.where(dataset.visits == 0, np.inf, (0.5 * one_by_one(math.log, n) + math.log(2.0 / level)) / n)
     return np.where(dataset.absorbing[:, None], 0.0, radii)

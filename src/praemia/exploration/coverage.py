@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
@@ -58,6 +59,13 @@ def most_visits(
     return found
 
 
+def from_start(values: NDArray[np.float64], start_probs: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean over the first observation of values[T, O], as [T]."""
+    starts = np.flatnonzero(start_probs)
+    mean: NDArray[np.float64] = ordered_sum(values[:, starts] * start_probs[starts])
+    return mean
+
+
 def sparse_kernel(mdp: LabeledMDP) -> Any:
     """Return p as a SciPy sparse array [O·A, O]."""
     from scipy.sparse import csr_array
@@ -87,7 +95,7 @@ def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryP
         visits = history_visits(task.mdp, policy, int(task.horizon))
     else:
         visits = occupancy(task, policy).pairs
-    return bound * float((differences * visits).sum())
+    return bound * float(ordered_sum((differences * visits).ravel()))
 
 
 def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float64]:
@@ -120,8 +128,7 @@ def significance(task: Task) -> NDArray[np.float64]:
     """
     targets = np.arange(task.num_observations)
     most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
-    found: NDArray[np.float64] = most @ task.mdp.start_probs
-    return found
+    return from_start(most, task.mdp.start_probs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,10 +170,10 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
         )
     pairs = np.arange(task.mdp.num_pairs)
     o, a = np.divmod(pairs, task.num_actions)
-    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a) @ task.mdp.start_probs
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
     shape = dataset.visits.shape
     rate = dataset.visits / dataset.num_episodes
-    found = most.reshape(shape)
+    found = from_start(most, task.mdp.start_probs).reshape(shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(found > 0.0, found / rate, 0.0)
     promised = 2.0 * task.num_observations * task.num_actions * int(task.horizon)

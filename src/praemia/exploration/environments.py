@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
-from praemia.exploration.coverage import most_visits
+from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import Counted, SeenLabels
 from praemia.learners.base import Learner
@@ -212,5 +212,4 @@ def _reachability(every: Counted, environment: Environment) -> NDArray[np.float6
     probs = every.counts / visits[every.pairs]
     kernel = csr_array((probs, (every.pairs, every.successors)), shape=(size * num_actions, size))
     most = most_visits(kernel, num_actions, environment.horizon, np.arange(size), None)
-    found: NDArray[np.float64] = most @ (every.first_counts / every.num_episodes)
-    return found
+    return from_start(most, every.first_counts / every.num_episodes)

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.planners import ExpectimaxPlanner
@@ -79,7 +80,7 @@ class LikelyLoss:
     @property
     def mean(self) -> float:
         """The posterior mean of the loss."""
-        return float(self.losses.mean())
+        return float(ordered_sum(self.losses)) / self.draws
 
     def at(self, level: float) -> float:
         """Return the likely loss at another level, from the same draws."""
@@ -188,5 +189,5 @@ def _rank(level: float, draws: int) -> int:
 
 
 def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+    shares: NDArray[np.float64] = weights / ordered_sum(weights)[:, None]
     return shares

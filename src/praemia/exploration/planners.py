@@ -28,6 +28,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, SizeError
 from praemia.exploration.trajectories import (
     CoverageReward,
@@ -235,8 +236,8 @@ def upper_bound(view: KernelView, policy: GreedyPolicy) -> float:
         others = policy.weights.copy()
         others[o] = 0.0
         additive = float(policy.solve(frozenset({o}))[1][o])
-        most = float(np.sort(others)[::-1][: policy.horizon].sum())
-        total += p * (policy.weights[o] + min(additive, float(others @ met[:, o]), most))
+        most = float(ordered_sum(np.sort(others)[::-1][: policy.horizon]))
+        total += p * (policy.weights[o] + min(additive, float(ordered_sum(others * met[:, o])), most))
     return total
 
 

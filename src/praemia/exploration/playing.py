@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.euler import EULER
 from praemia.simulation.loop import World, run_loop
@@ -61,7 +62,7 @@ def play_until_sure(world: World, stop_below: float, on_progress: Progress) -> N
 
     def is_unsure() -> bool:
         first = world.counts.steps[0]
-        return world.played == 0 or float(first @ world.workspace().values[0] / first.sum()) > stop_below
+        return world.played == 0 or float(ordered_sum(first * world.workspace().values[0]) / first.sum()) > stop_below
 
     watch = is_unsure if stop_below > 0.0 else None
     run_loop(world, len(world.log.returns), watch=watch, on_progress=on_progress)

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.exploration.backward_passes import as_counts, copies_of, empty_memory
 from praemia.exploration.dataset import Dataset
 from praemia.kernels import recursion
@@ -109,7 +110,7 @@ class Posterior:
         call_plan(self._kernel, self._arguments)
         gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
         weights = self._rng.standard_gamma(self._starts)
-        return self._span * float(weights @ gaps / weights.sum())
+        return self._span * float(ordered_sum(weights * gaps) / ordered_sum(weights))
 
     def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
         """Draw some environments; return their losses. ``after`` is called with each draw's number and loss."""

@@ -166,7 +166,8 @@ class Players:
             self.explore(part // 2)
             if part > part // 2:
                 seen = self.dataset(())
-                policy = most_gain(seen, weights / np.maximum(seen.visits, NEVER) ** 1.5)
+                visits = np.maximum(seen.visits, NEVER)
+                policy = most_gain(seen, weights / (visits * np.sqrt(visits)))
                 play_given(self._directed, policy, part - part // 2, self._on_progress)
 
     def counted(self) -> Counted:

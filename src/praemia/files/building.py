@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
-from praemia.envs.grid import GridMDP
-from praemia.envs.grid_map import GridMap, read_rows, read_slip
+from praemia.envs.grid_map import GridMap
+from praemia.envs.grid_text import read_rows, read_slip
 from praemia.errors import ModelError, PraemiaError, did_you_mean
 from praemia.files.schema import (
     FormulaPart,
@@ -33,6 +34,7 @@ from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 
 BYTES_PER_ROW = 16
 SHOWN_ROWS = 3
+_NUMBER = re.compile("[0-9]{1,18}")
 
 
 def build_machine(source: Source, part: MachinePart | FormulaPart, path: DataPath = ()) -> RewardMachine:
@@ -118,7 +120,7 @@ class Numbering:
             if name not in self._numbers:
                 raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
             return self._numbers[name]
-        if not (name.isascii() and name.isdecimal() and int(name) < self.size):
+        if not (_NUMBER.fullmatch(name) and int(name) < self.size):
             raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
         return int(name)
 
@@ -219,14 +221,14 @@ def _require_all_rows(space: _Space, rows: Mapping[tuple[int, int], object]) -> 
     raise ModelError(f"no row for {named}{more}; every pair of an observation and an action needs one")
 
 
-def build_grid(source: Source, part: GridPart, path: DataPath = ("grid",)) -> GridMDP:
-    """Build the MDP of a map."""
+def build_grid(source: Source, part: GridPart, path: DataPath = ("grid",)) -> GridMap:
+    """Build a map."""
     with source.at(*path, "map"):
         read_rows(part.map)
     with source.at(*path, "slip"):
         slip = read_slip(part.slip)
     with source.at(*path):
-        return GridMDP.of(GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay))
+        return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay)
 
 
 def build_gymnasium(source: Source, part: GymnasiumPart, path: DataPath = ("gymnasium",)) -> LabeledMDP:

@@ -63,9 +63,15 @@ def load_task(path: str | Path) -> Task:
 
 
 def parse_task(text: str, name: str) -> Task:
-    """Make a task from the text of a task file, under a name; the text cannot refer to other files."""
+    """Make a task from a text that is stored with runs, under a name; such a text opens no files.
+
+    Anybody may have written it, so it has to say everything itself. A machine in another file is refused, and so is a
+    Gymnasium environment, whose options may name files. ``dump_task`` writes neither.
+    """
     source = parse_source(text, name)
-    return _build_task(source, validated(source, TaskPart), Path(name))
+    part = validated(source, TaskPart)
+    _require_whole_text(source, part)
+    return _build_task(source, part, Path(name))
 
 
 def load_machine(path: str | Path, format: str | None = None, *, pay: str | None = None) -> RewardMachine:
@@ -122,6 +128,17 @@ def _machine_or_source(text: str, path: str | Path, format: str | None, pay: str
     return build_machine(source, _validated_machine(source)) if MACHINE_KEYS & keys else source
 
 
+def _require_whole_text(source: Source, part: TaskPart) -> None:
+    """Refuse a stored text that would open files."""
+    remedy = "a stored task opens no files and holds all its parts; this text was not written by praemia"
+    if isinstance(part.machine, str):
+        with source.at("machine"):
+            raise FileError(f"the machine is in another file, {part.machine!r}; {remedy}")
+    if part.gymnasium is not None:
+        with source.at("gymnasium"):
+            raise FileError(f"the observations are Gymnasium's, of {part.gymnasium.id!r}; {remedy}")
+
+
 def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
     machine, world = _find_machine(source, part, path), part.world
     if isinstance(world, EnvironmentPart):
@@ -143,11 +160,11 @@ def _build_task(source: Source, part: TaskPart, path: Path) -> Task:
 
 
 def _build_grid(source: Source, part: TaskPart, world: GridPart, machine: RewardMachine, name: str) -> Task:
-    mdp = build_grid(source, world)
+    grid_map = build_grid(source, world)
     machine = _with_labels(source, part, machine, world.propositions)
     with source.at("grid"):
-        require_known(mdp.map, machine)
-        return Task(mdp, machine, part.horizon or 0, name)
+        require_known(grid_map, machine)
+        return Task(grid_map.mdp(), machine, part.horizon or 0, name)
 
 
 def _with_labels(source: Source, part: TaskPart, machine: RewardMachine, known: Sequence[str]) -> RewardMachine:

@@ -235,7 +235,7 @@ LetterNames: TypeAlias = dict[
 
 
 class GridPart(_Part):
-    """A grid as a map; what its characters mean is known by ``praemia.envs.grid_map``."""
+    """A grid as a map; what its characters mean is known by ``praemia.envs.grid_text``."""
 
     map: str
     legend: LetterNames = {}

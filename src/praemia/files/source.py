@@ -213,10 +213,10 @@ def _read_key(name: str, event: Any, within: _Open) -> str:
 
 
 def _scalar(name: str, event: Any) -> Any:
-    text: str = event.value
-    if len(text) > MAX_DIGITS and _INTEGER.fullmatch(text):
-        raise _mistake(name, event, f"a number of {len(text)} digits; at most {MAX_DIGITS} are read")
-    return text if event.style else parse_scalar(text)
+    try:
+        return event.value if event.style else parse_scalar(event.value)
+    except FileError as error:
+        raise _mistake(name, event, str(error)) from None
 
 
 def parse_scalar(text: str) -> Any:
@@ -224,10 +224,17 @@ def parse_scalar(text: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
     if _INTEGER.fullmatch(text):
-        return int(text)
+        return whole_number(text)
     if _FLOAT.fullmatch(text):
         return float(text)
     return float(text.replace(".", "")) if _SPECIAL_FLOAT.fullmatch(text) else text
+
+
+def whole_number(text: str) -> int:
+    """Read a whole number of digits, with or without a sign; Python's own limit would be a ValueError."""
+    if len(text) > MAX_DIGITS:
+        raise FileError(f"a number of {len(text.lstrip('+-')):,} digits; at most {MAX_DIGITS} are read")
+    return int(text)
 
 
 def _names(data: Any) -> Iterable[str | int]:

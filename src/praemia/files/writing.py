@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from praemia.envs.grid import GridMDP
+from praemia.envs.grid_map import GridMap
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.files.atomic_io import write_whole
 from praemia.files.formats import STORM, format_of, is_text_format, require_known_ending, write_machine_text
@@ -102,7 +102,10 @@ def dump_machine(machine: RewardMachine) -> str:
 
 def _task_record(task: Task) -> dict[str, Any]:
     mdp = task.mdp
-    world = {"grid": mdp.map.record()} if isinstance(mdp, GridMDP) else {"mdp": _mdp_record(mdp)}
+    if isinstance(mdp.map, GridMap) and mdp.map.makes(mdp):
+        world = {"grid": mdp.map.record()}
+    else:
+        world = {"mdp": _mdp_record(mdp)}
     return {**world, "machine": machine_record(task.machine), "horizon": task.horizon}
 
 

@@ -79,7 +79,7 @@ def largest_by_kl(probs: Floats, values: Any, count: int, radius: float, top: fl
     for i in range(count):
         mean += probs[i] * values[i]
     for i in range(count):
-        square += probs[i] * (values[i] - mean) ** 2
+        square += probs[i] * ((values[i] - mean) * (values[i] - mean))
         top = max(top, values[i])
     gap = top - mean
     if radius <= 0.0:

@@ -35,9 +35,9 @@ class BernsteinUCBVI(CompiledLearner):
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         iota, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
-        cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * iota**2
+        cost = 100.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (iota * iota)
         # N' never exceeds K. Where c/N' cannot fall below H² in this run, the last term is √8·H/√n.
-        sees_steps = cost < num_episodes * most**2
+        sees_steps = cost < num_episodes * (most * most)
         root = self.reward_term(iota) + (0.0 if sees_steps else math.sqrt(8.0) * most)
         return BonusRule(
             worth=worth,

@@ -26,6 +26,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.tasks.task import TaskSpec
@@ -55,8 +56,8 @@ class EQO(BonusLearner):
     def coefficient(self, spec: TaskSpec, num_episodes: int) -> float:
         """Return the theory's c."""
         pairs, num_steps = spec.num_observations * spec.num_actions, num_episodes * spec.horizon
-        log_term = math.log(12.0 * pairs * num_steps / self.failure_prob)
-        slack = min(1.0, 5.0 * math.sqrt(pairs * log_term * math.log(max(num_steps, 2)) / num_episodes))
+        log_term = portable_log(12.0 * pairs * num_steps / self.failure_prob)
+        slack = min(1.0, 5.0 * math.sqrt(pairs * log_term * portable_log(max(num_steps, 2)) / num_episodes))
         return 7.0 * spec.horizon * log_term / slack
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:

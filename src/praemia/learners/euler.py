@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import BonusRule
@@ -52,7 +53,7 @@ class EULER(CompiledLearner):
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return ℓ."""
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
-        return math.log(4.0 * sizes * num_steps / self.failure_prob)
+        return portable_log(4.0 * sizes * num_steps / self.failure_prob)
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])

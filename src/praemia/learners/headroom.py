@@ -1,10 +1,10 @@
 """Headroom: optimism measured against what the machine can still pay.
 
-The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over every
-o' that the pair's labels allow. A pair never visited is worth T, no estimate exceeds T, and what lies between the
-estimate and T, the *headroom*, is all that optimism can add. With n = N(o, a), N(o) = Σ_a N(o, a) and p̂ as usual:
+The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
+labels that the pair allows and the o' that come with them (``praemia.tasks.label_support``). A pair never visited is
+worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
 
-    practical (the default):  L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
+    practical (the default):  N(o) = Σ_a n,   L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
     theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
@@ -14,20 +14,20 @@ Why L, the neglect: an action given up after a few unlucky tries is tried again 
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
 wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
 and little where they do, and how far they differ shows in the pairs tried more often. The theoretical constants make
-every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md). T runs
-over the (label, o') that can occur together and the labels that a pair allows (``praemia.tasks.label_support``).
+every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md).
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
+from praemia.kernels.cube_root import cube_root
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
@@ -72,7 +72,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return ℓ of the theoretical constants."""
         sizes = spec.horizon * spec.num_machine_states * spec.num_observations * spec.num_actions
-        return math.log(3.0 * sizes * num_steps / self.failure_prob)
+        return portable_log(3.0 * sizes * num_steps / self.failure_prob)
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         if self.constants == "theory":
@@ -89,7 +89,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too
         visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
     ) -> tuple[float, ...]:
-        neglect = np.cbrt(visits_of_state / visits)
+        neglect = cube_root(visits_of_state / visits)
         forgotten = np.maximum(neglect, np.sqrt(constants[2] * episodes / visits))
         return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from praemia.arithmetic import portable_log
 from praemia.errors import ParameterError
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import MachineBonus
@@ -58,4 +59,4 @@ class CanLearnMachine(CompiledLearner):
     def machine_root(spec: TaskSpec, num_steps: int, failure_prob: float) -> float:
         """Return the c_a of the theory."""
         rows = spec.num_machine_states * max(1, len(spec.label_sets)) * spec.num_observations
-        return math.sqrt(math.log(2.0 * spec.horizon * rows * num_steps / failure_prob) / 2.0)
+        return math.sqrt(portable_log(2.0 * spec.horizon * rows * num_steps / failure_prob) / 2.0)

@@ -33,6 +33,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.tasks.task import TaskSpec
@@ -65,7 +66,7 @@ class MVP(BonusLearner):
     def log_term(self, spec: TaskSpec, num_episodes: int) -> float:
         """Return ℓ."""
         sizes = spec.num_observations * spec.num_actions * (spec.horizon * num_episodes) ** 2
-        return math.log(200.0 * sizes / self.failure_prob)
+        return portable_log(200.0 * sizes / self.failure_prob)
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         log_term = self.log_term(spec, num_episodes)

@@ -11,10 +11,10 @@ Everything else is as in UCBVI-PRM.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from praemia.arithmetic import portable_log
 from praemia.learners.bernstein_bonus import BernsteinUCBVI
 from praemia.tasks.task import TaskSpec
 
@@ -39,7 +39,7 @@ class UCBVI(BernsteinUCBVI):
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return L; the spec is that of the product task, whose observations are the product states."""
-        return math.log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
+        return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
     def reward_term(self, iota: float) -> float:
         """Return 0: the reward of a transition that was seen is known."""

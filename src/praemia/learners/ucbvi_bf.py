@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import BonusRule, LaterVisits
@@ -54,13 +55,13 @@ class UCBVIBF(CompiledLearner):
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         """Return L."""
-        return math.log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
+        return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
-        cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * log_term**2
+        cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (log_term * log_term)
         # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere. R is H − h, so each step has it.
-        seen_cost = cost if cost < num_episodes * most**2 else math.inf
+        seen_cost = cost if cost < num_episodes * (most * most) else math.inf
         return BonusRule(
             worth=worth,
             numbers=pair_numbers,

@@ -20,6 +20,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from praemia.arithmetic import portable_log
 from praemia.learners.bernstein_bonus import BernsteinUCBVI
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.learners.rules import BonusRule
@@ -45,7 +46,7 @@ class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
-        return math.log(6.0 * sizes * num_steps / self.failure_prob)
+        return portable_log(6.0 * sizes * num_steps / self.failure_prob)
 
     def reward_term(self, iota: float) -> float:
         """Return √(2ι): rewards come through the machine."""

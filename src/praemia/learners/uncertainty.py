@@ -17,13 +17,13 @@ episode; here p does not depend on h, and plans are made when a count doubles.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import portable_log
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.tasks.task import TaskSpec
@@ -44,7 +44,7 @@ class UncertaintyExplorer(BonusLearner):
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         sizes = spec.num_observations * spec.num_actions * spec.horizon * num_episodes
-        width = self.scale * spec.horizon**2 * math.log(sizes / self.failure_prob)
+        width = self.scale * spec.horizon**2 * portable_log(sizes / self.failure_prob)
         return width, 1.0 + 1.0 / spec.horizon
 
     @staticmethod

@@ -73,7 +73,7 @@ class Told(Learner):
         assert truth is not None
         unknown = self._unknown_edges(truth, rng) if previous is None else previous.memory
         weights = np.maximum(SMALLEST, rng.standard_gamma(self._posterior(experience, truth)))
-        drawn = weights / np.add.reduceat(weights, truth.mdp.indptr[:-1])[truth.mdp.edge_pairs]
+        drawn = weights / np.bincount(truth.mdp.edge_pairs, weights)[truth.mdp.edge_pairs]
         plan = solve(with_probs(truth, np.where(unknown, drawn, truth.mdp.probs)), keep_values=False, threads=1)
         return LearnerPlan(plan.policy, plan.values[0], unknown)
 

@@ -153,7 +153,7 @@ def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indi
     if not by_key:
         return np.zeros(1, dtype=np.int64), [frozenset()]
     keys = np.ravel_multi_index(tuple(np.array(list(by_key), dtype=np.int64).T), widths)
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")
     packed = np.ravel_multi_index(tuple(columns), widths)
     place = np.minimum(np.searchsorted(keys[order], packed), len(keys) - 1)
     numbers = np.where(keys[order][place] == packed, order[place] + 1, 0)

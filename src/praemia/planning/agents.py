@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.tasks.task import Task
@@ -133,5 +134,5 @@ def _probabilities_of(agent: Any, shown: Any, num_actions: int) -> NDArray[np.fl
     if plain.size != num_actions:
         raise ModelError(f"the agent has {plain.size} action probabilities; expected {num_actions}")
     weights = plain.reshape(num_actions).astype(np.float64)
-    total: NDArray[np.float64] = weights / weights.sum()  # single precision sums to 1 only roughly
+    total: NDArray[np.float64] = weights / ordered_sum(weights)  # single precision sums to 1 only roughly
     return total

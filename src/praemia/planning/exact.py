@@ -22,6 +22,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.kernels import exact as kernels
@@ -87,7 +88,7 @@ class Occupancy:
     @property
     def observations(self) -> NDArray[np.float64]:
         """float64[H + 1, O], the probability of each observation at each step."""
-        total: NDArray[np.float64] = self.states.sum(axis=1)
+        total: NDArray[np.float64] = ordered_sum(self.states, axis=1)
         return total
 
 
@@ -168,22 +169,19 @@ def occupancy(task: Task, policy: PolicyLike) -> Occupancy:
     states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
     states[0, :, task.table.initial] = task.mdp.start_probs
     kernels.occupancy(by_reference(task.arrays), by_reference(task.table.arrays), inner, states)
-    acting = states[:-1]
-    pairs = np.stack(
-        [
-            np.sum(acting * (inner == a if inner.ndim == 3 else inner[..., a]), axis=(0, 2))
-            for a in range(task.num_actions)
-        ],
-        axis=1,
-    )
-    return Occupancy(states.transpose(0, 2, 1), pairs)
+    return Occupancy(states.transpose(0, 2, 1), _pairs_met(states[:-1], inner, task.num_actions))
+
+
+def _pairs_met(states: NDArray[np.float64], policy: NDArray[Any], num_actions: int) -> NDArray[np.float64]:
+    """Return μ[O, A] from states[H, O, M] and policy[H, O, M] or policy[H, O, M, A]."""
+    met = np.broadcast_to(np.arange(states.shape[1])[:, None], states.shape).ravel()
+    taken = (states * (policy == a if policy.ndim == 3 else policy[..., a]) for a in range(num_actions))
+    return np.stack([np.bincount(met, mass.ravel(), states.shape[1]) for mass in taken], axis=1)
 
 
 def start_value(task: Task, first: NDArray[np.float64]) -> float:
     """Return the value at the start, from V_0[O, M]."""
-    if len(task.starts) == 1:
-        return float(first[task.starts[0], task.table.initial])
-    return float(np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial]))
+    return float(ordered_sum(task.mdp.start_probs[task.starts] * first[task.starts, task.table.initial]))
 
 
 def _require_task(task: object) -> None:
@@ -304,7 +302,7 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
         raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
     weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
     if array.dtype in (np.float32, np.float16):  # from a deep learner: normalise away rounding errors
-        sums = weights.sum(axis=-1, keepdims=True)
+        sums = ordered_sum(weights)[..., None]
         weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
     if kernels.first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
         raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")

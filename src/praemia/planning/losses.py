@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.limits import require_memory
 from praemia.planning.exact import Plan, occupancy, validate_policy
 from praemia.planning.policy import PolicyLike
@@ -42,10 +43,12 @@ def _action_values(task: Task, following: NDArray[np.float64]) -> NDArray[np.flo
 
     mdp, table = task.mdp, task.table
     shape = (len(table.indptr) - 1, table.num_states)
-    moved = np.asarray(csr_array((table.probs, table.targets, table.indptr), shape=shape) @ following)
+    machine_kernel = csr_array((table.probs, table.targets, table.indptr), shape=shape)
+    moved = np.asarray(machine_kernel @ following)
     worth = moved.reshape(-1, table.num_states, task.num_observations) + table.mean_rewards[:, :, None]
-    outcomes = mdp.probs[:, None] * worth[mdp.labels, :, mdp.successors]
-    sums: NDArray[np.float64] = np.add.reduceat(outcomes, mdp.indptr[:-1])
+    edges = np.arange(len(mdp.probs))
+    kernel = csr_array((mdp.probs, edges, mdp.indptr), shape=(mdp.num_pairs, len(edges)))
+    sums: NDArray[np.float64] = np.asarray(kernel @ worth[mdp.labels, :, mdp.successors])
     return sums.reshape(task.num_observations, task.num_actions, table.num_states)
 
 
@@ -54,5 +57,5 @@ def _of_policy(policy: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.
     by_state = values.transpose(2, 0, 1)  # [M, O, A]
     if policy.ndim == 2:
         return np.take_along_axis(by_state, policy.T[..., None].astype(np.int64), axis=2)[..., 0]
-    weighted: NDArray[np.float64] = (by_state * policy.transpose(1, 0, 2)).sum(axis=2)
+    weighted: NDArray[np.float64] = ordered_sum(by_state * policy.transpose(1, 0, 2))
     return weighted

@@ -24,7 +24,7 @@ def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path
         coverage=dataset.coverage().splitlines(),
         sources=[f"collected with {_source_text(source)}" for source in dataset.sources],
         is_truth_known=rows[0].optimum is not None,
-        coverage_figure=picture(coverage_figure, dataset, truth, name),
+        coverage_figure=picture(coverage_figure, dataset, truth),
         certainty_figure=picture(certainty_figure, rows),
         losses_figure=picture(losses_figure, rows),
         machines=_table(rows),

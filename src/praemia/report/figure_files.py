@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from praemia.drawing import figures
-from praemia.drawing.diagrams import draw_machine
 from praemia.drawing.league_figure import league_figure
-from praemia.drawing.maps import has_map, policy_map
 from praemia.drawing.style import save
 from praemia.errors import FileError, MissingExtraError
 from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
+from praemia.pictures.diagrams import draw_machine
+from praemia.pictures.policy_view import has_map
+from praemia.pictures.show import show
 from praemia.statistics.standings import boards, standings
 from praemia.statistics.stored_runs import Series, Study
 from praemia.tasks.task import Task
@@ -42,7 +43,7 @@ def write_figures(studies: Iterable[Study], folder: Path) -> list[Path]:
                 written += save(figure, folder / name)
         for task in paper_tasks(studies):
             if has_map(task):
-                written += save(policy_map(task), folder / f"map-{slug(task.name)}")
+                written += _write_map(task, folder / f"map-{slug(task.name)}")
         return written + _write_machines(studies, folder)
     except OSError as error:
         raise FileError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
@@ -95,6 +96,14 @@ def _families(study: Study) -> dict[str, dict[str, list[Series]]]:
     for setting, members in study.settings.items():
         families.setdefault(setting.split("-")[0], {})[setting] = members
     return families
+
+
+def _write_map(task: Task, stem: Path) -> list[Path]:
+    paths = [stem.with_name(f"{stem.name}.{form}") for form in ("png", "svg")]
+    picture = show(task)
+    for path in paths:
+        picture.save(path)
+    return paths
 
 
 def _write_machines(studies: Iterable[Study], folder: Path) -> list[Path]:

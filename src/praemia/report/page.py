@@ -1,11 +1,11 @@
 """The report: one HTML file that says what held, with curves, tables, tasks, and how it was made.
 
-It is made from a store alone, needs no network, and the same store gives the same bytes.
+It is made from stored runs alone, needs no network, and the same runs give the same bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from markupsafe import Markup
@@ -13,8 +13,7 @@ from markupsafe import Markup
 from praemia.drawing.interactive import plotly_script
 from praemia.errors import FileError
 from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.settings import Experiment, Job
-from praemia.experiments.store import Store
+from praemia.experiments.settings import Job
 from praemia.files.atomic_io import write_whole
 from praemia.report.figure_files import write_figures
 from praemia.report.league_page import league_section
@@ -23,45 +22,22 @@ from praemia.report.sections import claims_section, provenance_section, study_se
 from praemia.simulation.run import STREAMS
 from praemia.statistics.claims import check_claims
 from praemia.statistics.league_claims import check_league
-from praemia.statistics.stored_runs import Study, discover, gather
+from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import Claim
 
 TITLE = "Learning with probabilistic reward machines: what the runs say"
 CLAIMED = {"paper", "machine-size", "horizon", "river-length"}  # the experiments that claims are made of
 
 
-def write_report(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> Path:
-    """Write the report on some experiments, or on all that the store has runs of; return its path."""
-    return publish_studies(*_studies(store, experiments), Path(path), figures=False)[0]
-
-
-def publish(store: Store, experiments: Iterable[Experiment] | None, path: str | Path) -> list[Path]:
-    """Write the report, and the figures into a folder ``figures`` beside it; return all that was written."""
-    return publish_studies(*_studies(store, experiments), Path(path), figures=True)
-
-
-def publish_studies(studies: Sequence[Study], damaged: Sequence[str], path: Path, *, figures: bool) -> list[Path]:
-    """Write the report on some studies, and the figures if they are wanted; return all that was written."""
-    report = _write(studies, damaged, path)
-    return [report, *(write_figures(studies, report.parent / "figures") if figures else [])]
-
-
-def _studies(store: Store, experiments: Iterable[Experiment] | None) -> tuple[list[Study], list[str]]:
-    studies, damaged = discover(store) if experiments is None else gather(store, experiments)
-    if not studies:
-        found = f" ({len(damaged)} damaged files)" if damaged else ""
-        raise FileError(f"{store.folder}: there are no runs to report on{found}; praemia reproduce makes them")
-    return studies, damaged
-
-
-def _write(studies: Sequence[Study], damaged: Sequence[str], path: Path) -> Path:
+def write_report(studies: Sequence[Study], damaged: Sequence[str], path: Path, *, figures: bool) -> list[Path]:
+    """Write the report on some studies, and the figures into a folder beside it; return all that was written."""
     page = _report(studies, damaged)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FileError(f"{path}: cannot be written: {error.strerror}") from None
     write_whole(path, page)
-    return path
+    return [path, *(write_figures(studies, path.parent / "figures") if figures else [])]
 
 
 def all_claims(studies: Sequence[Study]) -> list[Claim]:

@@ -17,6 +17,8 @@ from markupsafe import Markup
 
 from praemia.drawing.style import render
 from praemia.errors import MissingExtraError
+from praemia.pictures.scene import Scene
+from praemia.pictures.svg import render_svg
 from praemia.text_tables import numeric_columns
 
 if TYPE_CHECKING:
@@ -61,9 +63,11 @@ def inline_svg(text: str) -> Markup:
     return Markup(re.sub(r' id="[^"]*"', "", text[text.index("<svg") :]))
 
 
-def picture(draw: Callable[..., Figure], *about: Any) -> str | None:
-    """Return a figure as an address that holds it whole; None without matplotlib, and the page does without it."""
+def picture(draw: Callable[..., Figure | Scene], *about: Any) -> str | None:
+    """Return a figure or a scene as an address that holds it whole; None if a package for it is missing."""
     try:
-        return "data:image/svg+xml;base64," + base64.b64encode(render(draw(*about), "svg")).decode()
+        drawing = draw(*about)
+        svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing, "svg")
+        return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
     except MissingExtraError:
         return None

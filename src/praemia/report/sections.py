@@ -8,17 +8,14 @@ from typing import Any
 
 from markupsafe import Markup
 
-from praemia.drawing.diagrams import machine_svg, mermaid
 from praemia.drawing.interactive import as_script_data, curves
-from praemia.drawing.maps import has_map, policy_map
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
-from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.league import YARDSTICKS, contestants
-from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED
-from praemia.experiments.paper import experiments
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
+from praemia.pictures.diagrams import machine_svg, mermaid
+from praemia.pictures.policy_page import policy_scene
+from praemia.pictures.policy_view import has_map
 from praemia.report.figure_files import machines, paper_tasks
 from praemia.report.rendering import Table, inline_svg, picture
 from praemia.statistics.claims import BEYOND, PAPER
@@ -96,7 +93,7 @@ def _final_policy(members: Sequence[Series]) -> dict[str, Any] | None:
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
     try:
-        return {"task": best.task, "learner": best.title, "map": picture(policy_map, task, policy)}
+        return {"task": best.task, "learner": best.title, "map": picture(policy_scene, task, policy)}
     except ModelError:  # a file may hold any policy
         return None
 
@@ -114,7 +111,7 @@ def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
 def tasks_section(studies: Sequence[Study]) -> dict[str, Any]:
     """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
     tasks = paper_tasks(studies)
-    maps = [(task.name, picture(policy_map, task)) for task in filter(has_map, tasks)]
+    maps = [(task.name, picture(policy_scene, task)) for task in filter(has_map, tasks)]
     return {
         "optima": _optima(studies),
         "pictures": list(filter(None, map(_picture, tasks))),
@@ -161,37 +158,10 @@ def provenance_section(studies: Sequence[Study]) -> dict[str, Any]:
 
 
 def commands(studies: Sequence[Study]) -> str:
-    """Return the commands that make these runs again."""
-    lines = []
+    """Return the commands that asked for these runs, each once."""
     version = next((r.versions["praemia"] for study in studies for s in study.series for r in s.runs), None)
-    if version is not None:
-        lines.append(f"# with praemia {version} and its extras")
-    known = {experiment.name for experiment in experiments()}
-    for study in studies:
-        first, runs = study.series[0], max(series.num_runs for series in study.series)
-        options = f"--runs {runs} --episodes {first.num_episodes} --seed {first.first.seed[0]}"
-        if study.name in known:
-            lines.append(f"praemia reproduce --only {study.name} {options}")
-        elif study.name == LEAGUE:
-            full = set(LARGE) <= set(study.settings)  # runs of the large tasks are shorter: --full knows how long
-            lines.append(
-                f"praemia league {f'--full --seed {first.first.seed[0]}' if full else options}{_chosen(study)}"
-            )
-        elif study.name == "tuning":
-            lines.append(f"praemia tune {options}")
-        else:
-            lines.append(f"praemia experiment FILE  # {study.name}: the tasks and learners above, in a file")
-    return "\n".join(lines)
-
-
-def _chosen(study: Study) -> str:
-    """Return the options that name the tasks and the learners of a league that is not the usual one."""
-    found = [series.first for series in study.series]
-    names = dict.fromkeys(run.origin.partition("@")[0] or run.learner for run in found)
-    usual = set(study.settings) - set(LARGE) == {*UNTOUCHED, *SETTINGS_OF_THE_PAPER}
-    tasks = [] if usual else list(study.settings)
-    learners = [] if {run.learner for run in found} == {*contestants(), *YARDSTICKS} else list(names)
-    return "".join([*(f" --task {task}" for task in tasks), *(f" --learner {name}" for name in learners)])
+    lines = [] if version is None else [f"# with praemia {version} and its extras"]
+    return "\n".join(dict.fromkeys((*lines, *(line for study in studies for line in study.command.splitlines()))))
 
 
 def _learners(studies: Iterable[Study]) -> Table:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import counts as kernels
@@ -152,7 +153,7 @@ class BoxWorld(World):
             if self.learner.uses_recent:
                 in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
                 self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
-            self.log.returns[self.played] = rewards.sum()
+            self.log.returns[self.played] = ordered_sum(rewards)
             labels, is_going_on = list(self.labels), steps[:, 0] < self.box.observations.size
             self.box.record_episode([labels[i] for i in steps[is_going_on, 3]], rewards[is_going_on].tolist())
             self.log.progress["played"] += 1

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from praemia.arithmetic import ordered_sum
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.machine import format_label
@@ -46,7 +47,7 @@ class Episode:
     @property
     def total_reward(self) -> float:
         """The return: the sum of all rewards."""
-        return float(sum(step.reward for step in self.steps))
+        return float(ordered_sum([step.reward for step in self.steps]))
 
     def __str__(self) -> str:
         rows = [("step", "observation", "action", "label", "reward", "machine state"), *map(self._row, self.steps)]
@@ -77,8 +78,8 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
     >>> episode = praemia.rollout(task, praemia.solve(task).policy, seed=1)
     >>> len(episode), episode.steps[0].observation
     (6, 0)
-    >>> episode.total_reward == sum(step.reward for step in episode)
-    True
+    >>> episode.total_reward
+    1.0
     """
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")

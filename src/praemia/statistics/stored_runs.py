@@ -3,27 +3,24 @@
 A ``Series`` is the runs of one learner in one setting; a ``Study`` is an experiment with the series of each of
 its settings. What is computed from them is in ``intervals``, ``tables`` and ``claims``.
 
-A folder may hold several attempts at the same experiment (a short trial, another seed, other random streams). The one
-with the newest streams, and then the most runs, is the experiment's; the others are listed after it. Runs of different
-revisions of the random streams are never combined.
+A store says which experiments were asked for, and by which command. Where one was asked for with several lengths,
+seeds or random streams, the one with the most runs is the experiment, and the others are listed after it. Runs of
+different revisions of the random streams are never combined.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia import learners
 from praemia.errors import PraemiaError
-from praemia.experiments.league import NAME as LEAGUE
-from praemia.experiments.league import YARDSTICKS, choices, contestants, league
-from praemia.experiments.paper import PAPER_LEARNERS, experiments, tuning
-from praemia.experiments.settings import Experiment, Job, LearnerChoice, Setting, TaskText
+from praemia.experiments.asked import united
+from praemia.experiments.settings import Experiment, Job, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.simulation import Run
 from praemia.simulation.run import STREAMS
@@ -86,11 +83,21 @@ class Series:
 
 @dataclass(frozen=True, eq=False)
 class Study:
-    """An experiment with its runs: the series of each setting, by the setting's name."""
+    """An experiment with its runs: the series of each setting, by the setting's name; and what asked for it."""
 
     name: str
     purpose: str
     settings: dict[str, list[Series]]
+    command: str = ""
+
+    @property
+    def num_runs(self) -> int:
+        return sum(series.num_runs for series in self.series)
+
+    @property
+    def streams(self) -> int:
+        """The revision of the random streams, the newest where there are several."""
+        return max(series.first.streams for series in self.series)
 
     @property
     def series(self) -> list[Series]:
@@ -108,7 +115,7 @@ def paired(members: Sequence[Series]) -> NDArray[np.float64]:
 def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:
     """Read the runs of some experiments; return those that have any, and messages about damaged files."""
     damaged: list[str] = []
-    studies = [Study(e.name, e.purpose, collect(store, e.settings, damaged.append)) for e in experiments]
+    studies = [Study(e.name, e.purpose, collect(store, e.settings, damaged.append), e.command) for e in experiments]
     return [study for study in studies if study.settings], damaged
 
 
@@ -144,106 +151,39 @@ def group(runs: Iterable[Run]) -> list[Series]:
     return [Series(members[0].task, members[0].title, tuple(members)) for members in groups.values()]
 
 
-PAPER_TITLES = {choice.title for choice in PAPER_LEARNERS}
-
-
-def read_all(store: Store) -> tuple[list[Run], list[str]]:
-    """Read all runs of a store; return them, and messages about damaged files."""
+def read_all(store: Store, except_for: Container[Path] = ()) -> tuple[list[Run], list[str]]:
+    """Read all runs of a store, but those in some files; return them, and messages about damaged files."""
     damaged: list[str] = []
-    return list(store.runs(damaged.append)), damaged
+    return list(store.runs(damaged.append, except_for)), damaged
 
 
 def discover(store: Store) -> tuple[list[Study], list[str]]:
-    """Return the experiments that a store has runs of, and messages about damaged files.
+    """Return the experiments that a store was asked for and has runs of, and messages about damaged files.
 
-    Runs on black boxes are left out: their regret is not known.
+    Runs that belong to none of them are one more study. Runs on black boxes are left out: their regret is not known.
     """
-    found, damaged = read_all(store)
-    runs = [run for run in found if run.optimal_value is not None]
-    studies: list[Study] = []
-    used: set[int] = set()
-    for experiment in [*experiments(), *_league(runs), tuning()]:
-        study = _study(experiment, _best_attempt(_members(experiment, runs)))
-        if experiment.name == LEAGUE:
-            study = _without_partial_guests(study)
-            if {series.title for series in study.series} <= PAPER_TITLES:
-                continue  # only runs that the league shares with the paper's experiments
-        if study.series:
-            studies.append(study)
-            used.update(id(run) for series in study.series for run in series.runs)
-    rest = [run for run in runs if id(run) not in used]
-    if rest:
-        studies.append(Study("other", "other runs in this folder", _other_settings(rest)))
-    return studies, damaged
+    damaged: list[str] = []
+    asked = united(store.asked(damaged.append))
+    studies, damaged_runs = gather(store, asked)
+    used = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
+    rest, damaged_others = read_all(store, used)
+    if others := [run for run in rest if run.optimal_value is not None]:
+        studies.append(Study("other", "runs that no experiment in this folder asks for", _other_settings(others)))
+    return _named_apart(studies), list(dict.fromkeys((*damaged, *damaged_runs, *damaged_others)))
 
 
-def _league(runs: Sequence[Run]) -> list[Experiment]:
-    """Return the league of all learners that have runs, also users' own; none if only these have."""
-    played = {run.learner for run in runs if not run.origin}
-    known = [name for name in learners.names() if name in played]
-    if not known:
-        return []
-    usual = league(names=known, full=True)
-    taken = {choice.title for choice in usual.settings[0].choices}
-    outside = {run.title: Job.of(run).learner for run in runs if run.origin and run.title not in taken}
-    every = (*usual.settings[0].choices, *outside.values())
-    return [replace(usual, settings=tuple(replace(setting, choices=every) for setting in usual.settings))]
+def _named_apart(studies: Sequence[Study]) -> list[Study]:
+    """Let the study with the most runs, and then the longest, have the name; the others of that name come after it."""
+    ordered = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
+    first = {study.name: study for study in reversed(ordered)}
+    named = [study for study in studies if first[study.name] is study]
+    return [*named, *(replace(study, name=_long_name(study)) for study in studies if first[study.name] is not study)]
 
 
-def _members(experiment: Experiment, runs: Iterable[Run]) -> list[Run]:
-    """Return the runs of an experiment, of whatever length and seed, in its order of settings and learners."""
-    by_task: dict[tuple[str, str], list[Run]] = {}
-    for run in runs:
-        by_task.setdefault((run.task, run.task_text), []).append(run)
-    found = []
-    for setting in experiment.settings:
-        stream = (setting.stream,) if setting.stream else ()
-        candidates = [r for r in by_task.get((setting.task.name, setting.task.text), []) if r.seed[2:] == stream]
-        for choice in setting.choices:
-            found += sorted((run for run in candidates if _agrees(run, choice)), key=lambda run: run.seed)
-    return found
-
-
-def _agrees(run: Run, choice: LearnerChoice) -> bool:
-    """Tell whether a run is this learner's; parameters that only one of them has are ignored."""
-    shared = run.parameters.keys() & choice.parameters.keys()
-    alike = all(run.parameters[key] == choice.parameters[key] for key in shared)
-    return (run.learner, run.title, run.origin) == (choice.name, choice.title, choice.origin) and alike
-
-
-def _best_attempt(runs: Sequence[Run]) -> list[Run]:
-    """Keep the newest streams, and of these the length and seed with the most runs; if tied, the longest."""
-    attempts = Counter(map(_attempt, runs))
-    if not attempts:
-        return []
-    best = max(attempts, key=lambda key: (key[0], attempts[key], key[1], -key[2]))
-    return [run for run in runs if _attempt(run) == best]
-
-
-def _attempt(run: Run) -> tuple[int, int, int]:
-    """Return what the runs of one attempt at an experiment share: random streams, length, seed."""
-    return run.streams, run.num_episodes, run.seed[0]
-
-
-def _study(experiment: Experiment, runs: Iterable[Run]) -> Study:
-    """Make a study; of a learner's runs with different parameters, keep the larger group."""
-    settings: dict[str, dict[str, Series]] = {}
-    for series in group(runs):
-        known = settings.setdefault(series.task, {})
-        if series.title not in known or known[series.title].num_runs < series.num_runs:
-            known[series.title] = series
-    return Study(experiment.name, experiment.purpose, {task: list(known.values()) for task, known in settings.items()})
-
-
-def _without_partial_guests(study: Study) -> Study:
-    """Leave out learners that join the league only when named and lack runs on some of its tasks."""
-    usual = {title for name in (*contestants(), *YARDSTICKS) for title in (choice.title for choice in choices(name))}
-    tasks = Counter(series.title for series in study.series)
-    settings = {
-        task: [s for s in members if s.title in usual or tasks[s.title] == len(study.settings)]
-        for task, members in study.settings.items()
-    }
-    return replace(study, settings={task: members for task, members in settings.items() if members})
+def _long_name(study: Study) -> str:
+    run = study.series[0].first
+    name = f"{study.name}, {run.num_episodes:,} episodes, seed {run.seed[0]}"
+    return name if study.streams == STREAMS else f"{name}, random streams {study.streams}"
 
 
 def _other_settings(runs: Sequence[Run]) -> dict[str, list[Series]]:

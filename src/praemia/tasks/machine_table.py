@@ -128,7 +128,8 @@ class MachineTable:
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:
         """φ as an array [L, M]: the mean reward of a step in a machine state on a label."""
-        sums: NDArray[np.float64] = np.add.reduceat(self.probs * self.rewards, self.indptr[:-1])
+        sums = np.zeros(len(self.indptr) - 1)
+        np.add.at(sums, np.repeat(np.arange(len(sums)), np.diff(self.indptr)), self.probs * self.rewards)
         return sums.reshape(-1, self.num_states)
 
 

@@ -7,6 +7,7 @@ The kernel is stored by rows. Row ``o * num_actions + a`` holds the successors o
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,6 +20,7 @@ from praemia.errors import ModelError
 from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, Labels, RuleLabelling, as_labelling
 from praemia.tasks.mdp_input import Start, as_numbers, require_sizes, start_probs_of, transition_columns
+from praemia.tasks.picture import Map
 
 ROW_TOLERANCE = 1e-9
 
@@ -35,6 +37,7 @@ class LabeledMDP:
     label_sets : the labels that occur, by number.
     start_probs : float64[O], the distribution of the first observation.
     labelling : the label of every transition, also of those that p rules out.
+    map : where observations lie, to draw them; None if nobody said.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class LabeledMDP:
     labelling: Labelling
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
+    map: Map | None = None
     labels: NDArray[np.int32] = field(init=False)
     label_sets: tuple[Label, ...] = field(init=False)
 
@@ -271,6 +275,12 @@ class LabeledMDP:
             observation_names=None if observations is None else tuple(observations),
             action_names=None if actions is None else tuple(actions),
         )
+
+    def with_map(self, map: Map) -> Self:
+        """Return the same MDP, drawn by a map."""
+        other = copy.copy(self)
+        object.__setattr__(other, "map", map)
+        return other
 
     def to_dense(self) -> NDArray[np.float64]:
         """Return p as an array [O, A, O]."""

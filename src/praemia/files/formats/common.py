@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, combinations, product
+from reprlib import repr as brief
 from typing import Any, TypeAlias
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
@@ -54,7 +55,7 @@ def number(text: str, what: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value) or "_" in text:
-        raise FileError(f"{what} is {text.strip()!r}; expected a number")
+        raise FileError(f"{what} is {brief(text.strip())}; expected a number")
     return value
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from praemia.errors import FileError
 from praemia.files.formats.common import at_line, exactly, parsed
+from praemia.files.source import whole_number
 from praemia.machines.guards import MAX_DEPTH, Constant, Guard, Proposition, nesting
 from praemia.machines.syntax import unquoted
 
@@ -80,9 +81,10 @@ class Hoa:
         first = node.children[0]
         match node.data:
             case "number":
-                if int(first) >= len(self.propositions):
-                    raise FileError(f"proposition {first}; there are {len(self.propositions)}, numbered from 0")
-                return Proposition(self.propositions[int(first)])
+                number = whole_number(first)
+                if number >= len(self.propositions):
+                    raise FileError(f"proposition {number}; there are {len(self.propositions)}, numbered from 0")
+                return Proposition(self.propositions[number])
             case "name":
                 if str(first) not in self.aliases:
                     raise FileError(f"unknown alias {first}")
@@ -128,14 +130,14 @@ def _parser() -> Any:
 def _read_header(hoa: Hoa, item: Any) -> None:
     match item.data:
         case "states":
-            hoa.size = int(item.children[0])
+            hoa.size = whole_number(item.children[0])
         case "initial":
             if hoa.initial is not None:
                 raise FileError("a second initial state; the automaton is not deterministic")
             hoa.initial = _one(item.children[0])
         case "propositions":
             count, *names = item.children
-            if int(count) != len(names):
+            if whole_number(count) != len(names):
                 raise FileError(f"{count} propositions are announced and {len(names)} named")
             hoa.propositions = tuple(unquoted(text) for text in names)
         case "alias":
@@ -157,7 +159,7 @@ def _read_header(hoa: Hoa, item: Any) -> None:
 def _read_state(hoa: Hoa, item: Any) -> None:
     parts = {part.data: part for part in item.children if hasattr(part, "data") and part.data != "edge"}
     tokens = [part for part in item.children if not hasattr(part, "data")]
-    number = int(tokens[0])
+    number = whole_number(tokens[0])
     if number in hoa.edges:
         raise FileError(f"state {number} is given twice")
     if len(tokens) > 1:
@@ -193,4 +195,4 @@ def _edges(hoa: Hoa, items: list[Any], common: Guard | None) -> Iterator[Edge]:
 def _one(ends: Any) -> int:
     if len(ends.children) > 1:
         raise FileError("several states at once (&); universal branching is not deterministic")
-    return int(ends.children[0])
+    return whole_number(ends.children[0])

@@ -19,6 +19,7 @@ States are numbers there: what they were called stands in a comment.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
@@ -27,12 +28,14 @@ from typing import Any
 
 from praemia.errors import FileError, ModelError, did_you_mean
 from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_target, terms, write_number
+from praemia.files.source import whole_number
 from praemia.machines.guards import Constant, Else, Guard, Proposition, overlap
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule
 
 DIGITS = 1000  # enough for the exact sum of any two numbers
+_NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 OPERATORS = frozenset("&|!()'\"#\\")
 
 
@@ -101,15 +104,20 @@ def read_txt(text: str, name: str) -> RewardMachine:
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"]
     if len(lines) < 2:
         raise FileError(f"{name}: expected the initial state, the list of terminal states, then lines of the machine")
-    initial = _parse(lines[0], name, "state", "the initial state, a whole number").children[0]
+    initial = _parse(lines[0], name, "state", "the initial state, a whole number").children
     terminals = _parse(lines[1], name, "states", "the list of terminal states, such as [2] or []").children
-    machine = _Machine(int(initial), [int(state) for state in terminals if state is not None])
+    machine = _Machine(_numbers_of(initial, name, lines[0])[0], _numbers_of(terminals, name, lines[1]))
     for line in lines[2:]:
         tree = _parse(line, name, "line", _LINE)
         with at_line(name, line[0]):
             source, target, guard, reward = tree.children
-            machine.add(int(source), int(target), parse_dnf(guard[1:-1]), list(_cases(reward)))
+            machine.add(whole_number(source), whole_number(target), parse_dnf(guard[1:-1]), list(_cases(reward)))
     return machine.build()
+
+
+def _numbers_of(states: list[Any], name: str, line: tuple[int, str]) -> list[int]:
+    with at_line(name, line[0]):
+        return [whole_number(state) for state in states if state is not None]
 
 
 def _parse(line: tuple[int, str], name: str, start: str, expected: str) -> Any:
@@ -148,9 +156,12 @@ def _law(function: str, value: Any) -> Reward:
 
 def _uniform(mean: str, width: str) -> Reward:
     """Return the law on mean ± width; the ends are computed as decimal numbers, so that they are what was meant."""
-    with localcontext(prec=DIGITS):
-        centre, half = Decimal(mean), abs(Decimal(width))
-        return Reward.uniform(float(centre - half), float(centre + half))
+    try:
+        with localcontext(prec=DIGITS):
+            centre, half = Decimal(mean), abs(Decimal(width))
+            return Reward.uniform(float(centre - half), float(centre + half))
+    except ArithmeticError:
+        raise FileError(f"a reward of {mean} ± {width}; its exponents are too large") from None
 
 
 def _refusal(function: str) -> str:
@@ -252,7 +263,7 @@ def _write_reward(reward: Reward) -> str:
 
 def _numbers(machine: RewardMachine) -> dict[str, str]:
     """Return the number of each state: its name, if all names are numbers already."""
-    if all(state.isascii() and state.isdecimal() and str(int(state)) == state for state in machine.states):
+    if all(_NUMBER.fullmatch(state) for state in machine.states):
         return {state: state for state in machine.states}
     return {state: str(number) for number, state in enumerate(machine.states)}
 

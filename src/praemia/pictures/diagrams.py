@@ -66,34 +66,13 @@ def mermaid(machine: RewardMachine, title: str | None = None) -> str:
 
 def machine_svg(machine: RewardMachine) -> str:
     """Return the machine as an SVG element, without the XML header, to stand inside an HTML page."""
-    text = _render(machine, "svg", None).decode()
+    text = _rendered([Annotated(machine)], "svg").decode()
     return re.sub(r"<title>.*?</title>\n|<!--.*?-->\n", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
 def layout_json(machine: RewardMachine) -> bytes:
     """Return where Graphviz puts a machine's states and edges, as JSON with its drawing operations."""
-    return _render(machine, "json", None)
-
-
-def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
-    """Draw a machine into a file, under a title; its suffix says how: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
-    path = Path(path)
-    _require_drawable(machine)
-    suffix = path.suffix.lower()
-    if suffix == MERMAID_SUFFIX:
-        content = mermaid(machine, title).encode()
-    elif suffix in GRAPHVIZ_SUFFIXES:
-        content = _render(machine, suffix[1:], title)
-    else:
-        known = ", ".join((*GRAPHVIZ_SUFFIXES, MERMAID_SUFFIX))
-        raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {known}")
-    write_whole(path, content)
-    return path
-
-
-def _require_drawable(machine: RewardMachine) -> None:
-    if machine.num_states > MAX_DRAWN:
-        raise SizeError(f"a machine of {machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}")
+    return _rendered([Annotated(machine)], "json")
 
 
 @dataclass(frozen=True)
@@ -108,22 +87,34 @@ class Annotated:
     marked_states: frozenset[str] = frozenset()
 
 
+def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
+    """Draw a machine into a file, under a title; its suffix says how: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
+    if Path(path).suffix.lower() != MERMAID_SUFFIX:
+        return _draw([Annotated(machine, title)], Path(path), (*GRAPHVIZ_SUFFIXES, MERMAID_SUFFIX))
+    _require_drawable(machine)
+    write_whole(Path(path), mermaid(machine, title).encode())
+    return Path(path)
+
+
 def draw_machines(machines: Sequence[Annotated], path: str | os.PathLike[str]) -> Path:
     """Draw annotated machines side by side into one file: .svg, .png, .pdf or .dot."""
-    path = Path(path)
+    return _draw(machines, Path(path), GRAPHVIZ_SUFFIXES)
+
+
+def _draw(machines: Sequence[Annotated], path: Path, suffixes: Sequence[str]) -> Path:
     suffix = path.suffix.lower()
-    if suffix not in GRAPHVIZ_SUFFIXES:
-        known = ", ".join(GRAPHVIZ_SUFFIXES)
-        raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {known}")
+    if suffix not in suffixes:
+        expected = ", ".join(suffixes)
+        raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {expected}")
     for item in machines:
         _require_drawable(item.machine)
-    graph = _empty_graph()
-    for number, item in enumerate(machines):
-        frame = graph.add_subgraph(name=f"cluster{number}", label=f"<{_wrapped(item.title or '', _TITLE_WIDTH)}>")
-        frame.graph_attr.update(color="white", fontname=_FONT, fontsize="13", labelloc="t")
-        _add_machine(frame, item, f"m{number}")
-    write_whole(path, _drawn(graph, suffix[1:]))
+    write_whole(path, _rendered(machines, suffix[1:]))
     return path
+
+
+def _require_drawable(machine: RewardMachine) -> None:
+    if machine.num_states > MAX_DRAWN:
+        raise SizeError(f"a machine of {machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}")
 
 
 def _edges(machine: RewardMachine) -> Iterator[tuple[int, int, Rule, Outcome]]:
@@ -157,10 +148,11 @@ def _node_text(item: Annotated, state: str) -> str:
     name = _graphviz_text(state)
     meaning = item.machine.meanings[state]
     lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
-    shown = lines if len(lines) <= _MEANING_LINES else [*lines[: _MEANING_LINES - 1], "…"]
+    if len(lines) > _MEANING_LINES:
+        lines = [*lines[: _MEANING_LINES - 1], "…"]
     if state in item.state_notes:
-        shown.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
-    return f"<{name}<br/>{_SMALL.format('<br/>'.join(shown))}>" if shown else name
+        lines.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
+    return f"<{name}<br/>{_SMALL.format('<br/>'.join(lines))}>" if lines else name
 
 
 def _empty_graph() -> Any:
@@ -198,22 +190,25 @@ def _add_machine(graph: Any, item: Annotated, prefix: str = "") -> None:
         graph.add_edge(*ends, key=f"{prefix}{number}", label=_ROOMY.format(text), **look)
 
 
-def _render(machine: RewardMachine, form: str, title: str | None) -> bytes:
+def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
+    """Lay machines out side by side, each below its title, and return them as the bytes of a file."""
     graph = _empty_graph()
-    if title is not None:
-        graph.graph_attr.update(label=f"<{_wrapped(title, _TITLE_WIDTH)}>", labelloc="t", fontname=_FONT, fontsize="13")
-    _add_machine(graph, Annotated(machine))
-    return _drawn(graph, form)
-
-
-def _drawn(graph: Any, form: str) -> bytes:
+    for number, item in enumerate(machines):
+        alone = len(machines) == 1
+        part = graph if alone else graph.add_subgraph(name=f"cluster{number}")
+        if item.title is not None:
+            title = f"<{_wrapped(item.title, _TITLE_WIDTH)}>"
+            part.graph_attr.update(label=title, labelloc="t", fontname=_FONT, fontsize="13")
+        if not alone:
+            part.graph_attr.update(color="white")
+        _add_machine(part, item, "" if alone else f"m{number}")
     if form == "dot":
         return str(graph.to_string()).encode()
     if form == "png":
         graph.graph_attr["dpi"] = "150"
     with _fontconfig_muted():
-        drawn: bytes = graph.draw(format=form, prog="dot")
-    return drawn
+        drawing: bytes = graph.draw(format=form, prog="dot")
+    return drawing
 
 
 @contextmanager

@@ -1,25 +1,29 @@
-"""Show a policy: as a figure in SVG or PNG, or as text."""
+"""Show a policy: as a page in SVG or PNG, or as text."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from praemia.drawing.diagrams import edge_text
-from praemia.drawing.policy_view import NEVER, PolicyView
-from praemia.drawing.style import render
-from praemia.envs.pictures import render_notes
 from praemia.errors import ParameterError, PraemiaError, PraemiaWarning
 from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.files.writing import dump_task
+from praemia.pictures.diagrams import edge_text
+from praemia.pictures.pixels import render_png
+from praemia.pictures.policy_page import page_of
+from praemia.pictures.policy_view import NEVER, PolicyView
+from praemia.pictures.scene import Scene, Text
+from praemia.pictures.svg import render_svg
+from praemia.pictures.task_picture import ground
+from praemia.pictures.text import render_text
 from praemia.planning.policy import KIND, Policy, PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
@@ -37,22 +41,27 @@ class PolicyPicture:
     view: PolicyView
 
     @cached_property
+    def scene(self) -> Scene:
+        """The page that is drawn."""
+        return page_of(self.view)
+
+    @cached_property
     def svg(self) -> str:
-        """The figure as an SVG document."""
-        return self._rendered("svg").decode()
+        """The page as an SVG document."""
+        return render_svg(self.scene)
 
     def save(self, path: str | Path) -> None:
         """Write the picture to a file, by its ending: .svg, .png or .txt."""
         suffix = Path(path).suffix.lower()
-        if suffix not in (".svg", ".png", ".txt"):
+        if suffix == ".txt":
+            content = f"{self}\n".encode()
+        elif suffix == ".svg":
+            content = self.svg.encode()
+        elif suffix == ".png":
+            content = render_png(self.scene)
+        else:
             raise ParameterError(f"cannot show a policy as {str(path)!r}; expected a file .svg, .png or .txt")
-        text = suffix == ".txt"
-        write_whole(Path(path), f"{self}\n".encode() if text else self._rendered(suffix[1:]))
-
-    def _rendered(self, form: str) -> bytes:
-        from praemia.drawing.maps import draw_view
-
-        return render(draw_view(self.view), form)
+        write_whole(Path(path), content)
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -117,19 +126,29 @@ def _panels(view: PolicyView) -> Iterator[str]:
     for m in view.states:
         yield f"\nmachine state {view.task.machine.states[m]!r}, {view.visits[m].sum():.2f} steps per episode\n"
         if view.has_map:
-            yield render_notes(view.shown, [_note(view, m, o) for o in range(view.task.num_observations)])
+            yield "\n".join(_map(view, m))
         else:
             yield from _table(view, m)
     if view.hidden:
         yield f"\n{view.left_out}"
     if view.has_map:
-        yield "\narrows: the action taken most often; numbers: visits per episode; dots: never visited"
+        stay = " (•: stay)" if "stay" in map(view.task.mdp.action_name, range(view.task.num_actions)) else ""
+        yield f"\narrows: the action taken most often{stay}; numbers: visits per episode; ·: never visited"
     if view.mistakes.any():
         yield "!: here the policy loses value against the optimum"
 
 
+def _map(view: PolicyView, m: int) -> list[str]:
+    """Write the map of a machine state with two short texts in each place: mark and action, and visits."""
+    items = ground(replace(view.picture, links=()), [""] * view.task.num_observations)
+    for o, spot in enumerate(view.picture.spots):
+        above, below = _note(view, m, o)
+        items += [Text(spot.x, spot.y - 1 / 6, above, 0.3), Text(spot.x, spot.y + 1 / 6, below, 0.3)]
+    return render_text(Scene(*view.picture.extent, tuple(items)), (8, 3))
+
+
 def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
-    mark = view.shown.spots[o].mark
+    mark = view.picture.spots[o].mark
     symbol = mark.symbol if mark else ""
     if view.visits[m, o] <= NEVER:
         return symbol or "·", ""
@@ -139,7 +158,7 @@ def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
 
 
 def _table(view: PolicyView, m: int) -> Iterator[str]:
-    """List the places that are visited most, where actions are no moves."""
+    """List the places that are visited most, if actions are not moves."""
     order = np.argsort(-view.visits[m], kind="stable")
     visited = [int(o) for o in order if view.visits[m, o] > NEVER]
     listed = visited[:SHOWN_ROWS]

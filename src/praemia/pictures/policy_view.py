@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.grid import is_over
-from praemia.envs.pictures import Picture
-from praemia.envs.registry import picture
+from praemia.pictures.task_picture import MAX_SPOTS, task_picture
 from praemia.planning.exact import evaluate, occupancy, solve, validate_policy
 from praemia.planning.losses import losses
 from praemia.planning.policy import PolicyLike, policy_array
+from praemia.tasks.machine_sampler import settled_states
+from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
 NEVER = 1e-12
@@ -22,24 +22,30 @@ MISTAKE = 0.01
 MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 
 
+def has_map(task: Task) -> bool:
+    """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
+    is_small = task.num_observations <= MAX_SPOTS
+    return is_small and all(task.mdp.action_name(a) in MOVES for a in range(task.num_actions))
+
+
 @dataclass(frozen=True, eq=False)
 class PolicyView:
     """A policy as it is shown.
 
     Attributes
     ----------
-    shown : the picture of the task.
+    picture : the picture of the task.
     value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
     visits : float64[M, O], the expected number of steps in each machine state and place in an episode.
     lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
     actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
-    states : the machine states to show, those visited most; left out are states in which all is over, if there are
-        others.
+    states : the machine states to show, those visited most; left out are states from which nothing more is
+        paid, if there are others.
     hidden : how many more are visited.
     """
 
     task: Task
-    shown: Picture
+    picture: Picture
     value: float
     optimal: bool
     visits: NDArray[np.float64]
@@ -60,18 +66,19 @@ class PolicyView:
             lost = losses(task, policy, plan)
         steps = occupancy(task, table).states[:-1]
         visits = steps.sum(axis=0)
-        names = task.machine.states
-        lively = [m for m in range(task.num_machine_states) if visits[m].max() > NEVER and not is_over(task, names[m])]
+        lively = [
+            m for m in np.flatnonzero(visits.max(axis=1) > NEVER).tolist() if m not in settled_states(task.machine)
+        ]
         states = lively or [int(visits.sum(axis=1).argmax())]
         most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
         actions = _favourite(table, steps, task.num_actions)
         hidden = len(states) - len(most)
-        return cls(task, picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)), hidden)
+        return cls(task, task_picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)), hidden)
 
     @property
     def has_map(self) -> bool:
         """Whether actions are moves in the plane, so that arrows tell them."""
-        return all(self.task.mdp.action_name(a) in MOVES for a in range(self.task.num_actions))
+        return has_map(self.task)
 
     @property
     def title(self) -> str:

@@ -12,13 +12,13 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
-from praemia.drawing import diagrams
-from praemia.drawing.diagrams import draw_machine, edge_text, machine_svg, mermaid
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
 from praemia.machines.machine import MachineBuilder, RewardMachine
 from praemia.machines.rewards import Reward
+from praemia.pictures import diagrams
+from praemia.pictures.diagrams import draw_machine, edge_text, machine_svg, mermaid
 
 AWKWARD = ('say "hi"', "<b>&amp;</b>", r"back\slash\N", "Größe → ∞", "a;b:c#d%e{}[*]", "--> x")
 

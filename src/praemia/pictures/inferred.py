@@ -10,12 +10,12 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from praemia.drawing.diagrams import Annotated, draw_machines
 from praemia.inference.answer import Inference
 from praemia.inference.comparing import Comparison, compare_with_truth
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
+from praemia.pictures.diagrams import Annotated, draw_machines
 
 
 def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: RewardMachine | None = None) -> Path:

@@ -1,0 +1,50 @@
+"""Sums in order and functions rounded correctly: what enters a plan, a value or a run has the same bits everywhere.
+
+BLAS and NumPy choose their code by the processor, and with it the order of a sum and the last bit of ``np.log``. So
+the modules that plan and play add up in order and use + − × ÷ √, which the standard for floating point fixes. Where
+they need more, it is here. (docs/concepts/reproducibility.md says what is promised.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Context, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_MANY_DIGITS = Context(prec=40)
+
+
+def portable_log(x: float) -> float:
+    """Return ln x, rounded correctly; the last bit of ``math.log`` depends on the processor."""
+    return float(Decimal(x).ln(_MANY_DIGITS))
+
+
+def portable_exp(x: float) -> float:
+    """Return e^x, rounded correctly."""
+    return float(Decimal(x).exp(_MANY_DIGITS))
+
+
+def ordered_sum(values: ArrayLike, axis: int = -1) -> Any:
+    """Return the sum along an axis, from 0 on and one after the other, as a loop in a kernel adds; NumPy's is pairwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from praemia.arithmetic import ordered_sum
+    >>> values = np.array([1e16, *[1.0] * 15])  # 1e16 + 1 is rounded to 1e16, fifteen times
+    >>> float(ordered_sum(values)) == 1e16, float(values.sum()) == 1e16
+    (True, False)
+    """
+    array = np.asarray(values, dtype=np.float64)
+    if array.shape[axis] == 0:
+        return array.sum(axis=axis)
+    return 0.0 + np.add.accumulate(array, axis=axis).take(-1, axis=axis)
+
+
+def one_by_one(function: Callable[[float], float], values: ArrayLike) -> NDArray[np.float64]:
+    """Apply a function of ``math`` to every number; NumPy's own are chosen by the processor's features."""
+    array = np.asarray(values, dtype=np.float64)
+    return np.array([function(x) for x in array.ravel().tolist()], dtype=np.float64).reshape(array.shape)

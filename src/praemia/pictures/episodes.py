@@ -1,0 +1,110 @@
+"""An episode to be watched: a GIF in which the agent moves and the machine's state is lit."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from praemia.errors import SizeError
+from praemia.files.atomic_io import write_whole
+from praemia.machines.machine import format_label
+from praemia.pictures.machine_scene import LIT
+from praemia.pictures.pixels import FINER, paint
+from praemia.pictures.policy_page import HEAD, MARGIN, MAX_WIDTH, machine_layout, machine_scale
+from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.task_picture import map_scene, task_picture
+from praemia.simulation.rollout import Episode, Step
+from praemia.tasks.machine_sampler import settled_states
+from praemia.tasks.picture import Point
+from praemia.tasks.task import Task
+
+MAX_FRAMES = 1_000
+FRAME, LAST = 500, 2_000  # milliseconds
+MAX_CELL, MAX_HEIGHT, STATUS, MIN_WIDTH = 60.0, 600.0, 56.0, 460.0  # pixels
+COLOURS = 128  # of a GIF
+TRAIL = "#7fb8d8"
+
+
+class Moment(NamedTuple):
+    """A moment of an episode: where the agent is, the machine's state, and a line about the step before."""
+
+    observation: int
+    machine_state: int
+    line: str
+
+
+def watched(episode: Episode) -> tuple[Step, ...]:
+    """Return the steps up to the one after which nothing more can be paid."""
+    settled = settled_states(episode.task.machine)
+    ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
+    return episode.steps[: ends[0] + 1] if ends else episode.steps
+
+
+def moments(episode: Episode) -> Iterator[Moment]:
+    """Yield the start of an episode and what each step leads to."""
+    first, total = episode.steps[0], 0.0
+    yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.horizon}")
+    for step in watched(episode):
+        total += step.reward
+        yield Moment(step.next_observation, step.next_machine_state, _line(episode.task, step, total))
+
+
+def _line(task: Task, step: Step, total: float) -> str:
+    label = f", {format_label(set(step.label))}" if step.label else ""
+    paid = f", paid {step.reward:g}" if step.reward else ""
+    so_far = f"; {total:g} so far" if total else ""
+    return f"step {step.step + 1} of {task.horizon}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
+
+
+def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], None] | None = None) -> None:
+    """Write an episode as a GIF that plays for ever; ``progress`` is told how many frames of how many are drawn."""
+    story = list(moments(episode))
+    if len(story) > MAX_FRAMES:
+        raise SizeError(f"an episode of {len(story):,} frames is too long for a GIF; at most {MAX_FRAMES:,} are drawn")
+    stage = Stage(episode, story)
+    ground = paint(stage.ground)
+    images = []
+    for frame in stage.frames():
+        images.append(paint(frame, ground=ground).reduce(FINER).quantize(COLOURS))
+        if progress:
+            progress(len(images), len(story))
+    buffer = io.BytesIO()
+    times = [FRAME] * (len(images) - 1) + [LAST]
+    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
+    write_whole(Path(path), buffer.getvalue())
+
+
+class Stage:
+    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and the machine."""
+
+    def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
+        task = episode.task
+        self._story, self._names = story, task.machine.states
+        self._picture, self._layout = task_picture(task), machine_layout(task)
+        across, down = self._picture.extent
+        self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
+        self._scale = machine_scale(self._layout) if self._layout else 0.0
+        machine = (self._layout.width, self._layout.height) if self._layout else (0.0, 0.0)
+        self._below = HEAD + down * self._cell
+        title = f"{task.name}, seed {episode.seed}"
+        widths = [across * self._cell, self._scale * machine[0], MIN_WIDTH, text_width(title, 15)]
+        width = max(*widths, *(text_width(moment.line, 12) for moment in story)) + 2 * MARGIN
+        self._size = (width, self._below + STATUS + self._scale * machine[1] + MARGIN)
+        places = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
+        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *places), title)
+
+    def frames(self) -> Iterator[Scene]:
+        """Yield what each moment adds to the ground."""
+        trail: list[Point] = []
+        for observation, machine_state, line in self._story:
+            spot = self._picture.spots[observation]
+            trail.append((spot.x, spot.y))
+            moving: list[Item] = [Line(tuple(trail), TRAIL, 0.05)] if len(trail) > 1 else []
+            moving.append(Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True))
+            name = "" if self._layout else f" (machine state {self._names[machine_state]})"
+            items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
+            if self._layout:
+                items += place(self._layout.scene(machine_state).items, MARGIN, self._below + STATUS, self._scale)
+            yield Scene(*self._size, tuple(items))

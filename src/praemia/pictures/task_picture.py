@@ -1,0 +1,224 @@
+"""The picture of a task: its map or, where it has none, a graph of its observations; colours say what labels do.
+
+Colours are light tints of the Okabe–Ito palette with darker outlines, which colour-blind readers can tell apart; every
+mark also has a symbol.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from praemia.errors import ModelError, SizeError
+from praemia.machines.labels import Label
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rules import Outcome
+from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
+from praemia.pictures.text import render_text
+from praemia.tasks.machine_sampler import settled_states
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Role, Spot
+from praemia.tasks.reachability import distances
+from praemia.tasks.task import Task
+
+MAX_SPOTS = 10_000
+MAX_RING = 24
+MAX_SWATCHES = 6  # in a line of the legend
+FILL: dict[Role, str] = {
+    "plain": "#fbfbf9",
+    "start": "#cfe8f7",
+    "waypoint": "#fde8bf",
+    "goal": "#c9ecdd",
+    "danger": "#f9d6c4",
+}
+OUTLINE: dict[Role, str] = {
+    "plain": "#c3c8cf",
+    "start": "#0072b2",
+    "waypoint": "#b87a00",
+    "goal": "#00805e",
+    "danger": "#c04a00",
+}
+AGENT = "#e69f00"
+MARGIN, ROW, MIN_WIDTH = 20.0, 22.0, 320.0  # of a page, in pixels
+
+
+def task_picture(task: Task) -> Picture:
+    """Return where a task's observations lie, and what each of their labels does to its machine."""
+    if task.num_observations > MAX_SPOTS:
+        raise SizeError(
+            f"{task.num_observations:,} observations are too many for a picture; at most {MAX_SPOTS:,} are drawn"
+        )
+    bare = _graph(task.mdp) if task.mdp.map is None else task.mdp.map.picture()
+    if len(bare.spots) != task.num_observations:
+        raise ModelError(
+            f"the map of {task.name!r} has {len(bare.spots):,} places for {task.num_observations:,} observations; "
+            "it must have one for each"
+        )
+    effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
+    settled = settled_states(task.machine)
+    for label in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
+        effects[label] = _effect(task.machine, label.intersection(task.machine.propositions), settled)
+    spots = [
+        spot._replace(mark=_explained(spot.mark, *effects[spot.mark.label])) if spot.mark else spot
+        for spot in bare.spots
+    ]
+    return replace(bare, spots=tuple(spots))
+
+
+def _explained(mark: Mark, role: Role, effect: str) -> Mark:
+    """Give a mark its colour, and add to its line in the legend what the machine does there."""
+    meaning = ": ".join(filter(None, (mark.meaning, effect)))
+    if mark.is_start:
+        meaning = "; ".join(filter(None, (meaning, "episodes start here")))
+    usual: Role = "start" if mark.is_start else mark.role
+    return mark._replace(meaning=meaning, role=usual if role == "plain" else role)
+
+
+def _effect(machine: RewardMachine, label: Label, settled: frozenset[int]) -> tuple[Role, str]:
+    """Tell what a label does to a machine, at most, in some state: pay, harm, move it on, or nothing.
+
+    What a step without propositions does in any case is not counted. After ``settled`` states nothing is paid.
+    """
+    pays, costs, moves, ends = [], [], [], False
+    for m, state in enumerate(machine.states):
+        idle = sum(out.probability * out.reward.mean for out in machine.outcomes(state, frozenset()))
+        for out in machine.outcomes(state, label):
+            pays += [out] if out.reward.mean > max(0.0, idle) else []
+            costs += [out] if out.reward.mean < min(0.0, idle) else []
+            moves += [out] if out.target != state else []
+            ends |= m not in settled and machine.index[out.target] in settled
+    if pays:
+        return "goal", _payment("pays", max(pays, key=lambda out: out.reward.mean))
+    if costs:
+        return "danger", _payment("costs", min(costs, key=lambda out: out.reward.mean))
+    if ends:
+        return "danger", "nothing is paid afterwards"
+    unsure = [out.probability for out in moves if out.probability < 1.0]
+    return ("waypoint" if moves else "plain"), f"counts w.p. {max(unsure):.3g}" if unsure else ""
+
+
+def _payment(verb: str, outcome: Outcome) -> str:
+    mean = "" if outcome.reward.is_constant else " on average"
+    chance = f" w.p. {outcome.probability:.3g}" if outcome.probability < 1.0 else ""
+    return f"{verb} {abs(outcome.reward.mean):.3g}{mean}{chance}"
+
+
+def _graph(mdp: LabeledMDP) -> Picture:
+    """Draw an MDP without a map: on a circle or, if it is large, in columns by the distance from the start."""
+    starts = mdp.start_probs > 0.0
+    marks = [Mark(str(o), is_start=bool(starts[o])) for o in range(mdp.num_observations)]
+    if len(marks) > MAX_RING:
+        return _columns(marks, distances(mdp).tolist())
+    rows = mdp.edge_pairs // mdp.num_actions
+    pairs = {(min(o, z), max(o, z)) for o, z in zip(rows.tolist(), mdp.successors.tolist(), strict=True) if o != z}
+    radius = max(1.0, 0.24 * len(marks))
+    angles = [2 * math.pi * o / len(marks) for o in range(len(marks))]
+    spots = [
+        Spot(radius * (1 + math.sin(t)) + 0.5, radius * (1 - math.cos(t)) + 0.5, mark)
+        for t, mark in zip(angles, marks, strict=True)
+    ]
+    return Picture(tuple(spots), links=tuple(sorted(pairs)), is_round=True)
+
+
+def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
+    """Draw observations in columns, by the fewest steps in which each is reached; −1 is never, and comes last."""
+    last = max(steps) + 1
+    layers: dict[int, list[int]] = {}
+    for o, distance in enumerate(steps):
+        layers.setdefault(last if distance < 0 else distance, []).append(o)
+    height = max(4, math.ceil(math.sqrt(len(marks) / 2)))
+    spots: dict[int, Spot] = {}
+    x = 0.5
+    for distance in sorted(layers):
+        members = layers[distance]
+        for i, o in enumerate(members):
+            column, row = divmod(i, height)
+            spots[o] = Spot(x + column, (height - min(height, len(members))) / 2 + row + 0.5, marks[o])
+        x += math.ceil(len(members) / height) + 0.4
+    in_order = tuple(spots[o] for o in range(len(marks)))
+    return Picture(in_order, caption="from left to right: the fewest steps from the start", is_round=True)
+
+
+def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
+    """Return walls and places as items, with a cell as the unit; places have a fill each, and perhaps an outline."""
+    items: list[Item] = [Area(x, y, 1.0, 1.0, WALL, WALL, 0.02) for x, y in picture.blocks]
+    thickness = 0.035 if len(picture.links) < 2 * len(picture.spots) else 0.01
+    for i, j in picture.links:
+        a, b = picture.spots[i], picture.spots[j]
+        items.append(Line(((a.x, a.y), (b.x, b.y)), LINE, thickness))
+    size = 0.8 if picture.is_round else 1.0
+    for o, spot in enumerate(picture.spots):
+        strong = outlines is not None and spot.mark is not None and spot.mark.role != "plain"
+        outline = outlines[o] if outlines is not None else LINE
+        side = size - 0.06 if strong and not picture.is_round else size  # keeps clear of the neighbours' lines
+        thin = 0.035 if strong else 0.02
+        items.append(Area(spot.x, spot.y, side, side, fills[o], outline, thin, picture.is_round))
+    items += [Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls]
+    return items
+
+
+def map_scene(picture: Picture, here: int | None = None) -> Scene:
+    """Draw the map of a task, with a cell as the unit; ``here`` is the observation that the agent is in."""
+    roles: list[Role] = [spot.mark.role if spot.mark else "plain" for spot in picture.spots]
+    items = ground(picture, [FILL[role] for role in roles], [OUTLINE[role] for role in roles])
+    for spot in picture.spots:
+        if spot.mark:
+            size = 0.42 if len(spot.mark.symbol) < 2 else 0.32
+            size = size if picture.is_round else max(size, max(picture.extent) / 90)  # legible in small cells too
+            items.append(Text(spot.x, spot.y, spot.mark.symbol, size, INK, True, "middle"))
+    if here is not None:
+        spot = picture.spots[here]
+        items.append(Area(spot.x, spot.y, 0.6, 0.6, AGENT, INK, 0.04, is_round=True))
+    return Scene(*picture.extent, tuple(items))
+
+
+def frame_scene(picture: Picture, here: int | None = None) -> Scene:
+    """Draw the map of a task in pixels, about 480 of them, with the agent on it and nothing else."""
+    bare = map_scene(picture, here)
+    cell = max(4, min(48, int(480 / max(bare.width, bare.height))))
+    return Scene(cell * bare.width + 2, cell * bare.height + 2, tuple(place(bare.items, 1, 1, cell)))
+
+
+def page_scene(picture: Picture, title: str) -> Scene:
+    """Draw a page: the map of a task below its title and above its legend."""
+    across, down = picture.extent
+    cell = min(46.0, max(12.0, 760.0 / max(across, down)))
+    legend = {meaning: marks[:MAX_SWATCHES] for meaning, marks in picture.legend.items()}
+    texts = [ROW * len(marks) + text_width(meaning, 13) for meaning, marks in legend.items()]
+    texts += [text_width(title, 15), text_width(picture.caption, 12)]
+    width = max(MIN_WIDTH, across * cell, *texts) + 2 * MARGIN
+    top = MARGIN + 30.0
+    items: list[Item] = [Text(width / 2, MARGIN + 6.0, title, 15, INK, True, "middle")]
+    items += place(map_scene(picture).items, (width - across * cell) / 2, top, cell)
+    y = top + down * cell + 26.0
+    for meaning, marks in legend.items():
+        for i, mark in enumerate(marks):
+            x = MARGIN + 9.0 + ROW * i
+            items.append(Area(x, y, 18.0, 18.0, FILL[mark.role], OUTLINE[mark.role], 1.5, picture.is_round))
+            items.append(Text(x, y, mark.symbol, 11 if len(mark.symbol) < 2 else 9, INK, True, "middle"))
+        items.append(Text(MARGIN + ROW * len(marks) + 6.0, y, meaning, 13))
+        y += ROW
+    if picture.caption:
+        items.append(Text(MARGIN, y, picture.caption, 12, GREY))
+        y += ROW
+    return Scene(width, y, tuple(items), title)
+
+
+def page_text(picture: Picture, title: str, here: int | None = None) -> str:
+    """Write a page as text; ``here`` puts brackets round an observation."""
+    dense = len(picture.links) >= len(picture.spots)  # so many lines are a tangle in text
+    bare = ground(replace(picture, links=()) if dense else picture, [""] * len(picture.spots))
+    for o, spot in enumerate(picture.spots):
+        symbol = spot.mark.symbol if spot.mark else "."
+        bare.append(Text(spot.x, spot.y, f"[{symbol}]" if o == here else symbol, 0.4))
+    lines = render_text(Scene(*picture.extent, tuple(bare)), (6, 3) if picture.is_round else (4, 2))
+    legend = [f"  {_symbols(marks)}  {meaning}" for meaning, marks in picture.legend.items()]
+    caption = [picture.caption] if picture.caption else []
+    return "\n".join([title, "", *lines, "", *legend, *caption]).rstrip() + "\n"
+
+
+def _symbols(marks: Sequence[Mark]) -> str:
+    """List the symbols of a line of the legend."""
+    more = [] if len(marks) <= MAX_SWATCHES else ["…"]
+    return ", ".join([mark.symbol for mark in marks[:MAX_SWATCHES]] + more)

@@ -1,0 +1,108 @@
+"""Runs: every learner on every task, learners that learn the machine, other settings, and black boxes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from golden_records import Reach, Record
+from golden_tasks import FIXED_BITS, box, tasks
+
+import praemia
+
+SEEDS = (0, 1)
+EPISODES = {"flower-4": 60, "frozen-lake": 80}
+USUAL = 120  # episodes elsewhere
+BEGINNING, EARLY = "/beginning", 4  # how a run began: so many plans and episodes
+# Learners whose numbers come from the four operations and roots alone.
+PLAIN = ("headroom", "qr-max", "q-learning", "crm", "random", "optimal")
+TOLD = ("optimal", "told-support", "told-most")  # those that need the task
+COEFFICIENTS = ("bonus_scale", "prior", "prior_visits", "failure_prob")  # those that may be nudged
+# In the last two, labels are known for steps taken alone; learners that ask about others refuse.
+ON_BOXES = {
+    "table": [name for name in praemia.learners.names() if name not in TOLD],
+    "through-gymnasium": ["headroom", "ucbvi-prm", "ucbvi", "qr-max", "q-learning", "crm"],
+    "cells": ["headroom", "euler", "eqo", "q-learning"],
+}
+OTHER_SETTINGS: dict[str, tuple[str, dict[str, Any]]] = {
+    "headroom-theory": ("headroom", {"constants": "theory"}),
+    "headroom-other-scales": ("headroom", {"deviation_scale": 0.8, "headroom_scale": 0.3, "forgotten_scale": 0.0}),
+    "headroom-doubling": ("headroom", {"replan": "doubling"}),
+    "ucbvi-prm-theory": ("ucbvi-prm", {"bonus_scale": 1.0}),
+    "ucbvi-prm-episode": ("ucbvi-prm", {"replan": "episode"}),
+    "ucbvi-prm-epoch": ("ucbvi-prm", {"replan": "epoch"}),
+    "ucrl2-rm-b-as-published": ("ucrl2-rm-b", {"as_published": True}),
+    "opsrl-four": ("opsrl", {"num_samples": 4}),
+    "qr-max-three": ("qr-max", {"known_after": 3}),
+}
+MACHINE_LEARNERS = ("headroom", "ucbvi-prm", "psrl")
+WHAT_IS_SEEN = {"states": {"learn_machine": True}, "moves": {"learn_machine": True, "moves_known": True}}
+
+
+def runs(nudge: float) -> Iterator[Record]:
+    """Play every learner on every task."""
+    for name in praemia.learners.names():
+        for task in tasks():
+            for seed in SEEDS:
+                yield from played(f"{name}/{task}/seed{seed}", name, {}, task, seed, nudge)
+
+
+def settings(nudge: float) -> Iterator[Record]:
+    """Play learners at other settings than their defaults."""
+    for title, (name, parameters) in OTHER_SETTINGS.items():
+        for task in ("warehouse-3", "errands"):
+            yield from played(f"{title}/{task}", name, parameters, task, 0, nudge)
+
+
+def learn_machine(nudge: float) -> Iterator[Record]:
+    """Play learners that learn the machine too."""
+    for name in MACHINE_LEARNERS:
+        for seen, parameters in WHAT_IS_SEEN.items():
+            for task in ("warehouse-3", "errands", "flower-4"):
+                yield from played(f"{name}/{seen}/{task}", name, parameters, task, 0, nudge)
+
+
+def boxes(nudge: float) -> Iterator[Record]:
+    """Play learners in black boxes."""
+    for kind, names in ON_BOXES.items():
+        for name in names:
+            run = praemia.simulate(box(kind), learner(name, {}, nudge), num_episodes=USUAL, seed=3)
+            yield from recorded(f"{kind}/{name}", run, name in PLAIN)
+
+
+def learner(name: str, parameters: dict[str, Any], nudge: float) -> praemia.Learner:
+    """Make a learner, its coefficients multiplied by 1 + ``nudge``."""
+    known = praemia.learners.make(name, **parameters).parameters
+    moved = {key: known[key] * (1.0 + nudge) for key in COEFFICIENTS if nudge and key in known}
+    return praemia.learners.make(name, **{**parameters, **moved})
+
+
+def played(title: str, name: str, parameters: dict[str, Any], task: str, seed: int, nudge: float) -> Iterator[Record]:
+    """Play a learner on a task and record the run."""
+    one = learner(name, parameters, nudge)
+    run = praemia.simulate(tasks()[task], one, num_episodes=EPISODES.get(task, USUAL), seed=seed)
+    plain = name in PLAIN and task in FIXED_BITS and parameters.get("constants") != "theory"
+    return recorded(title, run, plain)
+
+
+def recorded(title: str, run: praemia.Run, has_fixed_bits: bool) -> Iterator[Record]:
+    """Record a run, and by itself how it began, where the rest may depend on how logarithms are rounded.
+
+    The exact regret follows from the breakpoints and the values of the plans.
+    """
+    found = {
+        "breakpoints": run.plan_episodes,
+        "values": run.plan_values,
+        "optimistic": run.optimistic_values,
+        "returns": run.returns,
+        "policy": run.final_policy,
+        **({} if run.optimal_value is None else {"optimum": run.optimal_value, "regret": run.regret[-1]}),
+    }
+    yield Record(title, found, Reach.BITS if has_fixed_bits else Reach.CLOSE)
+    if not has_fixed_bits:
+        yield Record(title + BEGINNING, {name: found[name][:EARLY] for name in ("values", "optimistic", "returns")})
+
+
+def whole_run(name: str) -> str:
+    """Return the name of the whole run for that of its beginning; other names are left as they are."""
+    return name.removesuffix(BEGINNING)

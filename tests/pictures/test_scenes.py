@@ -1,0 +1,109 @@
+"""Scenes: every item is drawn where it lies, by every back end."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from praemia.pictures.pixels import render_image
+from praemia.pictures.scene import WALL, Area, Arrow, Item, Line, Scene, Text, place
+from praemia.pictures.svg import render_svg
+from praemia.pictures.text import render_text
+
+RED = "#ff0000"
+
+
+def red(*items: Item, scale: float = 1.0) -> NDArray[np.bool_]:
+    """Draw items on a page of 60 × 40 pixels and tell which pixels are red, [y, x]."""
+    image = np.asarray(render_image(Scene(60, 40, items), scale)).astype(int)
+    mask: NDArray[np.bool_] = (image[..., 0] > 200) & (image[..., 1] < 100)
+    return mask
+
+
+def box(mask: NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """The first and the last column and row that are marked: x, x', y, y'."""
+    y, x = np.nonzero(mask)
+    return int(x.min()), int(x.max()), int(y.min()), int(y.max())
+
+
+def test_a_box_covers_its_pixels_and_no_others() -> None:
+    mask = red(Area(20, 15, 10, 6, RED))
+    assert box(mask) == pytest.approx((15, 24, 12, 17), abs=1)
+    assert mask[12:18, 15:25].all()
+
+
+def test_an_oval_fills_a_quarter_of_pi_of_its_box() -> None:
+    mask = red(Area(30, 20, 40, 30, RED, is_round=True))
+    assert mask.sum() == pytest.approx(np.pi / 4 * 40 * 30, rel=0.03)
+    assert not mask[6, 11]
+
+
+def test_an_outline_lies_on_the_edge() -> None:
+    mask = red(Area(30, 20, 20, 20, "", RED, 4))
+    assert box(mask) == pytest.approx((18, 41, 8, 31), abs=1)
+    assert not mask[14:26, 24:36].any()
+
+
+def test_a_scale_makes_everything_larger() -> None:
+    assert red(Area(20, 15, 10, 6, RED), scale=2).sum() == pytest.approx(4 * 60, rel=0.1)
+
+
+@pytest.mark.parametrize("end", [(50, 20), (10, 20), (30, 38), (30, 2)])
+def test_an_arrow_is_wider_at_its_head_and_ends_at_its_tip(end: tuple[float, float]) -> None:
+    tip = np.array(end)
+    start = np.array([30, 20]) - (tip - (30, 20))
+    mask = red(Arrow((float(start[0]), float(start[1])), end, RED, 2.0))
+    y, x = np.nonzero(mask)
+    along = (np.stack((x, y), axis=1) - start) @ (tip - start) / np.linalg.norm(tip - start)
+    length = float(np.linalg.norm(tip - start))
+    assert along.max() == pytest.approx(length, abs=2)
+    at_head, at_tail = (np.sum(np.abs(along - place) < 1) for place in (length - 8, 5))
+    assert at_head > 2 * at_tail
+
+
+@pytest.mark.parametrize(("anchor", "share"), [("start", 0.0), ("middle", 0.5), ("end", 1.0)])
+def test_a_text_is_anchored_and_its_middle_is_its_place(anchor: str, share: float) -> None:
+    first, last, top, bottom = box(red(Text(30, 20, "HHH", 12, RED, bold=True, anchor=anchor)))
+    assert first + share * (last - first) == pytest.approx(30, abs=2)
+    assert (top + bottom) / 2 == pytest.approx(20, abs=1)
+
+
+def test_svg_has_an_element_for_each_item_with_its_numbers() -> None:
+    items = (
+        Area(20, 15, 10, 6, RED),
+        Area(5, 6, 4, 2, RED, is_round=True),
+        Line(((1, 2), (3, 4.5)), RED, 2),
+        Text(1, 2, "a<b", 10),
+    )
+    root = ElementTree.fromstring(render_svg(Scene(60, 40, items)))
+    paper, rect, ellipse, line, text = root
+    assert paper.get("width") == "100%"
+    assert [rect.get(key) for key in ("x", "y", "width", "height")] == ["15", "12", "10", "6"]
+    assert [ellipse.get(key) for key in ("cx", "cy", "rx", "ry")] == ["5", "6", "2", "1"]
+    assert (line.get("points"), line.get("stroke-width"), line.get("fill")) == ("1,2 3,4.5", "2", "none")
+    assert text.text == "a<b"
+
+
+def test_items_that_are_placed_twice_are_where_both_lead() -> None:
+    items: tuple[Item, ...] = (
+        Area(1, 2, 3, 4, RED, RED, 0.5),
+        Line(((1, 2), (3, 4)), RED, 0.5),
+        Arrow((1, 2), (3, 4), RED, 0.5),
+        Text(1, 2, "a", 3),
+    )
+    assert place(place(items, 10, 20, 2), 1, 2, 4) == place(items, 41, 82, 8)
+    assert place(items, 0, 0) == list(items)
+
+
+def test_in_text_walls_are_lines_and_texts_stand_in_their_places() -> None:
+    items = (
+        Area(0.5, 0.5, 1, 1, WALL),
+        Line(((1, 0), (2, 0)), WALL, 0.1),
+        Line(((2, 0), (2, 1)), WALL, 0.1),
+        Area(1.5, 0.5, 1, 1, RED),
+        Text(1.5, 0.5, "abc", 0.4),
+    )
+    assert render_text(Scene(2, 1, items), (4, 2)) == ["▒▒▒▒+---+", "▒▒▒▒▒abc|", "▒▒▒▒▒   +"]

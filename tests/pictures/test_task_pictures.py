@@ -1,0 +1,155 @@
+"""Pictures of tasks: what they show, whose they are, and when there is none."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import praemia
+from praemia import envs
+from praemia.envs.gymnasium_env import TaskEnv
+from praemia.errors import SizeError
+from praemia.pictures.svg import render_svg
+from praemia.pictures.task_picture import page_scene, page_text
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Spot
+from praemia.tasks.reachability import distances
+from praemia.tasks.task import Task
+
+
+def roles(task: Task) -> dict[str, str]:
+    """The colour of every symbol in a task's picture."""
+    return {spot.mark.symbol: spot.mark.role for spot in envs.picture(task).spots if spot.mark}
+
+
+def test_a_grid_is_drawn_cell_by_cell() -> None:
+    assert envs.text_picture("warehouse-2").splitlines()[2:7] == [
+        "+---+---+",
+        "| S   I |",
+        "+       +",
+        "| .   D |",
+        "+---+---+",
+    ]
+
+
+def test_the_office_in_text_has_the_walls_of_its_map() -> None:
+    from praemia.envs.office import MAP
+
+    rows = [line for line in MAP.split() if "." in line]
+    lines = [line for line in envs.text_picture("office").splitlines() if line.startswith("| ")]
+    for line, row in zip(lines, rows, strict=True):
+        assert line[2::4] == row.replace("|", "").replace("+", "")
+        between = line[4:-1:4]  # what stands right of each cell but the last
+        assert [between[c] for c in (2, 5, 8)] == [" " if row[c] == "+" else "|" for c in (3, 7, 11)]
+        assert set(between[:2] + between[3:5] + between[6:8] + between[9:]) == {" "}
+
+
+def test_the_legend_says_what_the_machine_does() -> None:
+    assert "right end: pays 1 w.p. 0.8" in envs.text_picture("riverswim-prm-5")
+    assert "right end: pays 1\n" in envs.text_picture("riverswim-5")
+    assert "plant: nothing is paid afterwards" in envs.text_picture("office-mail")
+    assert roles(envs.office("mail")) == {
+        **dict.fromkeys("ABCDc", "plain"),
+        "S": "start",
+        "m": "waypoint",
+        "o": "goal",
+        "*": "danger",
+    }
+    assert roles(envs.office("patrol")) | {"S": "start"} == {
+        **dict.fromkeys("moc", "plain"),
+        **dict.fromkeys("ABC", "waypoint"),
+        "S": "start",
+        "D": "goal",
+        "*": "danger",
+    }
+
+
+def test_another_machine_or_horizon_keeps_the_map_and_changes_what_places_are_worth() -> None:
+    swapped = praemia.MachineBuilder("out", ("item", "delivery")).edge("out", "item", "done", reward=2).build()
+    task = envs.warehouse(3).with_horizon(50).with_machine(swapped)
+    assert envs.text_picture(task).splitlines()[2:9] == envs.text_picture("warehouse-3").splitlines()[2:9]
+    assert "I  item: pays 2" in envs.text_picture(task)
+    assert roles(task) == {"S": "start", "I": "goal", "D": "plain"}
+
+
+def test_steps_that_cost_do_not_make_every_place_a_danger() -> None:
+    machine = praemia.MachineBuilder("out", ("item", "delivery"))
+    machine.edge("out", "item", "done", reward=1).edge("out", "!item", "out", reward=-0.1)
+    assert roles(envs.warehouse(3).with_machine(machine.build())) == {"S": "start", "I": "goal", "D": "plain"}
+
+
+def test_brackets_show_where_the_agent_is() -> None:
+    picture = envs.picture("warehouse-2")
+    assert "[I]" in page_text(picture, "", here=1)
+    assert "[.]" in page_text(picture, "", here=2)
+
+
+@pytest.mark.parametrize("name", ["warehouse-3", "warehouse-99999", "rooms-8", "riverswim-6", "flower-20", "\0<"])
+def test_a_task_that_bears_a_built_in_name_by_chance_is_drawn_as_itself(name: str) -> None:
+    rows = {(o, 0): {(o + 1) % 6: 1.0} for o in range(6)}
+    impostor = Task(LabeledMDP.from_rows(6, 1, rows), envs.warehouse(2).machine, 5, name)
+    picture = envs.picture(impostor)
+    assert [spot.mark and spot.mark.symbol for spot in picture.spots] == [*"012345"]
+    assert picture.links == tuple(sorted((min(o, (o + 1) % 6), max(o, (o + 1) % 6)) for o in range(6)))
+    assert "petal" not in envs.text_picture(impostor)
+    assert ElementTree.fromstring(envs.svg_picture(impostor)) is not None
+
+
+class Row:
+    """A map of one's own: three observations in a row."""
+
+    def picture(self) -> Picture:
+        marks = [Mark("a"), Mark("b"), Mark("c", label=frozenset({"goal"}))]
+        return Picture(tuple(Spot(o + 0.5, 0.5, mark) for o, mark in enumerate(marks)))
+
+
+def test_any_mdp_can_be_given_a_map() -> None:
+    rows = {(o, 0): {min(o + 1, 2): 1.0} for o in range(3)}
+    mdp = LabeledMDP.from_rows(3, 1, rows, labels=[praemia.LabelRule("goal", target=2)])
+    machine = praemia.MachineBuilder("out").edge("out", "goal", "out", reward=0.5).build()
+    task = Task(mdp.with_map(Row()), machine, 4)
+    assert "a   b   c" in envs.text_picture(task)
+    assert "c  pays 0.5" in envs.text_picture(task)
+    assert mdp.map is None
+    assert praemia.solve(task).value == praemia.solve(Task(mdp, machine, 4)).value
+
+
+def test_what_is_too_large_for_a_picture_is_refused() -> None:
+    with pytest.raises(SizeError, match="too many for a picture"):
+        envs.text_picture(envs.riverswim(10_001))
+
+
+def test_markup_in_a_title_stays_text() -> None:
+    picture = Picture((Spot(0.5, 0.5, Mark("<", "x < y & z", role="goal")),))
+    root = ElementTree.fromstring(render_svg(page_scene(picture, '<a & "b">')))
+    texts = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert '<a & "b">' in texts
+    assert "x < y & z" in texts
+
+
+def test_many_observations_are_drawn_by_their_distance_from_the_start() -> None:
+    task = envs.make("random-100x2x2-0")
+    text = envs.text_picture(task)
+    assert all(f" {o} " in text.replace("\n", " ") for o in range(100))
+
+
+def test_observations_stand_in_columns_by_their_distance_from_the_start() -> None:
+    rows = {(o, 0): {(o + 1) % 30: 1.0} for o in range(30)}
+    mdp = LabeledMDP.from_rows(30, 1, rows, start=28)
+    task = Task(mdp, envs.warehouse(2).machine, 5)
+    spots = envs.picture(task).spots
+    order = sorted(range(30), key=lambda o: spots[o].x)
+    assert order == [28, 29, *range(28)]
+    assert distances(mdp).tolist() == [(o - 28) % 30 for o in range(30)]
+
+
+def test_pixels_show_the_agent_in_its_cell() -> None:
+    env = TaskEnv(envs.warehouse(2), render_mode="rgb_array")
+    env.reset(seed=0)
+    frame = env.render()
+    assert frame.dtype == np.uint8
+    orange = np.argwhere(np.abs(frame.astype(int) - (0xE6, 0x9F, 0x00)).sum(axis=2) < 10)
+    height, width, _ = frame.shape
+    assert orange.mean(axis=0) == pytest.approx([height / 4, width / 4], abs=3)
