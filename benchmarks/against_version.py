@@ -1,4 +1,4 @@
-"""Compare whole runs with another version of praemia, taking turns, as ratios within one session.
+"""Compare whole runs and exact planning with another version of praemia, taking turns, as ratios within one session.
 
     git worktree add ../praemia-0.2 bf92613
     python benchmarks/against_version.py ../praemia-0.2
@@ -16,7 +16,12 @@ import sys
 from pathlib import Path
 from statistics import median
 
-LEARNERS = ("ucbvi-prm", "headroom", "euler", "ucrl2-rm-l", "ucrl2-rm-b", "opsrl", "psrl", "ucbvi", "eqo", "mvp", "crm")
+LEARNERS = (
+    *("ucbvi-prm", "headroom", "euler", "ucrl2-rm-l", "ucrl2-rm-b", "opsrl", "psrl", "ucbvi", "eqo", "mvp", "crm"),
+    *("ucbvi-bf", "qr-max", "q-learning", "random", "optimal", "told-support", "told-most"),
+)
+SLOW = ("crm", "q-learning", "told-support", "told-most")  # they plan in Python, in every episode or nearly so
+EXACT = ("warehouse-5", "warehouse-40", "office-mail", "random-50x4x20-0")
 TAXI = """
 gymnasium: {id: Taxi-v4, labels: [{to: 0, label: [home]}]}
 machine:
@@ -28,14 +33,21 @@ horizon: 20
 """
 WORKER = """
 import sys, time
-from praemia import envs, learners, simulate
+from praemia import envs, evaluate, learners, simulate, solve
 from praemia.files import parse_task
 for line in sys.stdin:
-    task, learner, episodes = line.strip().split("|")
+    task, work, times = line.strip().split("|")
     world = parse_task(TAXI, "taxi") if task == "taxi" else envs.make(task)
-    simulate(world, learners.make(learner), 2 if task == "taxi" else 20)
-    began = time.perf_counter()
-    simulate(world, learners.make(learner), int(episodes), 1)
+    if work in ("solve", "evaluate"):
+        policy = solve(world, threads=1).policy
+        evaluate(world, policy, threads=1)
+        began = time.perf_counter()
+        for _ in range(int(times)):
+            solve(world, threads=1) if work == "solve" else evaluate(world, policy, threads=1)
+    else:
+        simulate(world, learners.make(work), 2 if task == "taxi" else 20)
+        began = time.perf_counter()
+        simulate(world, learners.make(work), int(times), 1)
     print(time.perf_counter() - began, flush=True)
 """
 
@@ -49,11 +61,11 @@ class Version:
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
 
-    def seconds(self, task: str, learner: str, episodes: int) -> float:
-        """Return how long a run takes."""
+    def seconds(self, task: str, work: str, times: int) -> float:
+        """Return how long a run of so many episodes takes, or solving or evaluating so many times."""
         assert self.process.stdin is not None
         assert self.process.stdout is not None
-        self.process.stdin.write(f"{task}|{learner}|{episodes}\n")
+        self.process.stdin.write(f"{task}|{work}|{times}\n")
         self.process.stdin.flush()
         return float(self.process.stdout.readline())
 
@@ -64,12 +76,16 @@ def main() -> None:
     parser.add_argument("other", type=Path, help="a checkout of the other version")
     parser.add_argument("--turns", type=int, default=5)
     parser.add_argument("--learners", nargs="+", default=LEARNERS)
+    parser.add_argument("--only", action="store_true", help="the learners and no exact planning")
     chosen = parser.parse_args()
     ours, theirs = Version(Path(__file__).parents[1] / "src"), Version(chosen.other / "src")
-    settings = [("warehouse-5", name, 10_000) for name in chosen.learners] + [("taxi", "psrl", 10)]
-    for task, name, episodes in settings:
+    settings = [("warehouse-5", name, 500 if name in SLOW else 10_000) for name in chosen.learners]
+    if not chosen.only:
+        settings += [(task, work, 20) for task in EXACT for work in ("solve", "evaluate")]
+        settings += [("taxi", "psrl", 10)]
+    for task, name, times in settings:
         turns = chosen.turns if task != "taxi" else 1
-        pairs = [(theirs.seconds(task, name, episodes), ours.seconds(task, name, episodes)) for _ in range(turns)]
+        pairs = [(theirs.seconds(task, name, times), ours.seconds(task, name, times)) for _ in range(turns)]
         ratios = sorted(other / own for other, own in pairs)
         least, most = (1e3 * min(times) for times in zip(*pairs, strict=True))
         spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"

@@ -15,18 +15,14 @@ ROOT = Path(__file__).parents[1] / "src" / "praemia"
 BACKWARD, PLAYING = "backward loops", "loops that plan and play"
 WHY = {
     (BACKWARD, "kernels/recursion.py"): "the recursion of all learners",
-    (BACKWARD, "kernels/two_sided_recursion.py"): "its variant with lower values besides",
-    (
-        BACKWARD,
-        "kernels/exact_planning.py",
-    ): "exact planning: sixteen machine states in registers, by threads",
-    (BACKWARD, "planning/backward.py"): "the same steps, handed out to threads",
-    (BACKWARD, "kernels/stretch.py"): "the exact value of a policy, in the states an episode can reach",
+    (BACKWARD, "kernels/exact.py"): "exact planning: sixteen machine states in registers",
+    (BACKWARD, "planning/exact.py"): "the same steps, handed out to threads",
+    (BACKWARD, "kernels/play.py"): "the exact value of a policy, in the states an episode can reach",
     (BACKWARD, "exploration/bounds.py"): "rewards on trajectories, and what a machine can still pay: small, in NumPy",
     (BACKWARD, "exploration/planners.py"): "the planner for coverage, in NumPy",
     (BACKWARD, "exploration/until.py"): "where to go before a check, in NumPy",
     (PLAYING, "simulation/loop.py"): "the one loop",
-    (PLAYING, "kernels/stretch.py"): "the one loop's body in a task, many plans in one compiled call",
+    (PLAYING, "kernels/play.py"): "the one loop's body in a task, many plans in one compiled call",
 }
 
 

@@ -29,17 +29,19 @@ VISITS = 3
 def known_world(name: str, size: tuple[int, int, int]) -> tuple[int, TaskWorld]:
     """Return the work of a plan, and a world in which every transition was seen a few times."""
     world = TaskWorld(grid_task(*size), learners.make(name), 1000, (0,), valued=False)
-    counts, outcomes, edges = world.counts, world.outcomes, np.diff(world.outcomes.indptr)
-    counts.counts[:] = VISITS
-    counts.visits[:] = VISITS * edges
-    counts.distinct[:] = edges
-    counts.slots[:] = np.arange(len(edges))
-    for name in ("rows", "successors", "labels", "row_labels", "row_targets"):
-        getattr(counts, name)[:] = getattr(outcomes, name)
-    counts.met[:] = np.arange(len(counts.met))
-    counts.is_met[:] = 1
-    counts.sizes[:] = len(counts.met), len(edges), len(counts.row_labels)
-    return len(counts.counts) * size[1] * size[2], world
+    counts, arrays, edges = world.counts, world.arrays, np.diff(world.arrays.indptr)
+    counts.pairs["visits"], counts.pairs["distinct"], counts.pairs["slot"] = (
+        VISITS * edges,
+        edges,
+        np.arange(len(edges)),
+    )
+    counts.successors["count"] = VISITS
+    for name in ("row", "target", "label"):
+        counts.successors[name] = arrays.edges[name]
+    counts.rows["label"], counts.rows["target"] = arrays.extra_rows["label"], arrays.extra_rows["target"]
+    counts.states["met"], counts.states["is_met"] = np.arange(len(counts.states)), 1
+    counts.totals[0] = (len(counts.states), len(edges), len(counts.rows), 0, 0)
+    return len(counts.successors) * size[1] * size[2], world
 
 
 def fit(name: str, sizes: list[tuple[int, int, int]], rounds: int) -> tuple[float, list[float]]:

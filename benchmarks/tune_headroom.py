@@ -20,8 +20,6 @@ import numpy as np
 from praemia import envs, simulate
 from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.league_tasks import TUNING_SEEDS
-from praemia.kernels.counts import NUM_EPISODES
-from praemia.kernels.recursion import PlanData
 from praemia.learners.headroom import Headroom
 from praemia.statistics.run_measures import is_linear
 from praemia.tasks.task import TaskSpec
@@ -32,55 +30,28 @@ RANDOM = tuple(f"random-20x4x5-{seed}" for seed in range(4))
 PAPER = ("riverswim-5", "riverswim-15", "warehouse-4")
 TASKS = (*DRAWN, *PAPER, *RANDOM)
 RANDOM_KINDS = ("sparse", "dense", "actions")
-BOLDNESS, EPISODES = 8, 9  # places among the constants that change from plan to plan
-MOST = 100.0
-
-
-def begin_plan(data: PlanData) -> None:
-    """Draw how bold the plan is, and note the episodes so far."""
-    bold, chance = 1.0, data.constants[5]
-    if chance > 0.0:
-        drawn = data.rng.random()
-        if drawn < chance:
-            bold = data.constants[6]
-            if data.constants[7] > 0.0:
-                bold = min(MOST, (chance / drawn) ** (1.0 / data.constants[7]))
-    data.constants[BOLDNESS] = bold
-    data.constants[EPISODES] = float(data.counts.sizes[NUM_EPISODES])
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Headroom):
     """Headroom with everything that was tried.
 
-    ``bold_chance``, ``bold_factor`` : now and then, a plan multiplies its bonus. With ``bold_tail`` > 0 the factor is
-    drawn: it exceeds x ≥ 1 w.p. chance · x^(−tail). ``bold_deviation`` : the share of it that the deviation term gets.
     ``forgotten_power`` : the power of c₃·k/n. ``by_spread`` : the headroom term is multiplied by the spread.
     """
 
     name: ClassVar[str] = "trial"
-    begin_plan: ClassVar[Any] = staticmethod(begin_plan)
 
     by_spread: bool = False
     forgotten_power: float = 0.5
-    bold_chance: float = 0.0
-    bold_factor: float = 1.0
-    bold_tail: float = 0.0
-    bold_deviation: float = 1.0
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        scales = (self.deviation_scale, self.headroom_scale, 1.0 / 3.0, self.forgotten_scale, self.forgotten_power)
-        return (*scales, self.bold_chance, self.bold_factor, self.bold_tail, 1.0, 0.0, self.bold_deviation)
+        return self.deviation_scale, self.headroom_scale, 1.0 / 3.0, self.forgotten_scale, self.forgotten_power
 
     @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: Any) -> tuple[float, ...]:
+    def pair_numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
         neglect = (visits_of_state / visits) ** constants[2]
-        forgotten = np.maximum(neglect, (constants[3] * constants[EPISODES] / visits) ** constants[4])
-        bolder = 1.0 + (constants[BOLDNESS] - 1.0) * constants[10]
-        return (
-            bolder * constants[0] * np.sqrt(neglect / visits),
-            constants[BOLDNESS] * constants[1] * forgotten / visits,
-        )
+        forgotten = np.maximum(neglect, (constants[3] * episodes / visits) ** constants[4])
+        return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
 
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
@@ -96,15 +67,9 @@ WITHOUT_SPREAD: dict[str, Any] = {"deviation_scale": 0.3, "headroom_scale": 0.1,
 TRIALS: dict[str, dict[str, Any]] = {
     "before": {**OLD, "replan": "epoch"},
     "plan at 5 % growth": OLD,
-    "bolder 3x, 5 %": {**OLD, "bold_chance": 0.05, "bold_factor": 3.0},
-    "bolder 2x, 15 %": {**OLD, "bold_chance": 0.15, "bold_factor": 2.0},
-    "bolder, heavy tail": {**OLD, "bold_chance": 0.2, "bold_tail": 1.5},
-    "bolder headroom 4x, 15 %": {**OLD, "bold_chance": 0.15, "bold_factor": 4.0, "bold_deviation": 0.0},
-    "bolder headroom 10x, 5 %": {**OLD, "bold_chance": 0.05, "bold_factor": 10.0, "bold_deviation": 0.0},
     "c3 = .03": {**OLD, "forgotten_scale": 0.03},
     "c3 = .1": {**OLD, "forgotten_scale": 0.1},
     "c3 = .01, power 1": {**OLD, "forgotten_scale": 0.01, "forgotten_power": 1.0},
-    "c3 = .1, bolder 2x, 5 %": {**OLD, "forgotten_scale": 0.1, "bold_chance": 0.05, "bold_factor": 2.0},
     "c3 = .1, c1 = .3": WITHOUT_SPREAD,
     "c3 = .1, c1 = .2": {**WITHOUT_SPREAD, "deviation_scale": 0.2},
     "c3 = .1, c1 = .3, c2 = .07": {**WITHOUT_SPREAD, "headroom_scale": 0.07},

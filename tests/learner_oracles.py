@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from oracles import label_of
 
-from praemia.learners.base import Experience, Learner, LearnerPlan
+from praemia.learners.base import Counting, Experience, Learner, LearnerPlan
 from praemia.tasks.task import Task
 
 Values = dict[tuple[int, ...], float]
@@ -55,20 +55,19 @@ class Wanderer(Learner):
 
     name: ClassVar[str] = "wanderer"
     uses_steps: ClassVar[bool] = True
-    on_product: bool = False
-    needs_unseen_labels: bool = False
-    deviation_without_reward: bool = False
+    sees: str = "observations"  # type: ignore[misc]
+    instead: Any = None
     replan: str = "episode"
 
     @classmethod
     def instead_of(cls, learner: Any) -> Wanderer:
         """Return a wanderer whose episodes are counted as those of a learner would be."""
-        apart = getattr(learner, "deviation_without_reward", False)
-        return cls(
-            on_product=learner.on_product,
-            needs_unseen_labels=learner.needs_unseen_labels,
-            deviation_without_reward=apart,
-        )
+        return cls(sees=learner.sees, instead=learner)
+
+    def counting(self, spec: Any, num_episodes: int) -> Counting:
+        """Count by step too."""
+        instead = super() if self.instead is None else self.instead
+        return instead.counting(spec, num_episodes)._replace(steps=True)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
@@ -103,7 +102,10 @@ def shown_policy(task: Task, policy: Any) -> Any:
 
 
 def replay(task: Task, policies: Iterable[Any], rule: str, seed: tuple[int, ...], num_episodes: int) -> Diary:
-    """Play plans' policies in turn, one uniform number for each choice, and decide when a plan is due."""
+    """Play plans' policies in turn, one uniform number for each choice, and decide when a plan is due.
+
+    For plans on the product, the next observation and machine state are one choice.
+    """
     world, _ = np.random.SeedSequence(seed).spawn(2)
     generator = np.random.default_rng(world)
     dense, machine = task.mdp.to_dense().tolist(), task.machine
@@ -132,9 +134,18 @@ def replay(task: Task, policies: Iterable[Any], rule: str, seed: tuple[int, ...]
         for h in range(task.horizon):
             chosen = policy[h, m, o]
             a = int(chosen) if chosen.ndim == 0 else choose(list(enumerate(chosen.tolist())))
-            z = choose(list(enumerate(dense[o][a])))
-            outcomes = machine.outcomes(machine.states[m], label_of(task.mdp.labelling.rules, o, a, z))
-            outcome = choose([(out, out.probability) for out in outcomes])
+            following = {
+                z: machine.outcomes(machine.states[m], label_of(task.mdp.labelling.rules, o, a, z))
+                for z, p in enumerate(dense[o][a])
+                if p > 0.0
+            }
+            if on_product:
+                joint = [((z, out), dense[o][a][z] * out.probability) for z, outs in following.items() for out in outs]
+                joint.sort(key=lambda item: (item[0][0], machine.states.index(item[0][1].target)))
+                z, outcome = choose(joint)
+            else:
+                z = choose([(z, dense[o][a][z]) for z in following])
+                outcome = choose([(out, out.probability) for out in following[z]])
             law = outcome.reward
             paid += choose(list(zip(law.values, law.probabilities, strict=True)))
             m_next = machine.states.index(outcome.target)

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from praemia import simulate
-from praemia.kernels.counts import NUM_EPISODES
 from praemia.learners.base import Experience, LearnerPlan
 from praemia.tasks.task import Task
 
@@ -28,26 +27,27 @@ class Past:
     def times(self, factor: int) -> Past:
         """Return the past in which everything happened so many times."""
         count_arrays = self.shown.count_arrays
-        sizes = count_arrays.sizes.copy()
-        sizes[NUM_EPISODES] *= factor
         more = count_arrays._replace(
-            visits=count_arrays.visits * factor,
-            counts=count_arrays.counts * factor,
+            pairs=count_arrays.pairs.copy(),
+            successors=count_arrays.successors.copy(),
             steps=(count_arrays.steps * factor).astype(np.int32),
-            sizes=sizes,
+            totals=count_arrays.totals.copy(),
         )
+        more.pairs["visits"] *= factor
+        more.successors["count"] *= factor
+        more.totals["episodes"] *= factor
         shown = replace(self.shown, count_arrays=more, num_episodes=self.shown.num_episodes * factor)
         return Past(self.task, shown, self.diary.times(factor))
 
     def told_the_truth(self) -> Past:
         """Return the past in which the frequencies are the probabilities; every pair must have been visited."""
         count_arrays, dense = self.shown.count_arrays, self.task.mdp.to_dense()
-        assert np.all(count_arrays.visits > 0)
-        counts = count_arrays.counts.copy()
-        for pair, n in enumerate(count_arrays.visits):
-            places = slice(count_arrays.first[pair], count_arrays.first[pair] + count_arrays.distinct[pair])
-            counts[places] = n * dense[divmod(pair, self.task.num_actions)][count_arrays.successors[places]]
-        return replace(self, shown=replace(self.shown, count_arrays=count_arrays._replace(counts=counts)))
+        assert np.all(count_arrays.pairs["visits"] > 0)
+        successors = count_arrays.successors.copy()
+        for number, pair in enumerate(count_arrays.pairs):
+            own = successors[pair["first"] : pair["first"] + pair["distinct"]]
+            own["count"] = pair["visits"] * dense[divmod(number, self.task.num_actions)][own["target"]]
+        return replace(self, shown=replace(self.shown, count_arrays=count_arrays._replace(successors=successors)))
 
 
 def pasts(task: Task, learner: Any, seed: int, lengths: list[int]) -> list[Past]:
@@ -86,6 +86,6 @@ def assert_same_action_values(past: Past, made: LearnerPlan, qval: oracles.Value
     task, kept = past.task, made.memory.memory.action_values
     for (h, m, o, a), value in qval.items():
         state, column = (o * task.num_machine_states + m, 0) if on_product else (o, m)
-        slot = past.shown.count_arrays.slots[state * task.num_actions + a]
+        slot = past.shown.count_arrays.pairs[state * task.num_actions + a]["slot"]
         if slot >= 0:
             assert kept[h, slot, column] == pytest.approx(value, rel=0.0, abs=CLOSE)

@@ -27,15 +27,14 @@ from numpy.typing import NDArray
 
 from praemia import envs, learners
 from praemia.envs.grid_kernel import MOVES, kernel_entries, number_cells, reached_by_moves
-from praemia.kernels.arrays import action_type, padded_width
+from praemia.kernels.records import action_type, padded_width
 from praemia.learners.base import Learner
 from praemia.machines.guards import Guard, parse_guard
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-from praemia.planning.backward import choose_threads
-from praemia.planning.exact import solve
+from praemia.planning.exact import choose_threads, solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.simulate import simulate
 from praemia.simulation.task_world import TaskWorld
@@ -244,7 +243,7 @@ def bytes_per_step(task: Task) -> int:
     """
     model = task.arrays
     width = 8 * padded_width(task.num_machine_states)
-    extra = len(model.row_labels)
+    extra = len(model.extra_rows)
     tables = 2 * width * (task.num_observations + extra)
     edges = 12 * len(model.probs) + 8 * len(model.indptr) + 8 * extra
     policy = np.dtype(action_type(task.num_actions)).itemsize * task.num_observations * task.num_machine_states

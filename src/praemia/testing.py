@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator
 from dataclasses import Field, FrozenInstanceError, fields
 from typing import Any
@@ -14,8 +15,11 @@ from praemia import envs
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
 from praemia.learners.base import Learner
+from praemia.learners.baselines import Random
+from praemia.machines.labels import LabelRule
 from praemia.machines.machine import MachineBuilder
 from praemia.simulation import Run, simulate
+from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 __all__ = ["LearnerCheckError", "check_learner"]
@@ -40,7 +44,8 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
 
     Its plans must be valid on tasks of every kind (one machine state and many, deterministic and probabilistic
     machines, one step and one action, a random start, a black box); the same seed must give the same run; planning must
-    not change the learner; and its parameters must be plain data from which an equal learner can be made.
+    not change the learner; and its parameters must be plain data from which an equal learner can be made. A learner
+    that plays alike whatever is paid gets a warning: it plans without the rewards.
 
     Examples
     --------
@@ -53,6 +58,8 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
         _check_runs(made, task, num_episodes)
     if not made.privileged:
         _check_runs(made, _black_box(), num_episodes)
+    if not isinstance(made, Random):
+        _warn_if_rewards_do_not_matter(made, num_episodes)
 
 
 def _make(learner: type[Learner] | Learner) -> Learner:
@@ -115,6 +122,25 @@ def _check_regret(learner: Learner, run: Run) -> None:
     above = float((run.plan_values - run.optimal_value).max())
     if above > 1e-9:
         raise LearnerCheckError(f"a plan of {learner.name!r} is worth {above:.3g} more than the optimum")
+
+
+def _warn_if_rewards_do_not_matter(learner: Learner, num_episodes: int) -> None:
+    left, right = (simulate(_two_doors(paying), learner, num_episodes, 3) for paying in ("left", "right"))
+    names = ("plan_episodes", "final_policy")
+    if all(np.array_equal(getattr(left, name), getattr(right, name)) for name in names):
+        warnings.warn(
+            f"learner {learner.name!r} plays alike in two tasks that pay for opposite actions: does its plan look at "
+            "the rewards?",
+            stacklevel=3,
+        )
+
+
+def _two_doors(paying: str) -> Task:
+    """Return a task in which one of two actions is paid for."""
+    rows = {(o, a): {1 + a: 1.0} for o in range(3) for a in range(2)}
+    labels = [LabelRule("left", target=1), LabelRule("right", target=2)]
+    machine = MachineBuilder("q", propositions=("left", "right")).edge("q", paying, "q", reward=1.0).build()
+    return Task(LabeledMDP.from_rows(3, 2, rows, labels=labels, start=0), machine, 2, f"two doors, {paying} pays")
 
 
 def _tasks() -> Iterator[Task]:

@@ -31,11 +31,12 @@ ERROR = 1e-4  # of each statistical test here: the seeds are fixed
 def last_kernel(posterior: Posterior) -> np.ndarray:
     """Return the kernel of the last draw, dense [O, A, O]."""
     counts, memory = posterior._data.counts, posterior._data.memory
-    size, num_pairs = len(counts.is_met), len(counts.visits)
+    size, num_pairs = len(counts.states), len(counts.pairs)
     dense = np.zeros((num_pairs, size))
     for pair in range(num_pairs):
-        for e in range(counts.first[pair], counts.first[pair] + counts.distinct[pair]):
-            dense[pair, counts.successors[e]] += memory.by_successor[e, 0]
+        first = counts.pairs[pair]["first"]
+        for e in range(first, first + counts.pairs[pair]["distinct"]):
+            dense[pair, counts.successors[e]["target"]] += memory.by_successor[e, 0]
         for k, weight in enumerate(memory.by_pair[pair]):
             if weight == 0.0:
                 break

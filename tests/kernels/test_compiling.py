@@ -15,12 +15,12 @@ import pytest
 from praemia.kernels import compiling
 
 CODE = """
-from praemia.kernels.compiling import cache_folder
+from praemia.kernels.compiling import CACHE_FOLDER
 from praemia.kernels.play import draw
 import numba
 import numpy
 place = draw(numpy.array([0.25, 0.5, 1.0]), 0, 3, 0.3)
-print(cache_folder(), place, draw._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
+print(CACHE_FOLDER, place, draw._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
 """
 
 
@@ -32,7 +32,7 @@ def run() -> list[str]:
 
 def chosen() -> Path:
     """Return the folder that a process chooses that starts now."""
-    return Path(compiling.cache_folder.__wrapped__())
+    return Path(compiling._choose_folder())
 
 
 @pytest.fixture
@@ -113,3 +113,39 @@ def test_several_that_start_at_once_remove_unused_folders_without_an_error(home:
         started = [several.submit(chosen) for _ in range(4)]
     assert {start.result() for start in started} == {own}
     assert [path.name for path in own.parent.iterdir()] == [own.name]
+
+
+ON_A_TERMINAL = """
+import sys
+sys.stderr.isatty = lambda: True
+import praemia
+task = praemia.envs.make("warehouse-2")
+praemia.solve(task)
+praemia.simulate(task, praemia.learners.make("random"), 5)
+"""
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_users_of_python_are_told_once_that_something_is_compiled(home: Path, is_terminal: bool) -> None:
+    code = ON_A_TERMINAL if is_terminal else ON_A_TERMINAL.replace("lambda: True", "lambda: False")
+    for expected in (["compiling, once: later runs start without this wait"] if is_terminal else [], []):
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, text=True)
+        assert ran.stderr.splitlines() == expected, "what was compiled once is not compiled again"
+
+
+IN_TWO_THREADS = """
+from concurrent.futures import ThreadPoolExecutor
+import praemia
+tasks = [praemia.envs.make(name) for name in ("warehouse-2", "riverswim-4")]
+def play(task):
+    return praemia.simulate(task, praemia.learners.make("eqo"), 20).returns.tolist()
+with ThreadPoolExecutor(2) as pool:
+    together = list(pool.map(play, tasks))
+print(together == [play(task) for task in tasks])
+"""
+
+
+def test_two_threads_may_compile_at_once(home: Path) -> None:
+    ran = subprocess.run([sys.executable, "-c", IN_TWO_THREADS], capture_output=True, check=True, text=True)
+    assert ran.stdout == "True\n"
+    assert not ran.stderr

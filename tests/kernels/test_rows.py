@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from row_tables import fill
 
-from praemia.kernels.arrays import ModelArrays, padded_width
-from praemia.kernels.exact_planning import fill
+from praemia.kernels.records import padded_width, rows_of
 from praemia.tasks.machine_table import build_layers, continuation_rows, paying
 
 
@@ -18,12 +18,6 @@ def random_machine(rng: np.random.Generator, num_labels: int, num_states: int, d
     own = np.arange(num_states)
     weights[:, own, own] += weights.sum(axis=2) == 0.0
     return weights / weights.sum(axis=2, keepdims=True)
-
-
-def model_with_rows(row_labels: NDArray[np.int32], row_targets: NDArray[np.int32]) -> ModelArrays:
-    """Return a model with continuation rows and nothing else: filling them asks for no more."""
-    none = np.zeros(0, np.int32)
-    return ModelArrays(none.astype(np.int64), none, np.zeros(0), none, none.astype(np.uint32), row_labels, row_targets)
 
 
 @pytest.mark.parametrize("num_states", [1, 3, 4, 5, 17, 37])
@@ -44,7 +38,7 @@ def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, densit
     table = np.zeros((num_obs + 25, width))
     table[:num_obs, :num_states] = rng.random((num_obs, num_states))
     before = table[:num_obs].copy()
-    fill(table, num_obs, model_with_rows(row_labels, row_targets), layers, 0, 25)
+    fill(table, num_obs, rows_of(row_labels, row_targets), layers)
 
     assert np.array_equal(table[:num_obs], before)
     for x, (which, z) in enumerate(zip(row_labels, row_targets, strict=True)):
@@ -68,6 +62,6 @@ def test_a_label_gets_the_kind_of_layer_that_takes_less_work() -> None:
 
 def test_edges_with_a_plain_label_keep_their_successors_row_and_others_share_rows() -> None:
     labels, successors = np.array([0, 1, 1, 2, 1], np.int32), np.array([2, 2, 0, 2, 2], np.int32)
-    rows, row_labels, row_targets = continuation_rows(labels, successors, np.array([True, False, False]), 3)
+    rows, extra_rows = continuation_rows(labels, successors, np.array([True, False, False]), 3)
     assert rows.tolist() == [2, 4, 3, 5, 4]
-    assert list(zip(row_labels, row_targets, strict=True)) == [(1, 0), (1, 2), (2, 2)]
+    assert extra_rows[["label", "target"]].tolist() == [(1, 0), (1, 2), (2, 2)]

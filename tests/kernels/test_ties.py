@@ -9,8 +9,8 @@ import pytest
 from numba import njit
 from scipy.stats import chisquare
 
+from praemia.kernels.lanes import zeros
 from praemia.kernels.recursion import take_best
-from praemia.kernels.simd import zeros
 
 
 def taker(lanes: int) -> Any:

@@ -1,4 +1,4 @@
-"""Headroom: its plan is its formula, its theoretical constants are optimistic, its outlook is what labels allow."""
+"""Headroom: its plan is its formula, its theoretical constants are optimistic, its limits are what labels allow."""
 
 from __future__ import annotations
 
@@ -173,9 +173,9 @@ def test_before_any_data_the_warehouse_is_worth_what_the_best_labels_would_pay()
     assert values[index["empty"]] == pytest.approx(empty[15])
 
 
-def test_the_outlook_of_riverswim_knows_which_pairs_can_pay() -> None:
-    _, outlook = praemia.envs.riverswim(6).spec.outlook
-    groups = outlook(4).groups.reshape(6, 2)
+def test_the_labels_of_riverswim_tell_which_pairs_can_pay() -> None:
+    _, support = praemia.envs.riverswim(6).spec.label_support
+    groups = support(4).groups.reshape(6, 2)
     assert groups[0, 0] == groups[0, 1] != groups[1, 0]
     assert len({int(g) for g in groups[1:5].ravel()}) == 1
     assert groups[5, 0] != groups[1, 0]
@@ -227,9 +227,9 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     table = MachineTable.of(task.machine, met)
     spec = replace(task.spec, label_sets=tuple(met), table=table, more_labels=True)
     assert table.mean_rewards.max() == 0.0
-    hoped_for, outlook = spec.outlook
+    hoped_for, support = spec.label_support
     assert hoped_for.mean_rewards.max() > 0.0
-    assert len(outlook(4).indptr) - 1 == len(task.machine.exhaustive_labels())
+    assert len(support(4).indptr) - 1 == len(task.machine.exhaustive_labels())
 
 
 @settings(max_examples=30)

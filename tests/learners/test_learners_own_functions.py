@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any, ClassVar
 
 import learner_oracles as oracles
@@ -12,7 +13,7 @@ from pasts import assert_same, pasts, plan
 
 from praemia import Headroom, LearnerPlan, PraemiaError, envs, simulate
 from praemia.errors import PlanError
-from praemia.kernels.compiled_plans import _digest
+from praemia.kernels.plans import _digest
 from praemia.learners import BonusLearner
 
 SCALE = 0.5
@@ -45,7 +46,7 @@ def with_closure(scale: float) -> type[BonusLearner]:
 
 
 def digest(kind: type[BonusLearner]) -> str:
-    return _digest(kind().recipe())
+    return _digest(kind().rule(envs.make("warehouse-3").spec, 10).recipe())
 
 
 def test_functions_that_differ_in_a_literal_have_other_names() -> None:
@@ -60,6 +61,24 @@ def test_functions_that_differ_in_a_global_have_other_names(monkeypatch: pytest.
     before = digest(Plain)
     monkeypatch.setitem(globals(), "SCALE", 9.0)
     assert digest(Plain) != before
+
+
+def test_functions_that_differ_in_a_constant_of_a_module_have_other_names() -> None:
+    settings = ModuleType("settings")
+    settings.C, settings.inner = 0.1, ModuleType("inner")
+    settings.inner.D = 1.0
+
+    source = "def worth(mean, deviation, pair):\n    return mean + settings.C * settings.inner.D\n"
+    namespace: dict[str, Any] = {"settings": settings}
+    exec(source, namespace)
+    kind = type("Plain", (Plain,), {"worth": staticmethod(namespace["worth"])})
+    names = {digest(kind)}
+    for module, constant in ((settings, "C"), (settings.inner, "D")):
+        setattr(module, constant, 9.0)
+        names.add(digest(kind))
+    settings.unused = 3.0
+    names.add(digest(kind))
+    assert len(names) == 3
 
 
 def test_a_changed_function_gives_another_run() -> None:

@@ -37,7 +37,7 @@ def test_ucbvi_plans_are_those_of_the_formulas(name: str, task: Task, seed: int,
     made = plan(learner, past)
     qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, scale)
     assert_same(task, made, qval, values)
-    assert_same_action_values(past, made, qval, learner.on_product)
+    assert_same_action_values(past, made, qval, learner.sees == "product")
 
 
 @pytest.mark.parametrize("num_states", [3, 9, 21])
@@ -51,7 +51,7 @@ def test_plans_for_a_task_in_which_everything_matters_are_those_of_the_formulas(
         made = plan(learner, past)
         if name in UCBVI:
             qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, scale)
-            assert_same_action_values(past, made, qval, learner.on_product)
+            assert_same_action_values(past, made, qval, learner.sees == "product")
         elif name == "euler":
             qval, values = oracles.euler(task, past.diary, past.shown.num_episodes, scale, made.policy)
         else:
@@ -70,7 +70,7 @@ def test_ucbvi_plans_never_rise_above_the_plans_before(name: str) -> None:
             before, made, alone = made, plan(learner, past, made), plan(learner, past)
             qval, values = UCBVI[name](task, past.diary, past.shown.num_episodes, learner.bonus_scale, previous=qval)
             assert_same(task, made, qval, values)
-            assert_same_action_values(past, made, qval, learner.on_product)
+            assert_same_action_values(past, made, qval, learner.sees == "product")
             if before is not None:
                 assert np.all(made.values <= before.values)
                 would_rise += np.any(alone.values > before.values)
@@ -88,7 +88,7 @@ def test_ucbvi_plans_are_those_of_the_formulas_after_very_many_episodes(
     made = plan(learner, past)
     qval, values = UCBVI[name](past.task, past.diary, past.shown.num_episodes, 1.0)
     assert_same(past.task, made, qval, values)
-    assert_same_action_values(past, made, qval, learner.on_product)
+    assert_same_action_values(past, made, qval, learner.sees == "product")
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi"])
@@ -161,11 +161,11 @@ def promise(learner: Any, counts: list[int], worth: np.ndarray) -> float:
     task = Task(LabeledMDP.from_dense(np.full((size, 1, size), 1 / size), labels, start=0), builder.build(), 1)
     (past,) = pasts(task, learner, 0, [80])
     count_arrays = past.shown.count_arrays
-    places = slice(count_arrays.first[0], count_arrays.first[0] + count_arrays.distinct[0])
-    assert count_arrays.distinct[0] == size
-    chosen, visits = count_arrays.counts.copy(), count_arrays.visits.copy()
-    chosen[places], visits[0] = np.array(counts)[count_arrays.successors[places]], sum(counts)
-    shown = replace(past.shown, count_arrays=count_arrays._replace(counts=chosen, visits=visits))
+    pairs, successors = count_arrays.pairs.copy(), count_arrays.successors.copy()
+    assert pairs[0]["distinct"] == size
+    own = successors[pairs[0]["first"] : pairs[0]["first"] + size]
+    own["count"], pairs["visits"][0] = np.array(counts)[own["target"]], sum(counts)
+    shown = replace(past.shown, count_arrays=count_arrays._replace(pairs=pairs, successors=successors))
     return float(plan(learner, replace(past, shown=shown)).values[0, 0])
 
 

@@ -135,9 +135,11 @@ def test_an_ended_episode_goes_on_where_nothing_happens() -> None:
 @given(task=tasks(), seed=st.integers(0, 2**32))
 def test_what_is_counted_is_what_happened(on_product: bool, task: Task, seed: int) -> None:
     """The environment notes its moves, a learner the steps that it is told of; both are counted by hand."""
-    box, player = hide(task), Watched(Recorded(Wanderer(on_product=on_product)))
+    box, player = hide(task), Watched(Recorded(Wanderer(sees="product" if on_product else "observations")))
     simulate(box, player, 9, seed)
     told = [tuple(step) for recent in player.learner.episodes for step in recent.steps.tolist()]
+    if on_product:
+        told = [(s // M, a, t // M, 0, s % M, t % M) for M in [task.num_machine_states] for s, a, t, *_ in told]
     assert [step[:3] for step in told] == box.env.moves[: len(told)]
     assert len(told) == 8 * task.horizon
     expected: Counter[Any] = Counter()
@@ -192,37 +194,42 @@ def meaning(shown: Experience) -> Counter[Any]:
         edges = [range(table.indptr[row], table.indptr[row + 1]) for row in rows]
         return tuple(tuple((int(table.targets[j]), table.probs[j], table.rewards[j]) for j in row) for row in edges)
 
-    for pair in np.flatnonzero(count_arrays.visits).tolist():
-        for i in range(count_arrays.first[pair], count_arrays.first[pair] + count_arrays.distinct[pair]):
-            z, row, label = int(count_arrays.successors[i]), int(count_arrays.rows[i]), int(count_arrays.labels[i])
+    for number, pair in enumerate(count_arrays.pairs):
+        for seen in count_arrays.successors[pair["first"] : pair["first"] + pair["distinct"]]:
+            z, row, label = int(seen["target"]), int(seen["row"]), int(seen["label"])
             if row >= size:
-                assert (count_arrays.row_targets[row - size], count_arrays.row_labels[row - size]) == (z, label)
+                assert tuple(count_arrays.rows[row - size][["target", "label"]]) == (z, label)
             else:
                 assert row == z
                 assert table.inert[label]
-            found[pair, z, law(label)] += int(count_arrays.counts[i])
+            found[number, z, law(label)] += int(seen["count"])
     return found
 
 
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucrl2-rm-l"])
 def test_plans_are_made_when_they_are_due(name: str) -> None:
     for rule in ("doubling", "epoch", "growth", "episode"):
-        watched = Watched(learners.make(name, replan=rule))
-        run = simulate(hide(envs.make("riverswim-3", horizon=4)), watched, 60, 1)
-        often = rule in ("episode", "growth")  # of 60 episodes: 5 % more are one or two
-        assert run.num_plans >= 30 if often else 2 <= run.num_plans <= 6 * (np.log2(240) + 2)
-        for before, after in zip(watched.shown, watched.shown[1:], strict=False):
-            if not often:
-                pairs = zip(before.visits.ravel(), after.visits.ravel(), strict=True)
-                assert any(reached(old, new, rule) for old, new in pairs if new)
+        box = hide(envs.make("riverswim-3", horizon=4))
+        run = simulate(box, learners.make(name, replan=rule), 60, 1)
+        moves = box.env.moves[-240:]
+        assert run.plan_episodes.tolist() == due_episodes([moves[k : k + 4] for k in range(0, 240, 4)], rule)
 
 
-def reached(old: float, new: float, rule: str) -> bool:
-    return (
-        new - old >= max(1, old)
-        if rule == "epoch"
-        else np.floor(np.log2(new)) > (np.floor(np.log2(old)) if old else -1)
-    )
+def due_episodes(episodes: list[Any], rule: str) -> list[int]:
+    """Return the episodes before which a plan is made, from the moves (o, a, o') of all of them."""
+    visits: Counter[Any] = Counter()
+    due, plans, before = True, [], Counter(visits)
+    for number, moves in enumerate(episodes):
+        if due:
+            plans.append(number)
+            before = visits.copy()
+        due = rule == "episode"
+        for o, a, _ in moves:
+            visits[o, a] += 1
+            doubled = visits[o, a] & (visits[o, a] - 1) == 0
+            due |= doubled if rule == "doubling" else visits[o, a] - before[o, a] >= max(1, before[o, a])
+        due |= rule == "growth" and 20 * (number + 1 - plans[-1]) >= plans[-1]
+    return plans
 
 
 # Records and errors

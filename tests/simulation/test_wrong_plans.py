@@ -42,7 +42,7 @@ class Careless(Learner):
 class CarelessOnProduct(Careless):
     """The same for a learner on the product."""
 
-    on_product: ClassVar[bool] = True
+    sees: ClassVar[str] = "product"
 
 
 class Still(gymnasium.Env):

@@ -31,7 +31,10 @@ class Notice(Protocol):
 @contextmanager
 def compiling_notice(notice: Notice | None = None) -> Iterator[None]:
     """Say so while code is being compiled: by default with a spinner on a terminal, and with lines elsewhere."""
+    from praemia.kernels.compiling import Announcement
+
     activity.watch_compiling()
+    Announcement.is_wanted = False
     shown = notice or (Spinner() if sys.stderr.isatty() else Line())
     began = last = -BREAK_SECONDS
 

@@ -136,7 +136,7 @@ class BlackBox:
             if o >= size:
                 return AFTER_THE_END
             try:
-                return self.label(self._shown(o), self.actions.element(a), self._shown(z % size), {})
+                return self.label(self.shown(o), self.actions.element(a), self.shown(z % size), {})
             except KeyError as missing:
                 raise ModelError(
                     f"the label of {self.step_name(o, a, z % size)} needs info[{missing}], and info is known only for "
@@ -148,7 +148,7 @@ class BlackBox:
     def label_without_info(self, o: int, a: int, z: int) -> Label | None:
         """Return the label of a step as it is asked for when the step was not taken; None where that fails."""
         try:
-            return self.label(self._shown(o), self.actions.element(a), self._shown(z), {})
+            return self.label(self.shown(o), self.actions.element(a), self.shown(z), {})
         except Exception:  # the user's function, asked for what it may not be made for
             return None
 
@@ -174,6 +174,13 @@ class BlackBox:
         names = self.observations.names()
         return None if names is None else (*names, *(f"{name} (ended)" for name in names))
 
+    def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
+        """Record the labels and rewards of an episode, if that is wanted."""
+        if self.record is not None:
+            for label, reward in zip(labels, rewards, strict=True):
+                self.recorder.add(label, reward)
+            self.recorder.end_episode()
+
     def renumber(self) -> None:
         """Number encoded observations anew, so that a run depends on its seed alone."""
         if isinstance(self.observations, EncodedNumbering):
@@ -186,7 +193,8 @@ class BlackBox:
             object.__setattr__(other, name, value)
         return other
 
-    def _shown(self, o: int) -> Any:
+    def shown(self, o: int) -> Any:
+        """Return what the environment shows for a number."""
         if not isinstance(self.observations, FiniteNumbering):
             raise ModelError("observations are encoded, so labels are known only for steps taken")
         return self.observations.element(o)

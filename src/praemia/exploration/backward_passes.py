@@ -12,11 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.arrays import Actions, Floats, LayerArrays, Outlook, action_type
-from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
-from praemia.kernels.counts import CountArrays, nothing_to_learn
+from praemia.kernels.plans import Recipe, call_plan, compiled_plan
+from praemia.kernels.records import (
+    Actions,
+    CountArrays,
+    Floats,
+    LabelSupport,
+    LayerArrays,
+    Records,
+    action_type,
+    no_machine_counts,
+)
 from praemia.kernels.recursion import Memory, PlanData, SpecArrays
-from praemia.learners.workspace import NO_INTS, NO_ROWS, NO_SMALL_INTS
+from praemia.kernels.references import by_reference
+from praemia.learners.workspace import NO_EVERY_ROW, NO_SMALL_INTS, step_records
 from praemia.tasks.machine_table import MachineTable
 
 
@@ -42,29 +51,16 @@ def as_counts(
     counts: NDArray[Any],
     successors: NDArray[Any],
     rows: NDArray[np.uint32],
-    row_labels: NDArray[np.int32],
-    row_targets: NDArray[np.int32],
+    extra_rows: Records,
 ) -> CountArrays:
     """Write an estimate as the counts of a learner that has met every observation; visits are [O, A]."""
     size = len(visits)
-    return CountArrays(
-        visits=np.array(visits, dtype=np.int64).ravel(),
-        visits_at_plan=NO_INTS,
-        first=np.array(indptr[:-1]),
-        distinct=np.diff(indptr).astype(np.int32),
-        slots=NO_SMALL_INTS,
-        counts=np.array(counts, dtype=np.float64),
-        rows=np.array(rows),
-        successors=np.array(successors, dtype=np.int32),
-        labels=NO_SMALL_INTS,
-        steps=np.zeros((0, size), dtype=np.int32),
-        met=np.arange(size, dtype=np.int32),
-        is_met=np.ones(size, dtype=np.int32),
-        row_labels=np.array(row_labels),
-        row_targets=np.array(row_targets),
-        sizes=np.array([size, 0, len(row_labels), 0, 0]),
-        machine=nothing_to_learn(),
-    )
+    made = CountArrays.empty(indptr, size, len(extra_rows), 0, no_machine_counts())._replace(rows=extra_rows.copy())
+    made.pairs["visits"], made.pairs["distinct"] = visits.ravel(), np.diff(indptr)
+    made.successors["count"], made.successors["target"], made.successors["row"] = counts, successors, rows
+    made.states["met"], made.states["is_met"] = np.arange(size), 1
+    made.totals["states"], made.totals["rows"] = size, len(extra_rows)
+    return made
 
 
 def run_pass(
@@ -76,26 +72,25 @@ def run_pass(
     *,
     num_copies: int,
     by_pair: Floats,
-    outlook: Outlook,
+    support: LabelSupport,
 ) -> tuple[Floats, Actions]:
     """Run the recursion; return its V_0[copy, O, M] and greedy policies [H, O, copy, M]. ``policy`` is [H, O, M]."""
     horizon, size, num_states = policy.shape
-    num_actions, width = len(counts.visits) // size, num_copies * num_states
-    caps = np.full(horizon + 1, np.inf)  # the bounds have caps of their own
-    floors, sizes = np.zeros(horizon + 1), np.array([num_actions])
-    spec = SpecArrays(layers, layers.paid, caps, floors, outlook, NO_ROWS, sizes, NO_SMALL_INTS)
-    num_rows = size + len(counts.row_labels)
-    memory = empty_memory(horizon, len(counts.visits), num_actions, num_rows, width)._replace(
+    num_actions, width = len(counts.pairs) // size, num_copies * num_states
+    steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1))  # the bounds have caps of their own
+    spec = SpecArrays(layers, layers.paid, steps, support, NO_EVERY_ROW, NO_SMALL_INTS)
+    num_rows = size + len(counts.rows)
+    memory = empty_memory(horizon, len(counts.pairs), num_actions, num_rows, width)._replace(
         lower_tables=np.zeros((1, num_actions, width)),  # room for what one state's actions are worth
         by_pair=by_pair,
         drawn=np.ascontiguousarray(policy.transpose(1, 0, 2), dtype=np.int32).reshape(size, -1),
-        rewards=np.zeros(int(counts.distinct.max(initial=0))),  # room for the values of one pair's successors
-        tops=np.zeros((len(outlook.group_indptr) - 1) * width),
-        tops_by_label=np.zeros((len(outlook.indptr) - 1) * width),
+        rewards=np.zeros(int(counts.pairs["distinct"].max(initial=0))),  # room for the values of one pair's successors
+        tops=np.zeros((len(support.group_indptr) - 1) * width),
+        tops_by_label=np.zeros((len(support.indptr) - 1) * width),
     )
-    data = PlanData(counts, spec, memory, np.ascontiguousarray(constants), np.random.default_rng(0))
+    data, rng = by_reference(PlanData(counts, spec, memory, np.ascontiguousarray(constants))), np.random.default_rng(0)
     greedy = np.zeros((horizon, size, width), dtype=action_type(num_actions))
-    call_plan(compiled_plan(recipe, 1, (data, greedy)), (data, greedy))
+    call_plan(compiled_plan(recipe, 1, (data, rng, greedy)), (data, rng, greedy))
     values = memory.tables[0, :size].reshape(size, num_copies, num_states)
     return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
 
@@ -116,4 +111,5 @@ def empty_memory(horizon: int, num_pairs: int, num_actions: int, num_rows: int, 
         tops_by_label=np.zeros(0),
         options=np.zeros(2 * num_actions),
         spread=np.zeros(0),
+        exists=np.zeros(0),
     )

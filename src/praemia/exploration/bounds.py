@@ -66,8 +66,8 @@ from praemia.exploration.backward_passes import as_counts, copies_of, run_pass
 from praemia.exploration.confidence import Confidence, function_radii
 from praemia.exploration.dataset import Dataset
 from praemia.kernels import certify, recursion
-from praemia.kernels.arrays import Actions, Outlook
-from praemia.kernels.compiled_plans import Recipe
+from praemia.kernels.plans import Recipe
+from praemia.kernels.records import Actions, LabelSupport
 from praemia.machines.labels import Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
@@ -77,7 +77,6 @@ from praemia.tasks.task import Task, TaskSpec
 Values = NDArray[np.float64]
 
 BRACKETS = Recipe(
-    recursion,
     (
         ("prepare_pair", recursion.nothing_for_pair),
         ("begin_step", certify.find_tops),
@@ -155,15 +154,14 @@ def machine_bounds(
             model.probs,
             model.successors,
             model.rows,
-            model.row_labels,
-            model.row_targets,
+            model.extra_rows,
         ),
         copies_of(task.table, certify.PAYS),
         policy,
         most.ravel(),
         num_copies=certify.NUM_COPIES,
         by_pair=numbers,
-        outlook=_outlook(dataset, machine, sizes[0], labels),
+        support=_support(dataset, machine, sizes[0], labels),
     )
     first = values[:, :-1, task.table.initial]
     far = greedy[:, :, certify.FARTHEST].transpose(0, 2, 1)
@@ -171,7 +169,7 @@ def machine_bounds(
     return MachineBounds(*ends, first[certify.FARTHEST], first[certify.DISTANCE], far)
 
 
-def _outlook(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> Outlook:
+def _support(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> LabelSupport:
     """Return which labels and successors can follow a pair, the sink's pairs added.
 
     Where labels of transitions never seen are not known, or none are given after an episode's end, any label may.
@@ -182,7 +180,7 @@ def _outlook(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Lab
     table = MachineTable.of(machine, [frozenset()])
     num_ended = int(dataset.absorbing.sum())  # in a black box, the last ones
     spec = TaskSpec(*known, table, more_labels=True, labels_need_info=bool(is_open), num_ended=num_ended)
-    table, outlook_for = spec.outlook
-    outlook = outlook_for(machine.num_states)
-    groups = np.append(outlook.groups, np.zeros(dataset.num_actions, dtype=np.int32))
-    return outlook._replace(groups=groups, layers=copies_of(table, certify.PAYS))
+    table, support_for = spec.label_support
+    support = support_for(machine.num_states)
+    groups = np.append(support.groups, np.zeros(dataset.num_actions, dtype=np.int32))
+    return support._replace(groups=groups, layers=copies_of(table, certify.PAYS))

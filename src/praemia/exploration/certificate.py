@@ -29,7 +29,7 @@ from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
 from praemia.exploration.fixed_machines import is_recorded
-from praemia.kernels.arrays import Actions
+from praemia.kernels.records import Actions
 from praemia.machines.labels import ENDED, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy

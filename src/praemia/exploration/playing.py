@@ -47,7 +47,7 @@ def search(world: World, on_progress: Progress) -> tuple[list[NDArray[Any]], NDA
 
     total = len(world.log.returns)
     run_loop(world, total, watch=keep_policy, on_progress=on_progress)
-    return policies, np.diff(world.log.plan_episodes[: len(policies)], append=total)
+    return policies, np.diff(world.log.plans["episode"][: len(policies)], append=total)
 
 
 def play_given(world: World, policy: NDArray[np.float64], num_episodes: int, on_progress: Progress) -> None:

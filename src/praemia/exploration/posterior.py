@@ -26,13 +26,13 @@ from praemia.arithmetic import ordered_sum
 from praemia.exploration.backward_passes import as_counts, copies_of, empty_memory
 from praemia.exploration.dataset import Dataset
 from praemia.kernels import recursion
-from praemia.kernels.arrays import Actions, EveryRow, LayerArrays, Outlook, action_type
-from praemia.kernels.compiled_plans import Recipe, call_plan, compiled_plan
-from praemia.kernels.counts import CountArrays
-from praemia.kernels.posterior_draws import draw_kernel, mean_value
+from praemia.kernels.plans import Recipe, call_plan, compiled_plan
+from praemia.kernels.posterior_draws import draw_kernel, drawn_value
+from praemia.kernels.records import Actions, CountArrays, EveryRow, LayerArrays, action_type
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
-from praemia.learners.psrl import PSRL
-from praemia.learners.workspace import NO_INTS, NO_SMALL_INTS
+from praemia.kernels.references import by_reference
+from praemia.learners.rules import SampleRule
+from praemia.learners.workspace import NO_SMALL_INTS, no_support, step_records
 from praemia.limits import require_memory
 from praemia.machines.labels import AFTER_THE_END, Labels, as_labelling
 from praemia.machines.machine import RewardMachine
@@ -55,21 +55,20 @@ def value_of_copy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     """
     num_states = place.width // COPIES
     copy, m = divmod(place.lane, num_states)
-    o, a = divmod(pair, data.spec.sizes[0])
+    o, a = divmod(pair, data.counts.pairs.shape[0] // data.counts.states.shape[0])
     if copy == FOLLOWING and data.memory.order[place.step * num_states + m, o] != a:
-        return zero - np.inf
+        return zero - np.inf, zero
     return value_in_draw(zero, data, pair, place)
 
 
 RECIPE = Recipe(
-    recursion,
     (
         ("ASKS_UNSEEN", True),
         ("prepare_pair", draw_kernel),
         ("begin_step", recursion.nothing_per_step),
         ("pair_value", value_of_copy),
     ),
-    (("value_in_draw", mean_value),),
+    (("value_in_draw", drawn_value),),
 )
 
 
@@ -97,7 +96,8 @@ class Posterior:
         self._data = self._plan_data(policy)
         shape = (len(policy), dataset.num_observations, COPIES * machine.num_states)
         self._greedy: Actions = np.zeros(shape, dtype=action_type(dataset.num_actions))
-        self._kernel = compiled_plan(RECIPE, 1, (self._data, self._greedy))
+        self._arguments = by_reference(self._data), rng, self._greedy
+        self._kernel = compiled_plan(RECIPE, 1, self._arguments)
 
     @property
     def draws_labels(self) -> bool:
@@ -107,7 +107,7 @@ class Posterior:
     def draw(self) -> float:
         """Draw an environment; return V* − V^π at its start, in the user's units."""
         self._labels.draw(self._rng)
-        call_plan(self._kernel, (self._data, self._greedy))
+        call_plan(self._kernel, self._arguments)
         gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
         weights = self._rng.standard_gamma(self._starts)
         return self._span * float(ordered_sum(weights * gaps) / ordered_sum(weights))
@@ -146,17 +146,17 @@ class Posterior:
             found.sets,
             found.table,
         )
-        learner = PSRL(prior=PRIOR)
-        sizes, counts = learner.sizes(spec), _counts(dataset, found.every)
+        rule = SampleRule(prior="observations", weight=PRIOR)
+        needs, counts = rule.needs(spec), _counts(dataset, found.every)
         layers = copies_of(found.table, (1.0,) * COPIES)
-        memory = empty_memory(horizon, num_pairs, dataset.num_actions, len(found.every.row_targets), width)._replace(
-            by_pair=np.zeros((num_pairs, sizes.by_pair)),
-            by_successor=np.zeros((len(counts.counts), sizes.by_successor)),
-            drawn=np.zeros((num_pairs, sizes.drawn), dtype=np.int32),
+        memory = empty_memory(horizon, num_pairs, dataset.num_actions, len(found.every.rows), width)._replace(
+            by_pair=np.zeros((num_pairs, needs.by_pair)),
+            by_successor=np.zeros((len(counts.successors), needs.by_successor)),
+            drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
             order=np.ascontiguousarray(policy, dtype=np.int32).reshape(-1, dataset.num_observations),
         )
-        known = _spec_arrays(layers, found.every, horizon, dataset.num_actions)
-        return PlanData(counts, known, memory, np.array(learner.run_constants(spec, 1)), self._rng)
+        known = _spec_arrays(layers, found.every, horizon)
+        return PlanData(counts, known, memory, np.array(rule.kernel_constants(spec)))
 
 
 class _LabelsOfDraws:
@@ -188,12 +188,11 @@ class _LabelsOfDraws:
         more = (np.repeat(seen, size), np.tile(np.arange(size), len(seen))) if len(self.unknown) else ((), ())
         all_labels = np.concatenate((numbers, more[0])).astype(np.int32)
         all_targets = np.concatenate((z, more[1])).astype(np.int32)
-        rows, row_labels, row_targets = continuation_rows(all_labels, all_targets, self.table.inert, size)
+        rows, extra_rows = continuation_rows(all_labels, all_targets, self.table.inert, size)
         self._choices = rows[len(z) :].reshape(-1, size)  # [labels seen, O]
         self._targets = z[self.unknown]
         own = rows[: len(z)].reshape(num_pairs, size).copy()
-        every_target = np.concatenate((np.arange(size, dtype=np.int32), row_targets))
-        self.every = EveryRow(own, row_labels, every_target)
+        self.every = EveryRow.of(own, extra_rows)
 
     def draw(self, rng: np.random.Generator) -> None:
         """Draw the labels that are not known."""
@@ -214,11 +213,9 @@ def _counts(dataset: Dataset, every: EveryRow) -> CountArrays:
     pairs, successors, counts = pairs[order], successors[order], counts[order]
     indptr = np.searchsorted(pairs, np.arange(size * num_actions + 1)).astype(np.int64)
     rows = every.own[pairs, successors]
-    return as_counts(dataset.visits, indptr, counts, successors, rows, every.row_labels, every.row_targets[size:])
+    return as_counts(dataset.visits, indptr, counts, successors, rows, every.rows[size:])
 
 
-def _spec_arrays(layers: LayerArrays, every: EveryRow, horizon: int, num_actions: int) -> SpecArrays:
-    no_outlook = Outlook(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
-    caps = np.full(horizon + 1, np.inf)
-    floors, sizes = np.zeros(horizon + 1), np.array([num_actions])
-    return SpecArrays(layers, layers.paid, caps, floors, no_outlook, every, sizes, NO_SMALL_INTS)
+def _spec_arrays(layers: LayerArrays, every: EveryRow, horizon: int) -> SpecArrays:
+    steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1))
+    return SpecArrays(layers, layers.paid, steps, no_support(layers), every, NO_SMALL_INTS)

@@ -42,7 +42,7 @@ from praemia.exploration.merging import Counted
 from praemia.exploration.plan_from import plan_from
 from praemia.exploration.playing import FixedPolicy, play_given
 from praemia.exploration.posterior import Posterior
-from praemia.kernels.arrays import Actions, action_type
+from praemia.kernels.records import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy, solve

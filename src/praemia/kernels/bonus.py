@@ -4,13 +4,20 @@ With p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is 
 √Var_p̂(Y) to the learner's ``worth``. Both are taken about the first successor: when all are worth the same, the
 deviation is 0 exactly. Where rewards are kept apart, the deviation is that of W alone.
 
-    numbers(visits, visits_of_state, constants)   the numbers of a pair, once for a plan: a tuple of floats
-    worth(mean, deviation, pair)                  what the pair is worth
+    numbers(visits, visits_of_state, episodes, constants)   the numbers of a pair, once for a plan: a tuple of floats;
+                                                            the episodes so far may be left out
+    worth(mean, deviation, pair)                            what the pair is worth
+    lower(mean, deviation, pair)                            a lower bound, from the lower values, where there are any
 
 A learner may ask how far the outcomes of a pair differ in this task, as a share of what its limit leaves open. This is
 the *spread* of step h, measured on the later steps, over the pairs visited at least twice and all machine states:
 
     S_h = max{0.02, (0.1·c + Σ √(n/(n − 1)·Var_p̂(Y))) / (c + Σ (limit − p̂Y))},   c = 0.2·Σ_h cap_h.
+
+The *gap* of a pair is √(p̂(Ȳ − Y̲)²), how far upper and lower values lie apart. *Later visits* add a term to a pair at
+each step, from the visits N'_h(o') to its successors at the next one:
+
+    by_step = factor·√(Σ p̂(o')·min(cost/N'_{h+1}(o'), cap_h²)/n),   cap_h² where N' = 0.
 """
 
 from __future__ import annotations
@@ -19,9 +26,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.arrays import Floats
-from praemia.kernels.recursion import Place, PlanData, value_of
-from praemia.kernels.simd import load, store, zeros
+from praemia.kernels.lanes import load, store, zeros
+from praemia.kernels.records import Floats
+from praemia.kernels.recursion import Place, PlanData
 
 
 class Pair(NamedTuple):
@@ -33,6 +40,7 @@ class Pair(NamedTuple):
     cap: float  # the most that can still be earned at this step
     by_step: float  # the learner's number for this pair and step; 0 where it has none
     spread: float  # how far outcomes differ, as a share of what limits leave open; 0 where it is not measured
+    gap: Any  # how far upper and lower values of what follows lie apart; 0 where there are no lower values
 
 
 # Replaced when a learner's plan is compiled.
@@ -40,8 +48,11 @@ LANES = 4
 REWARDS_ARE_APART = False
 HAS_STEP_NUMBERS = False
 MEASURES_SPREAD = False
+HAS_LOWER = False
+TELLS_EPISODES = False  # whether ``numbers`` is told the episodes
 numbers: Any = None
 worth: Any = None
+lower: Any = None
 as_tuple: Any = None
 prepare_steps: Any = None
 
@@ -63,64 +74,103 @@ def one_number(visits: float, visits_of_state: float, constants: Floats) -> tupl
 
 def find_spread(zero: Any, data: PlanData, place: Place) -> None:
     """Compute the spread of a step from the steps after it; before the last step, from what is assumed at first."""
-    spread = data.memory.spread
-    if place.step == data.spec.caps.shape[0] - 2:
+    spread, steps = data.memory.spread, data.spec.steps
+    if place.step == steps.shape[0] - 2:
         weight = 0.0
-        for cap in data.spec.caps:
-            weight += FIRST_WEIGHT * cap
+        for h in range(steps.shape[0]):
+            weight += FIRST_WEIGHT * steps[h]["cap"]
         spread[:] = 0.0
         spread[0], spread[LANES] = FIRST_SPREAD * weight, weight
     differences, room = 0.0, 0.0
     for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
         differences, room = differences + spread[k], room + spread[LANES + k]
-    spread[2 * LANES] = max(LEAST_SPREAD, differences / room) if room > 0.0 else LEAST_SPREAD
+    share = differences / room if room > 0.0 else LEAST_SPREAD
+    spread[2 * LANES] = share if share > LEAST_SPREAD else LEAST_SPREAD
 
 
-def prepare_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
+def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
+    """Fill by_step[h, pair] from the later visits; the constants end with cost, factor, and two of the machine's."""
+    pairs, successors, constants = data.counts.pairs, data.counts.successors, data.constants
+    cost, factor = constants[constants.shape[0] - 4], constants[constants.shape[0] - 3]
+    first, visits = pairs[pair]["first"], pairs[pair]["visits"]
+    for h in range(data.memory.by_step.shape[0]):
+        cap, total = data.spec.steps[h]["cap"], 0.0
+        most = cap * cap
+        for e in range(first, first + np.int64(pairs[pair]["distinct"])):
+            later = data.counts.steps[h + 1, successors[e]["target"]]
+            total += successors[e]["count"] * (most if later == 0 else min(cost / later, most))
+        data.memory.by_step[h, pair] = factor * np.sqrt(total) / visits
+
+
+def prepare_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Compute a pair's numbers, and the mean of its rewards where these are kept apart."""
-    prepare_steps(data, pair, visits_of_state)
-    visits, width, zero = float(data.counts.visits[pair]), data.memory.tables.shape[2], zeros(LANES)
-    found = numbers(visits, visits_of_state, data.constants)
-    for k in range(len(found)):
-        data.memory.by_pair[pair, k] = found[k]
+    prepare_steps(data, rng, pair, visits_of_state)
+    pairs, successors = data.counts.pairs, data.counts.successors
+    visits, width, zero = float(pairs[pair]["visits"]), data.memory.tables.shape[2], zeros(LANES)
+    if TELLS_EPISODES:
+        own = numbers(visits, visits_of_state, float(data.counts.totals[0]["episodes"]), data.constants)
+    else:
+        own = numbers(visits, visits_of_state, data.constants)
+    for k in range(len(own)):
+        data.memory.by_pair[pair, k] = own[k]
     if REWARDS_ARE_APART:
-        first = data.counts.first[pair]
+        first = pairs[pair]["first"]
         for lane in range(0, width, LANES):
             total = zero
-            for e in range(first, first + np.int64(data.counts.distinct[pair])):
-                paid = load(zero, data.spec.paid, np.int64(data.counts.labels[e]) * width + lane)
-                total = total + data.counts.counts[e] * paid
+            for e in range(first, first + np.int64(pairs[pair]["distinct"])):
+                paid = load(zero, data.spec.paid, np.int64(successors[e]["label"]) * width + lane)
+                total = total + successors[e]["count"] * paid
             store(data.memory.rewards, pair * width + lane, total * (1.0 / visits))
 
 
 def pair_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return what a pair is worth to the learner."""
+    """Return what a pair is worth to the learner, and a lower bound where there are lower values."""
     # Unsigned: a signed index costs a test for "from the end".
-    i = np.uint64(pair)
-    visits, e = float(data.counts.visits[i]), np.uint64(data.counts.first[i])
-    last, inverse = e + np.uint64(data.counts.distinct[i]), 1.0 / visits
-    base, mean, square = value_of(zero, data, place, e), zero, zero
+    i, pairs, successors, memory = np.uint64(pair), data.counts.pairs, data.counts.successors, data.memory
+    width, lane, visits = place.width, place.lane, float(pairs[i]["visits"])
+    e, inverse = np.uint64(pairs[i]["first"]), 1.0 / visits
+    last, at = e + np.uint64(pairs[i]["distinct"]), np.int64(successors[e]["row"]) * width + lane
+    base, mean, square = load(zero, place.worth, at), zero, zero
+    low_base, low_mean, low_square, apart = zero, zero, zero, zero
+    if HAS_LOWER:
+        low_base = load(zero, place.lower, at)
+        apart = successors[e]["count"] * (base - low_base) * (base - low_base)
     e += np.uint64(1)
     while e < last:
-        off = value_of(zero, data, place, e) - base
-        weighted = data.counts.counts[e] * off
-        mean, square = mean + weighted, square + weighted * off
+        count, at = successors[e]["count"], np.int64(successors[e]["row"]) * width + lane
+        value = load(zero, place.worth, at)
+        off = value - base
+        mean, square = mean + count * off, square + count * off * off
+        if HAS_LOWER:
+            low = load(zero, place.lower, at)
+            off = low - low_base
+            low_mean, low_square = low_mean + count * off, low_square + count * off * off
+            apart = apart + count * (value - low) * (value - low)
         e += np.uint64(1)
     mean, square = mean * inverse, square * inverse
-    variance = square - mean * mean
-    mean = base + mean
+    deviation = np.sqrt(np.maximum(square - mean * mean, zero))
+    mean, paid, spread, by_step = base + mean, zero, 0.0, 0.0
     if REWARDS_ARE_APART:
-        mean = mean + load(zero, data.memory.rewards, pair * place.width + place.lane)
-    deviation = np.sqrt(np.maximum(variance, zero))
-    spread = 0.0
+        paid = load(zero, memory.rewards, pair * width + lane)
+        mean = mean + paid
     if MEASURES_SPREAD:
-        sums = data.memory.spread
+        sums = memory.spread
         spread = sums[2 * LANES]
         if visits > 1.0:
             store(sums, 0, load(zero, sums, 0) + np.sqrt(visits / (visits - 1.0)) * deviation)
-            store(sums, LANES, load(zero, sums, LANES) + (place.limit - mean))
-    by_step = 0.0
-    if HAS_STEP_NUMBERS and data.memory.by_step.shape[0] > 0:
-        by_step = data.memory.by_step[place.step, pair]
-    told = Pair(visits, as_tuple(data.memory.by_pair, i), place.limit, data.spec.caps[place.step], by_step, spread)
-    return worth(mean, deviation, told)
+            room = (place.limit - mean) * load(zero, memory.exists, lane)
+            store(sums, LANES, load(zero, sums, LANES) + room)
+    if HAS_STEP_NUMBERS:
+        by_step = memory.by_step[place.step, pair]
+    gap, cap = zero, data.spec.steps[place.step]["cap"]
+    if HAS_LOWER:
+        gap = np.sqrt(apart * inverse)
+    own = Pair(visits, as_tuple(memory.by_pair, i), place.limit, cap, by_step, spread, gap)
+    if HAS_LOWER:
+        low_mean, low_square = low_mean * inverse, low_square * inverse
+        low_deviation = np.sqrt(np.maximum(low_square - low_mean * low_mean, zero))
+        low_mean = low_base + low_mean
+        if REWARDS_ARE_APART:
+            low_mean = low_mean + paid
+        return worth(mean, deviation, own), lower(low_mean, low_deviation, own)
+    return worth(mean, deviation, own), zero

@@ -53,10 +53,10 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.arrays import Floats
 from praemia.kernels.compiling import inlined
-from praemia.kernels.continuation_rows import fill_tops
+from praemia.kernels.records import Floats
 from praemia.kernels.recursion import Place, PlanData
+from praemia.kernels.rows import fill_tops
 
 UPPER, LOWER, OWN, LOSS, FARTHEST, DISTANCE = 0, 1, 2, 3, 4, 5
 PAYS = (1.0, -1.0, -1.0, 0.0, 0.0, 0.0)  # what a copy's rewards are multiplied by
@@ -133,29 +133,30 @@ _by_distance = inlined(largest_by_distance)
 def find_tops(zero: Any, data: PlanData, place: Place) -> None:
     """Find the most that can follow the pairs of each group, seen or not, in every column."""
     memory = data.memory
-    fill_tops(zero, data.spec.outlook, place.worth, place.width, memory.tops_by_label, memory.tops)
+    fill_tops(zero, data.spec.support, place.worth, place.width, memory.tops_by_label, memory.tops)
 
 
 @inlined
 def load_values(data: PlanData, place: Place, pair: int, lane: int) -> float:
     """Copy Y of the successors seen in a column of any copy to memory.rewards; return its mean under p̂."""
-    first, mean = data.counts.first[pair], 0.0
-    for i in range(np.int64(data.counts.distinct[pair])):
-        value = place.worth[np.int64(data.counts.rows[first + i]) * place.width + lane]
+    pairs, successors = data.counts.pairs, data.counts.successors
+    first, mean = pairs[pair]["first"], 0.0
+    for i in range(np.int64(pairs[pair]["distinct"])):
+        value = place.worth[np.int64(successors[first + i]["row"]) * place.width + lane]
         data.memory.rewards[i] = value
-        mean += data.counts.counts[first + i] * value
+        mean += successors[first + i]["count"] * value
     return float(mean)
 
 
 @inlined
 def largest_mean(data: PlanData, place: Place, pair: int, lane: int, radius: float) -> float:
     """Return the largest mean of Y, in a column of any copy, over a KL ball and the distances that are possible."""
-    top = data.memory.tops[np.int64(data.spec.outlook.groups[pair]) * place.width + lane]
+    top = data.memory.tops[np.int64(data.spec.support.groups[pair]) * place.width + lane]
     if radius == math.inf:
         return float(top)
     load_values(data, place, pair, lane)
-    first, count = data.counts.first[pair], np.int64(data.counts.distinct[pair])
-    probs, values = data.counts.counts[first : first + count], data.memory.rewards
+    first, count = data.counts.pairs[pair]["first"], np.int64(data.counts.pairs[pair]["distinct"])
+    probs, values = data.counts.successors[first : first + count]["count"], data.memory.rewards
     by_kl = _by_kl(probs, values, count, radius, top)
     return float(min(by_kl, _by_distance(probs, values, count, data.memory.by_pair[pair, TV], top)))
 
@@ -182,18 +183,18 @@ def loss(data: PlanData, place: Place, a: int, chosen: int, m: int) -> float:
 
 
 def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return one of the six values at a pair."""
+    """Return one of the six values at a pair; there is no lower bound beside it."""
     num_states, numbers = place.width // NUM_COPIES, data.memory.by_pair
     copy, m = divmod(place.lane, num_states)
-    o, a = divmod(pair, data.spec.sizes[0])
+    o, a = divmod(pair, data.counts.pairs.shape[0] // data.counts.states.shape[0])
     column = place.step * num_states + m
     most, chosen = data.constants[column], np.int64(data.memory.drawn[o, column])
     if copy in (LOWER, OWN, DISTANCE) and a != chosen:
-        return zero - np.inf
+        return zero - np.inf, zero
     if copy >= FARTHEST:
-        return zero + min(most, numbers[pair, TV] * most + load_values(data, place, pair, place.lane))
+        return zero + min(most, numbers[pair, TV] * most + load_values(data, place, pair, place.lane)), zero
     if copy == LOSS:
-        return zero + min(most, loss(data, place, a, chosen, m))
+        return zero + min(most, loss(data, place, a, chosen, m)), zero
     is_fixed = numbers[pair, FIXED] >= 0.0
     radius = min(numbers[pair, KL], numbers[pair, FIXED]) if is_fixed else numbers[pair, KL]
     if copy == UPPER:
@@ -203,4 +204,4 @@ def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     else:
         value = max(0.0, -largest_mean(data, place, pair, place.lane, radius)) if is_fixed else 0.0
     data.memory.lower_tables[0, a, place.lane] = value
-    return zero + (value if copy == UPPER else -value)
+    return zero + (value if copy == UPPER else -value), zero

@@ -4,10 +4,11 @@
 serves several learners, each as fast as if it were written for that one. (Numba does not cache functions that take
 others as arguments or capture them in closures. It does cache these, because each has its own name.)
 
-Compiled code is kept on disk: in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache folder, else in a private
-temporary folder. So it works where the package is installed read-only. There it has a folder named after a checksum of
-the kernels, because Numba does not notice a change in a kernel that another file calls. Folders of other kernels that
-have not been used for a month are removed from the user's cache; those in ``NUMBA_CACHE_DIR`` are left alone.
+Compiled code is kept on disk, in ``CACHE_FOLDER``: in ``NUMBA_CACHE_DIR`` if that is set, else in the user's cache
+folder, else in a private temporary folder. So it works where the package is installed read-only. There it has a folder
+named after a checksum of the kernels, because Numba does not notice a change in a kernel that another file calls.
+Folders of other kernels that have not been used for a month are removed from the user's cache; those in
+``NUMBA_CACHE_DIR`` are left alone.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ import tempfile
 import time
 import zlib
 from collections.abc import Callable
-from functools import cache
+from multiprocessing import parent_process
 from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar
 
 from numba import config, njit
+from numba.core import event
+
+from praemia.kernels.references import keep_in
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -32,23 +36,25 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 # For kernels that allocate nothing: no references to their arrays are counted, which would cost more than the work.
 UNCOUNTED: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 # For kernels that only kernels call: the wrapper for Python takes long to compile.
-INTERNAL: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INTERNAL: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# For small ones among them.
+INLINED: dict[str, Any] = {**INTERNAL, "forceinline": True}
 
 
-def compiled(signature: Any = None, **options: Any) -> Callable[[Function], Function]:
+def compiled(signature: Any = None, *, keep: bool = True, **options: Any) -> Callable[[Function], Function]:
     """Compile a function, with Numba's options: at once for a signature, else when called. Keep the result on disk."""
 
     def compile_later(function: Function) -> Function:
-        # Numba looks the folder up here, once for each function; code that is not ours keeps its own place.
-        chosen = config.CACHE_DIR  # type: ignore[attr-defined]
-        config.CACHE_DIR = os.path.join(chosen, _name()) if chosen else cache_folder()  # type: ignore[attr-defined]
-        try:
-            # The wrapper for C takes long to compile, and only plans are called through it.
-            chosen_options: dict[str, Any] = {"cache": True, "no_cfunc_wrapper": True, **options}
-            kernel: Function = njit(signature, **chosen_options)(function)
-            return kernel
-        finally:
-            config.CACHE_DIR = chosen  # type: ignore[attr-defined]
+        # The wrapper for C takes long to compile, and only plans are called through it.
+        kernel = njit(**{"no_cfunc_wrapper": True, **options})(function)
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
+        if keep:
+            keep_in(CACHE_FOLDER, kernel)
+        if signature is not None:
+            kernel.compile(signature)
+            kernel.disable_compile()
+        return kernel  # type: ignore[no-any-return]
 
     return compile_later
 
@@ -58,8 +64,8 @@ def rebound(function: Function, name: str, **replacements: Any) -> Function:
     unknown = replacements.keys() - function.__globals__.keys()
     if unknown:
         raise NameError(f"{function.__name__} has no global names {sorted(unknown)}")
-    code, known = function.__code__, {**function.__globals__, **replacements}
-    copy: Any = FunctionType(code, known, name, function.__defaults__)
+    code, outer = function.__code__, {**function.__globals__, **replacements}
+    copy: Any = FunctionType(code, outer, name, function.__defaults__)
     copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
     return copy  # type: ignore[no-any-return]
 
@@ -77,30 +83,49 @@ def specialised(function: Any, name: str, signature: Any = None, *, replacements
 def inlined(function: Any, **replacements: Any) -> Any:
     """Compile a small function, with some of its global names replaced, to be inlined where it is called."""
     chosen = rebound(function, function.__name__, **replacements) if replacements else function
-    return njit(**UNCOUNTED, **INTERNAL, forceinline=True)(chosen)
+    return njit(**INLINED)(chosen)
 
+
+class Announcement(event.Listener):
+    """Say once, on a terminal, that kernels are being compiled. Commands have a notice of their own."""
+
+    message = "compiling, once: later runs start without this wait"
+    is_wanted = True
+
+    def on_start(self, event: Any) -> None:
+        ours = event.data["dispatcher"].py_func.__module__.startswith("praemia.")
+        if ours and Announcement.is_wanted and sys.stderr.isatty() and parent_process() is None:
+            Announcement.is_wanted = False
+            print(self.message, file=sys.stderr, flush=True)
+
+    def on_end(self, event: Any) -> None:
+        pass
+
+
+event.register("numba:compile", Announcement())
 
 PREFIX = "kernels-"
 UNUSED_SECONDS = 30 * 24 * 3600.0  # after which compiled code of other kernels is removed
 
 
-@cache
-def _name() -> str:
+def _folder_name() -> str:
     room = Path(__file__).parent
     sources = sorted([*room.glob("*.py"), *(room.parent / "learners").glob("*.py")])
     return f"{PREFIX}{zlib.crc32(b''.join(source.read_bytes() for source in sources)):08x}"
 
 
-@cache
-def cache_folder() -> str:
-    """Return a folder that only this user can write to: what is read from it is run."""
+def _choose_folder() -> str:
+    """Choose a folder that only this user can write to: what is read from it is run."""
+    name = _folder_name()
+    if config.CACHE_DIR:  # type: ignore[attr-defined]
+        return os.path.join(config.CACHE_DIR, name)  # type: ignore[attr-defined]
     for base in (_user_cache(), Path(tempfile.gettempdir()) / f"praemia-{_user()}"):
         if not base.is_absolute():  # the user has no known home folder
             continue
         try:
             base.parent.mkdir(parents=True, exist_ok=True)
             base.mkdir(mode=0o700, exist_ok=True)
-            folder = base / _name()
+            folder = base / name
             folder.mkdir(mode=0o700, exist_ok=True)
             if _is_ours(base) and _is_ours(folder):
                 os.utime(folder)  # its time says when a process last used it
@@ -130,9 +155,9 @@ def _remove_unused(base: Path, own: Path) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Tell whether a folder can be written to by this user and nobody else."""
-    found = folder.stat()
-    others_write = os.name == "posix" and found.st_mode & 0o022
-    return found.st_uid == _user() and not others_write and os.access(folder, os.W_OK)
+    status = folder.stat()
+    others_write = os.name == "posix" and status.st_mode & 0o022
+    return status.st_uid == _user() and not others_write and os.access(folder, os.W_OK)
 
 
 def _user_cache() -> Path:
@@ -144,3 +169,6 @@ def _user_cache() -> Path:
 
 def _user() -> int:
     return os.getuid() if hasattr(os, "getuid") else 0
+
+
+CACHE_FOLDER = _choose_folder()

@@ -1,87 +1,41 @@
-"""What a learner has counted, updated as transitions happen, so that a plan can read it as it is.
-
-States are what the learner distinguishes: observations, or product states o · M + m; a pair is state · A + action. The
-successors of a pair are (state, label), stored side by side in the order in which they were first seen. Only what was
-seen is stored.
-"""
+"""Count transitions as they happen, so that a plan can read the counts as they are."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from praemia.kernels.arrays import Floats, Ints, SmallInts, Unsigned, Whole
-from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.compiling import INLINED, compiled
+from praemia.kernels.records import MachineCounts, Records, Whole
 
 DOUBLING, EPOCH, EPISODE, GROWTH = 0, 1, 2, 3  # when a plan is due
 GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes before the last one, if not sooner
-NUM_MET, NUM_SLOTS, NUM_ROWS, NUM_EPISODES, AT_PLAN, NUM_SIZES = 0, 1, 2, 3, 4, 5  # places in ``CountArrays.sizes``
 
 
-class MachineCounts(NamedTuple):
-    """What was seen of a machine that has to be learned, row by row: row label · M + m. Empty where it is known."""
-
-    visits: Floats  # [L·M]
-    moves: Floats  # [L·M·M], flat: how often each machine state came next
-    rewards: Floats  # [L·M], the sum of the rewards
-
-
-def nothing_to_learn() -> MachineCounts:
-    """Return the counts of a machine that is known."""
-    return MachineCounts(np.zeros(0), np.zeros(0), np.zeros(0))
-
-
-class CountArrays(NamedTuple):
-    """The counts of S states. Pair i has the successors first[i] … first[i] + distinct[i] − 1 of the E arrays.
-
-    ``rows`` is each successor's continuation row: its state's own, or S + x for (row_labels[x], row_targets[x]).
-    """
-
-    visits: Ints  # [S·A]
-    visits_at_plan: Ints  # [S·A]
-    first: Ints  # [S·A]
-    distinct: SmallInts  # [S·A]
-    slots: SmallInts  # [S·A], the pairs numbered in the order of their first visits; −1 for one never visited
-    counts: Floats  # [E]
-    rows: Unsigned  # [E]
-    successors: SmallInts  # [E]
-    labels: SmallInts  # [E]
-    steps: SmallInts  # [H + 1, S], visits to each state at each step; [0, S] when the learner does not use them
-    met: SmallInts  # [S], the states that were met, in the order of their first visits
-    is_met: SmallInts  # [S]
-    row_labels: SmallInts  # [X]
-    row_targets: SmallInts  # [X]
-    sizes: Ints  # [NUM_SIZES], how many states are met, pairs visited, extra rows numbered, episodes played, and when
-    # the last plan was made
-    machine: MachineCounts
-
-
-@compiled(forceinline=True, **INTERNAL)
-def meet(counts: CountArrays, state: Whole) -> None:
+@compiled(**INLINED)
+def add_state(states: Records, totals: Records, state: Whole) -> None:
     """Note that a state exists."""
-    if counts.is_met[state] == 0:
-        counts.is_met[state] = 1
-        counts.met[counts.sizes[NUM_MET]] = state
-        counts.sizes[NUM_MET] += 1
+    if states[state]["is_met"] == 0:
+        states[state]["is_met"] = 1
+        states[totals[0]["states"]]["met"] = state
+        totals[0]["states"] += 1
 
 
-@compiled(forceinline=True, **INTERNAL)
-def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bool:
+@compiled(**INLINED)
+def count_visit(pairs: Records, successors: Records, totals: Records, pair: Whole, place: Whole, rule: int) -> bool:
     """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
-    counts.counts[place] += 1.0
-    visits = counts.visits[pair] + 1
-    counts.visits[pair] = visits
+    successors[place]["count"] += 1.0
+    visits = pairs[pair]["visits"] + 1
+    pairs[pair]["visits"] = visits
     if visits == 1:
-        counts.slots[pair] = counts.sizes[NUM_SLOTS]
-        counts.sizes[NUM_SLOTS] += 1
+        pairs[pair]["slot"] = totals[0]["slots"]
+        totals[0]["slots"] += 1
     if rule == DOUBLING:
         return bool(visits & (visits - 1) == 0)
-    before = counts.visits_at_plan[pair]
-    return bool(visits - before >= max(1, before))
+    before = pairs[pair]["at_plan"]
+    return bool(visits - before >= (before if before > 1 else 1))
 
 
-@compiled(forceinline=True, **INTERNAL)
+@compiled(**INLINED)
 def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: int, reward: float) -> bool:
     """Count a move of a machine that is being learned; tell whether a plan has become due: its visits doubled."""
     machine.moves[row * num_states + target] += 1.0
@@ -91,30 +45,38 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
     return bool(visits & (visits - 1) == 0)
 
 
-@compiled(forceinline=True, **INTERNAL)
-def count_episode(counts: CountArrays, rule: int) -> bool:
+@compiled(**INLINED)
+def count_episode(totals: Records, rule: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
-    counts.sizes[NUM_EPISODES] += 1
-    grown = GROWN * (counts.sizes[NUM_EPISODES] - counts.sizes[AT_PLAN]) >= counts.sizes[AT_PLAN]
+    totals[0]["episodes"] += 1
+    grown = GROWN * (totals[0]["episodes"] - totals[0]["at_plan"]) >= totals[0]["at_plan"]
     return bool(rule == EPISODE or (rule == GROWTH and grown))
 
 
-@compiled(forceinline=True, **INTERNAL)
-def add_successor(counts: CountArrays, pair: Whole, successor: Whole, label: Whole, row: Whole) -> int:
+@compiled(**INLINED)
+def add_successor(pairs: Records, successors: Records, pair: Whole, target: Whole, label: Whole, row: Whole) -> Whole:
     """Make room for a successor seen for the first time; return its place."""
-    place = counts.first[pair] + np.int64(counts.distinct[pair])
-    counts.distinct[pair] += 1
-    counts.successors[place] = successor
-    counts.labels[place] = label
-    counts.rows[place] = row
-    return int(place)
+    place = pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
+    pairs[pair]["distinct"] += 1
+    successors[place]["target"] = target
+    successors[place]["label"] = label
+    successors[place]["row"] = row
+    return place  # type: ignore[no-any-return]
 
 
-@compiled(forceinline=True, **INTERNAL)
-def add_row(counts: CountArrays, label: Whole, target: Whole) -> int:
+@compiled(**INLINED)
+def add_row(rows: Records, totals: Records, num_states: int, label: Whole, target: Whole) -> Whole:
     """Number the next extra row, that of (label, target); return its place in a table."""
-    x = counts.sizes[NUM_ROWS]
-    counts.row_labels[x] = label
-    counts.row_targets[x] = target
-    counts.sizes[NUM_ROWS] = x + 1
-    return int(counts.is_met.shape[0] + x)
+    x = totals[0]["rows"]
+    rows[x]["label"] = label
+    rows[x]["target"] = target
+    totals[0]["rows"] = x + 1
+    return num_states + x  # type: ignore[no-any-return]
+
+
+@compiled(**INLINED)
+def note_plan(pairs: Records, totals: Records) -> None:
+    """Note what was counted when a plan was made."""
+    for i in range(pairs.shape[0]):
+        pairs[i]["at_plan"] = pairs[i]["visits"]
+    totals[0]["at_plan"] = totals[0]["episodes"]

@@ -12,9 +12,12 @@ among the learner's constants. ``draw_machine`` draws a machine from its posteri
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from praemia.kernels.compiling import inlined
+from praemia.kernels.records import SmallInts
 from praemia.kernels.recursion import PlanData
 
 REWARDS_ARE_APART = False  # replaced: whether φ̂ is added to a pair's value elsewhere
@@ -22,23 +25,23 @@ SMALLEST = 1e-300
 
 
 @inlined
-def only_target(data: PlanData, row: int, num_states: int) -> int:
+def only_target(possible: SmallInts, row: int, num_states: int) -> int:
     """Return the one machine state that can follow, or −1 where several can."""
-    found, only = 0, -1
+    count, only = 0, -1
     for target in range(num_states):
-        if data.spec.possible[row * num_states + target] > 0:
-            found += 1
+        if possible[row * num_states + target] > 0:
+            count += 1
             only = target
-    return only if found == 1 else -1
+    return only if count == 1 else -1
 
 
-def estimate_machine(data: PlanData) -> None:
+def estimate_machine(data: PlanData, rng: Any) -> None:
     """Write τ̂ into the layers and φ̂ beside them."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
     num_states = layers.indptr[1]
     for row in range(machine.visits.shape[0]):
         label, m = divmod(row, num_states)
-        visits, only = machine.visits[row], only_target(data, row, num_states)
+        visits, only = machine.visits[row], only_target(data.spec.possible, row, num_states)
         for target in range(num_states):
             share = 1.0 if target == only else 0.0
             if visits > 0.0:
@@ -55,14 +58,14 @@ def add_machine_bonus(data: PlanData, step: int) -> None:
     for row in range(machine.visits.shape[0]):
         label, m = divmod(row, num_states)
         visits, at = machine.visits[row], label * width + m
-        most = data.spec.caps[step] if only_target(data, row, num_states) < 0 else 1.0
+        most = data.spec.steps[step]["cap"] if only_target(data.spec.possible, row, num_states) < 0 else 1.0
         bonus = most
         if visits > 0.0:
             bonus = most * min(1.0, per_root / np.sqrt(visits) + per_visit / visits)
         layers.paid[at] = bonus if REWARDS_ARE_APART else data.spec.paid[at] + bonus
 
 
-def draw_machine(data: PlanData) -> None:
+def draw_machine(data: PlanData, rng: Any) -> None:
     """Draw τ from Dirichlet(α/k + N(m, σ, ·)) over the k states that can follow, and φ from a Beta law.
 
     Rewards in [0, 1] count as parts of a success: φ ~ Beta(α/2 + Σr, α/2 + n − Σr). α is the last constant.
@@ -79,14 +82,14 @@ def draw_machine(data: PlanData) -> None:
             at, weight = (label * num_states + target) * width + m, 0.0
             if data.spec.possible[row * num_states + target] > 0:
                 seen = machine.moves[row * num_states + target]
-                weight = max(SMALLEST, data.rng.standard_gamma(prior / num_possible + seen))
+                weight = max(SMALLEST, rng.standard_gamma(prior / num_possible + seen))
             layers.probs[at] = weight
             total += weight
         for target in range(num_states):
             layers.probs[(label * num_states + target) * width + m] /= total
         earned = machine.rewards[row]
-        gain = max(SMALLEST, data.rng.standard_gamma(0.5 * prior + max(0.0, earned)))
-        loss = max(SMALLEST, data.rng.standard_gamma(0.5 * prior + max(0.0, machine.visits[row] - earned)))
+        gain = max(SMALLEST, rng.standard_gamma(0.5 * prior + max(0.0, earned)))
+        loss = max(SMALLEST, rng.standard_gamma(0.5 * prior + max(0.0, machine.visits[row] - earned)))
         layers.paid[label * width + m] = gain / (gain + loss)
 
 

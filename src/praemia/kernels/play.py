@@ -1,6 +1,8 @@
-"""Play whole stretches of episodes, counting as they go, until a new plan is due.
+"""Play whole stretches of episodes, counting as they go, until a new plan is due; plan, and so on.
 
 A choice among several alternatives takes the next number of the world's generator; a single alternative takes none.
+``plan_and_play`` returns after an amount of work that the caller sets, so that the caller can serve Ctrl-C and show
+progress.
 """
 
 from __future__ import annotations
@@ -9,49 +11,46 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.arrays import Actions, Floats, Ints, SmallInts, Unsigned, Whole
-from praemia.kernels.compiling import INTERNAL, compiled, plain, rebound
-from praemia.kernels.counts import CountArrays, add_row, add_successor, count_episode, count_move, count_visit, meet
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, plain, rebound
+from praemia.kernels.counts import (
+    add_row,
+    add_state,
+    add_successor,
+    count_episode,
+    count_move,
+    count_visit,
+    note_plan,
+)
+from praemia.kernels.exact import assess
+from praemia.kernels.records import Actions, CountArrays, Floats, Ints, LayerArrays, ModelArrays, Records, Whole
+from praemia.kernels.recursion import FIRST, PlanData
+
+# A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
+START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], align=True)
+# An edge of p: where it leads, its continuation row among all that there can be, and where it is counted once it has
+# happened (−1 before).
+EDGE = np.dtype([("sum", "f8"), ("target", "i4"), ("label", "i4"), ("row", "u4"), ("place", "i4")], align=True)
+MOVE = np.dtype([("sum", "f8"), ("target", "i4")], align=True)
+REWARD = np.dtype([("sum", "f8"), ("value", "f8"), ("width", "f8")], align=True)
+# An extra continuation row, and its place in the learner's tables (−1 before it is needed).
+ROW_PLACE = np.dtype([("label", "i4"), ("target", "i4"), ("place", "i4")], align=True)
 
 
 class WorldArrays(NamedTuple):
-    """A task to be sampled from: each probability array holds running sums within its row."""
+    """A task to be sampled from, and where a learner counts what happens. A learner never sees these."""
 
-    indptr: Ints
-    successors: SmallInts
-    sums: Floats
-    labels: SmallInts
-    mach_indptr: Ints
-    mach_targets: SmallInts
-    mach_sums: Floats
+    starts: Records  # START
+    indptr: Ints  # [O·A + 1]
+    edges: Records  # EDGE
+    extra_rows: Records  # ROW_PLACE
+    move_indptr: Ints  # [L·M + 1]
+    moves: Records  # MOVE
     reward_indptr: Ints
-    reward_values: Floats
-    reward_widths: Floats
-    reward_sums: Floats
-    start_observations: SmallInts
-    start_sums: Floats
-    sizes: Ints  # A, M, the initial machine state, O
+    rewards: Records  # REWARD
 
 
-class OutcomeArrays(NamedTuple):
-    """All that can follow the pairs: their edges, or on the product each edge with each of ``width`` machine moves.
-
-    A learner never sees these. They say where an outcome is counted once it has happened.
-    """
-
-    indptr: Ints  # [S·A + 1]
-    successors: SmallInts
-    labels: SmallInts
-    rows: Unsigned  # the continuation row among all that there can be
-    row_labels: SmallInts
-    row_targets: SmallInts
-    places: SmallInts  # where the outcome is counted, −1 before it happened
-    row_places: SmallInts  # the row's place in the learner's tables, −1 before it is needed
-    sizes: Ints  # S, and the number of machine moves per edge, 0 on observations
-
-
-@compiled()
-def draw(sums: Floats, first: int, last: int, uniform: float) -> int:
+@compiled(**UNCOUNTED)
+def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     """Return the first place in [first, last) whose running sum exceeds a uniform number."""
     while last - first > 8:
         middle = (first + last) // 2
@@ -65,98 +64,200 @@ def draw(sums: Floats, first: int, last: int, uniform: float) -> int:
 
 
 @compiled(**INTERNAL)
-def first_sight(outcomes: OutcomeArrays, counts: CountArrays, pair: Whole, outcome: Whole) -> int:
-    """Give an outcome that happened for the first time its place among the counts."""
-    row = np.int64(outcomes.rows[outcome])
-    num_states = outcomes.sizes[0]
+def first_sight(edges: Records, extra_rows: Records, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
+    """Give an edge that happened for the first time its place among the counts."""
+    row, num_states = np.int64(edges[e]["row"]), counts.states.shape[0]
     if row >= num_states:
         x = row - num_states
-        if outcomes.row_places[x] < 0:
-            outcomes.row_places[x] = add_row(counts, outcomes.row_labels[x], outcomes.row_targets[x])
-        row = np.int64(outcomes.row_places[x])
-    successor = outcomes.successors[outcome]
-    meet(counts, successor)
-    place = add_successor(counts, pair, successor, outcomes.labels[outcome], row)
-    outcomes.places[outcome] = place
-    return int(place)
+        if extra_rows[x]["place"] < 0:
+            label, target = extra_rows[x]["label"], extra_rows[x]["target"]
+            extra_rows[x]["place"] = add_row(counts.rows, counts.totals, num_states, label, target)
+        row = np.int64(extra_rows[x]["place"])
+    target = np.int64(edges[e]["target"])
+    add_state(counts.states, counts.totals, target)
+    place = add_successor(counts.pairs, counts.successors, pair, target, edges[e]["label"], row)
+    edges[e]["place"] = place
+    return place
 
 
 @compiled(**INTERNAL)
 def play(
     world: WorldArrays,
-    outcomes: OutcomeArrays,
     counts: CountArrays,
     policy: Actions,
     rule: int,
     rng: Any,
     returns: Floats,
+    first: Whole,
+    last: Whole,
     recent: Ints,
     recent_rewards: Floats,
-) -> tuple[int, bool]:
-    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities), at most len(returns) episodes.
+) -> tuple[Whole, bool]:
+    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities), the episodes first … last − 1.
 
-    returns[k] is filled for the episodes played. recent[H, 6] holds (o, a, z, label, m, m') of the last episode and
-    recent_rewards[H] its rewards, unless they are empty. Returns the number of episodes played, and whether a plan is
+    It ends when a plan is due. returns[k] is filled for the episodes played. recent[H, 6] holds (o, a, z, label, m,
+    m') of the last episode and
+    recent_rewards[H] its rewards, unless they are empty. Returns the first episode not played, and whether a plan is
     due.
     """
-    horizon = policy.shape[0]
-    num_actions, num_states, initial = world.sizes[0], world.sizes[1], world.sizes[2]
-    width = outcomes.sizes[1]
+    horizon, num_states = policy.shape[0], policy.shape[2]
+    num_actions, starts = counts.pairs.shape[0] // policy.shape[1], world.starts
+    indptr, edges, move_indptr, moves = world.indptr, world.edges, world.move_indptr, world.moves
+    reward_indptr, rewards = world.reward_indptr, world.rewards
     uses_steps, keeps_recent = counts.steps.shape[0] > 0, recent.shape[0] > 0
     learns_machine = counts.machine.visits.shape[0] > 0
-    due, episode = False, 0
-    while episode < returns.shape[0] and not due:
-        o, m, gain = np.int64(world.start_observations[0]), initial, 0.0
-        if world.start_observations.shape[0] > 1:
-            o = np.int64(world.start_observations[draw(world.start_sums, 0, world.start_sums.shape[0], rng.random())])
-        meet(counts, o if width == 0 else o * num_states + m)
+    due, episode = False, first
+    while episode < last and not due:
+        s, gain = FIRST, 0.0
+        if starts.shape[0] > 1:
+            s = draw(starts["sum"], s, starts.shape[0], rng.random())
+        o, m = np.int64(starts[s]["o"]), np.int64(starts[s]["m"])
+        add_state(counts.states, counts.totals, o)
         for h in range(horizon):
             if policy.ndim == 3:
                 a = np.int64(policy[h, o, m])
             else:
                 a = np.int64(draw(policy[h, o, m], 0, num_actions, rng.random()))
-            row = o * num_actions + a
-            e = world.indptr[row]
-            if world.indptr[row + 1] - e > 1:
-                e = draw(world.sums, e, world.indptr[row + 1], rng.random())
-            z, label = np.int64(world.successors[e]), np.int64(world.labels[e])
-            rule_row = label * num_states + m
-            j = world.mach_indptr[rule_row]
-            if world.mach_indptr[rule_row + 1] - j > 1:
-                j = draw(world.mach_sums, j, world.mach_indptr[rule_row + 1], rng.random())
-            r = world.reward_indptr[j]
-            if world.reward_indptr[j + 1] - r > 1:
-                r = draw(world.reward_sums, r, world.reward_indptr[j + 1], rng.random())
-            reward = world.reward_values[r]
-            if world.reward_widths[r] > 0.0:
-                reward += world.reward_widths[r] * rng.random()
+            pair = o * num_actions + a
+            e = indptr[pair]
+            if indptr[pair + 1] - e > 1:
+                e = draw(edges["sum"], e, indptr[pair + 1], rng.random())
+            z, label = np.int64(edges[e]["target"]), np.int64(edges[e]["label"])
+            row = label * num_states + m
+            j = move_indptr[row]
+            if move_indptr[row + 1] - j > 1:
+                j = draw(moves["sum"], j, move_indptr[row + 1], rng.random())
+            m_next = np.int64(moves[j]["target"])
+            r = reward_indptr[j]
+            if reward_indptr[j + 1] - r > 1:
+                r = draw(rewards["sum"], r, reward_indptr[j + 1], rng.random())
+            reward = rewards[r]["value"]
+            if rewards[r]["width"] > 0.0:
+                reward += rewards[r]["width"] * rng.random()
             gain += reward
-            state, pair, outcome = o, row, e
-            if width > 0:
-                state = o * num_states + m
-                pair = state * num_actions + a
-                outcome = outcomes.indptr[pair] + (e - world.indptr[row]) * width + j - world.mach_indptr[rule_row]
-            place = np.int64(outcomes.places[outcome])
+            place = np.int64(edges[e]["place"])
             if place < 0:
-                place = np.int64(first_sight(outcomes, counts, pair, outcome))
+                place = np.int64(first_sight(edges, world.extra_rows, counts, pair, e))
             if uses_steps:
-                counts.steps[h, state] += 1
-            if count_visit(counts, pair, place, rule):
+                counts.steps[h, o] += 1
+            if count_visit(counts.pairs, counts.successors, counts.totals, pair, place, rule):
                 due = True
-            if learns_machine and count_move(counts.machine, rule_row, world.mach_targets[j], num_states, reward):
+            if learns_machine and count_move(counts.machine, row, m_next, num_states, reward):
                 due = True
             if keeps_recent:
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
-                recent[h, 3], recent[h, 4], recent[h, 5] = label, m, world.mach_targets[j]
+                recent[h, 3], recent[h, 4], recent[h, 5] = label, m, m_next
                 recent_rewards[h] = reward
-            o, m = z, np.int64(world.mach_targets[j])
+            o, m = z, m_next
         if uses_steps:
-            counts.steps[horizon, o if width == 0 else o * num_states + m] += 1
+            counts.steps[horizon, o] += 1
         returns[episode] = gain
         episode += 1
-        due = count_episode(counts, rule) or due
+        due = count_episode(counts.totals, rule) or due
     return episode, due
 
 
 # The same for Python to call: compiled only where a learner plans in Python.
-play_alone = compiled()(rebound(plain(play), "play_alone"))
+play_alone = compiled(**UNCOUNTED)(rebound(plain(play), "play_alone"))
+
+
+class ValueArrays(NamedTuple):
+    """What the exact value of a policy is computed from.
+
+    ``states`` are the states (o, m) that an episode can reach, in the order of the first step at which it can; the
+    first until[h] of them can be met at step h.
+    """
+
+    model: ModelArrays
+    layers: LayerArrays
+    states: Records
+    until: Ints  # [H]
+    tables: Floats  # [2, O + X, W], to work in
+
+
+# What a run records of each plan, and how far it has got.
+PLAN = np.dtype([("episode", "i8"), ("value", "f8"), ("optimistic", "f8")], align=True)
+PROGRESS = np.dtype([("played", "i8"), ("plans", "i8"), ("is_due", "i8"), ("work", "i8")], align=True)
+
+
+class LogArrays(NamedTuple):
+    """What a run records."""
+
+    plans: Records  # PLAN
+    returns: Floats
+    progress: Records  # [1], PROGRESS
+    recent: Ints  # [H, 6], the last episode as in ``play``, for learners that learn from it; [0, 6] for others
+    recent_rewards: Floats
+
+
+@compiled(**UNCOUNTED)
+def start_value(starts: Records, table: Floats) -> float:
+    """Return the value at the start, from a table whose first rows hold V_0[o, m]."""
+    total = 0.0
+    for i in range(starts.shape[0]):
+        total += starts[i]["prob"] * table[starts[i]["o"], starts[i]["m"]]
+    return total
+
+
+fill_table: Any = None  # replaced: ``praemia.kernels.exact.fill`` for the machine's width
+step: Any = compiled(**INTERNAL)(assess)
+
+
+def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
+    """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
+    model, tables, last = values.model, values.tables, values.tables[policy.shape[0] % 2]
+    for o in range(policy.shape[1]):
+        for m in range(policy.shape[2]):
+            last[o, m] = 0.0
+    for h in range(policy.shape[0] - 1, -1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
+        step(model, after, here, policy[h], values.states, FIRST, values.until[h])
+    return start_value(starts, tables[0])
+
+
+value_policy: Any = None  # replaced: ``policy_value`` for the machine's width
+
+
+def plan_and_play(
+    plan: Any,
+    world: WorldArrays,
+    data: PlanData,
+    learner_rng: Any,
+    policy: Actions,
+    values: ValueArrays,
+    log: LogArrays,
+    rule: int,
+    rng: Any,
+    most_work: int,
+) -> None:
+    """Plan and play on from where ``log`` is.
+
+    It ends when all episodes are played, after an amount of work (in sums), or when the log or the memory of action
+    values is full. ``rng`` is the world's. Plans are valued unless values.states is empty.
+    """
+    progress, counts, memory = log.progress, data.counts, data.memory
+    horizon, total, work = policy.shape[0], log.returns.shape[0], 0
+    while progress[0]["played"] < total and work < most_work:
+        number, slots = progress[0]["plans"], counts.totals[0]["slots"]
+        if progress[0]["is_due"]:
+            if number == log.plans.shape[0] or 0 < memory.action_values.shape[1] < slots:
+                break
+            note_plan(counts.pairs, counts.totals)
+            plan(data, learner_rng, policy)
+            log.plans[number]["episode"] = progress[0]["played"]
+            log.plans[number]["optimistic"] = start_value(world.starts, memory.tables[0])
+            if values.states.shape[0] > 0:
+                log.plans[number]["value"] = value_policy(values, world.starts, policy)
+            progress[0]["plans"], progress[0]["is_due"] = number + 1, 0
+            work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
+        first = progress[0]["played"]
+        left = most_work - work if most_work > work else 0
+        last = first + 1 + left // (8 * horizon)
+        last = last if last < total else total
+        played, due = play(world, counts, policy, rule, rng, log.returns, first, last, log.recent, log.recent_rewards)
+        progress[0]["played"] = played
+        work += (played - first) * 8 * horizon
+        if due:
+            progress[0]["is_due"] = 1
+    progress[0]["work"] += work

@@ -1,7 +1,8 @@
-"""Draw a kernel from its Dirichlet posterior, pair by pair; ``praemia.learners.psrl`` says how, and why it is exact.
+"""Draw kernels from their Dirichlet posteriors, pair by pair: with a prior over observations, or on a fictitious one.
 
-The constants begin with α, the number of observations, the mass below which sticks are not broken, and whether they are
-broken at all.
+``praemia.learners.psrl`` says how the first is drawn, and why it is exact; its constants begin with α, the number of
+observations, the mass below which sticks are not broken, and whether they are broken at all. The second is that of
+``praemia.learners.opsrl``, with n₀ as its constant.
 """
 
 from __future__ import annotations
@@ -11,26 +12,28 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import inlined
+from praemia.kernels.records import Floats, SmallInts
 from praemia.kernels.recursion import Place, PlanData, value_at, value_of
 
 SMALLEST = 1e-300
 
 
-def draw_kernel(data: PlanData, pair: int, visits_of_state: float) -> None:
+def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Draw a kernel for a pair: weights of the successors seen, and where the prior's part falls."""
-    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
+    pairs, successors = data.counts.pairs, data.counts.successors
+    first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
     total = 0.0
     for e in range(first, last):
-        data.memory.by_successor[e, 0] = data.rng.standard_gamma(data.counts.counts[e])
+        data.memory.by_successor[e, 0] = rng.standard_gamma(successors[e]["count"])
         total += data.memory.by_successor[e, 0]
     if data.constants[3] > 0.0:
-        total = break_sticks(data, pair, total)
+        total = break_sticks(data.memory.by_pair, data.memory.drawn, data.constants, rng, pair, total)
     else:
         size = data.memory.by_pair.shape[1]
         for z in range(size):
             data.memory.drawn[pair, z] = z
             # A weight of 0 would end the list.
-            data.memory.by_pair[pair, z] = max(SMALLEST, data.rng.standard_gamma(data.constants[0] / size))
+            data.memory.by_pair[pair, z] = max(SMALLEST, rng.standard_gamma(data.constants[0] / size))
             total += data.memory.by_pair[pair, z]
     for e in range(first, last):
         data.memory.by_successor[e, 0] /= total
@@ -41,32 +44,61 @@ def draw_kernel(data: PlanData, pair: int, visits_of_state: float) -> None:
 
 
 @inlined
-def break_sticks(data: PlanData, pair: int, seen: float) -> Any:
+def break_sticks(sticks: Floats, drawn: SmallInts, constants: Floats, rng: Any, pair: int, seen: float) -> Any:
     """Draw the prior's part as sticks, ended by a weight of 0; return the total weight, what was seen included."""
-    memory, num_sticks = data.memory, data.memory.by_pair.shape[1]
-    prior, size, least = data.constants[0], data.constants[1], data.constants[2]
-    left = max(SMALLEST, data.rng.standard_gamma(prior))
+    num_sticks, prior, size, least = sticks.shape[1], constants[0], constants[1], constants[2]
+    left = max(SMALLEST, rng.standard_gamma(prior))
     total, k = seen + left, 0
     while left > 0.0:
         kept = 0.0
         if left >= least * total and k < num_sticks - 1:
-            kept = data.rng.random()
+            kept = rng.random()
             kept = left * (kept if prior == 1.0 else kept ** (1.0 / prior))
-        memory.by_pair[pair, k] = left - kept
-        memory.drawn[pair, k] = min(size - 1.0, size * data.rng.random())
+        sticks[pair, k] = left - kept
+        drawn[pair, k] = min(size - 1.0, size * rng.random())
         left = kept
         k += 1
     if k < num_sticks:
-        memory.by_pair[pair, k] = 0.0
+        sticks[pair, k] = 0.0
     return total
 
 
-def mean_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return the mean of Y under the kernel that was drawn."""
-    first, total, k = data.counts.first[pair], zero, 0
-    for e in range(first, first + np.int64(data.counts.distinct[pair])):
-        total = total + data.memory.by_successor[e, 0] * value_of(zero, data, place, e)
-    while k < data.memory.by_pair.shape[1] and data.memory.by_pair[pair, k] > 0.0:
-        total = total + data.memory.by_pair[pair, k] * value_at(zero, data, place, pair, data.memory.drawn[pair, k])
+def drawn_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return the mean of Y under the kernel that was drawn; there is no lower bound."""
+    pairs, successors, sticks = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    first, total, k = pairs[pair]["first"], zero, 0
+    for e in range(first, first + np.int64(pairs[pair]["distinct"])):
+        total = total + data.memory.by_successor[e, 0] * value_of(zero, successors, place, e)
+    while k < sticks.shape[1] and sticks[pair, k] > 0.0:
+        total = total + sticks[pair, k] * value_at(zero, data.spec.every, place, pair, data.memory.drawn[pair, k])
         k += 1
-    return total
+    return total, zero
+
+
+def draw_arms(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
+    """Draw several kernels for a pair: the fictitious observation's part, and the successors'."""
+    pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
+    first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
+    for j in range(data.memory.by_pair.shape[1]):
+        fictitious = rng.standard_gamma(data.constants[0])
+        total = fictitious
+        for e in range(first, last):
+            drawn[e, j] = rng.standard_gamma(successors[e]["count"])
+            total += drawn[e, j]
+        data.memory.by_pair[pair, j] = fictitious / total
+        for e in range(first, last):
+            drawn[e, j] /= total
+
+
+def best_of_arms(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+    """Return the largest of the kernels' means; there is no lower bound."""
+    pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
+    first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
+    step = data.spec.steps[place.step]
+    best = zero + step["floor"]
+    for j in range(data.memory.by_pair.shape[1]):
+        total = zero + data.memory.by_pair[pair, j] * step["cap"]
+        for e in range(first, last):
+            total = total + drawn[e, j] * value_of(zero, successors, place, e)
+        best = np.maximum(best, total)
+    return best, zero

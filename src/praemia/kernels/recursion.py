@@ -2,22 +2,23 @@
 
     Q_h(o, m, a) = min{limit, Q_h of the previous plan, what the pair is worth to the learner},    V_h = max_a Q_h,
 
-and a pair never visited is worth the limit: the most that can still be earned (``SpecArrays.caps``), or the most that
-the labels allow after the pair (``praemia.kernels.continuation_rows``). Among equally good actions one is drawn
-uniformly; a random number is taken only where there are several.
+and a pair never visited is worth the limit: the most that can still be earned (``SpecArrays.steps``), or the most that
+the labels allow after the pair (``praemia.kernels.rows``). Among equally good actions one is drawn uniformly; a random
+number is taken only where there are several. Learners with lower values have, beside these upper ones,
+
+    V̲_h = max{floor, lower bound of the pair}  at the action taken;   a pair never visited has the floor.
 
 A learner supplies its own part as small functions, which are put into ``plan`` before it is compiled. They are written
 with NumPy functions, as for one machine state, and run on several at a time.
 
-    begin_plan(data)                              once for a plan: what all pairs share; may be left out
-    prepare_machine(data)                         once for a plan: write the machine's layers, where it is learned
+    prepare_machine(data, rng)                    once for a plan: write the machine's layers, where it is learned
     machine_at_step(data, step)                   once for a step, before the rows are filled
-    prepare_pair(data, pair, visits_of_state)     once for a plan: the numbers of a pair and of its successors
+    prepare_pair(data, rng, pair, visits)         once for a plan: the numbers of a pair and of its successors, from
+                                                  the visits to its state
     begin_step(zero, data, place)                 once for a step
-    pair_value(zero, data, pair, place)           what a pair is worth
+    pair_value(zero, data, pair, place)           what a pair is worth, and a lower bound for learners that have them
 
-``praemia.kernels.bonus`` has these for learners with a bonus. ``praemia.kernels.two_sided_recursion`` is the variant
-that has lower values too.
+``praemia.kernels.bonus`` has these for learners with a bonus.
 """
 
 from __future__ import annotations
@@ -26,11 +27,23 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.arrays import Actions, EveryRow, Floats, Ints, LayerArrays, Outlook, SmallInts
-from praemia.kernels.compiling import INTERNAL, compiled, inlined
-from praemia.kernels.continuation_rows import fill_rows, fill_tops
-from praemia.kernels.counts import NUM_MET, NUM_ROWS, CountArrays
-from praemia.kernels.simd import any_lane, load, num_lanes, select, store, store_whole, zeros
+from praemia.kernels.compiling import INLINED, INTERNAL, compiled, inlined
+from praemia.kernels.lanes import any_lane, flat, load, num_lanes, select, store, store_whole, zeros
+from praemia.kernels.records import (
+    Actions,
+    CountArrays,
+    EveryRow,
+    Floats,
+    LabelSupport,
+    LayerArrays,
+    Records,
+    SmallInts,
+    Whole,
+)
+from praemia.kernels.rows import fill_rows, fill_tops
+
+# The most and the least that can still be earned at a step.
+STEP = np.dtype([("cap", "f8"), ("floor", "f8")], align=True)
 
 
 class SpecArrays(NamedTuple):
@@ -38,11 +51,9 @@ class SpecArrays(NamedTuple):
 
     layers: LayerArrays  # what rows are filled with: τ and φ, or τ alone where rewards are kept apart
     paid: Floats  # [L·W], φ
-    caps: Floats  # [H + 1], the most that can still be earned
-    floors: Floats  # [H + 1], the least
-    outlook: Outlook
+    steps: Records  # [H + 1], STEP
+    support: LabelSupport
     every: EveryRow
-    sizes: Ints  # the number of actions
     possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
 
 
@@ -62,16 +73,16 @@ class Memory(NamedTuple):
     tops_by_label: Floats  # [L·W]
     options: Floats  # [2·A·lanes], the values of one state's actions
     spread: Floats  # [2·lanes + 1], sums over the steps done and the spread they make, where it is measured
+    exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
 
 
 class PlanData(NamedTuple):
-    """All that a plan is made from."""
+    """All arrays that a plan is made from; kernels take it by reference."""
 
     counts: CountArrays
     spec: SpecArrays
     memory: Memory
-    constants: Floats  # of the learner: fixed for a run, but for those that its begin_plan sets
-    rng: Any
+    constants: Floats  # of the learner, fixed for a run
 
 
 class Place(NamedTuple):
@@ -85,12 +96,15 @@ class Place(NamedTuple):
     limit: Any
 
 
+FIRST = np.int64(0)  # a literal 0 would have kernels compiled for it
+
 # Replaced when a learner's plan is compiled.
 LANES = 4
 LIMIT_IS_TOP = False  # whether the limit is what the labels allow
 IS_MONOTONE = False  # whether Q never rises above that of the previous plan
 ASKS_UNSEEN = False  # whether ``pair_value`` covers pairs never visited too, over the rows of every (o, a, o')
 LEARNS_MACHINE = False  # whether the machine's layers are estimates, rewritten for every plan
+HAS_LOWER = False  # whether there are lower values
 prepare_machine: Any = None
 machine_at_step: Any = None
 prepare_pair: Any = None
@@ -98,12 +112,7 @@ begin_step: Any = None
 pair_value: Any = None
 
 
-@inlined
-def begin_plan(data: PlanData) -> None:
-    """Do nothing at the beginning of a plan."""
-
-
-def nothing_for_pair(data: PlanData, pair: int, visits_of_state: float) -> None:
+def nothing_for_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Prepare nothing."""
 
 
@@ -112,34 +121,28 @@ def nothing_per_step(zero: Any, data: PlanData, place: Place) -> None:
 
 
 @inlined
-def value_of(zero: Any, data: PlanData, place: Place, e: int) -> Any:
+def value_of(zero: Any, successors: Records, place: Place, e: int) -> Any:
     """Return Y of the successor at place ``e``: the step's reward and the value to come."""
-    return load(zero, place.worth, np.int64(data.counts.rows[np.uint64(e)]) * place.width + place.lane)
+    return load(zero, place.worth, np.int64(successors[np.uint64(e)]["row"]) * place.width + place.lane)
 
 
 @inlined
-def lower_value_of(zero: Any, data: PlanData, place: Place, e: int) -> Any:
-    """Return Y of the successor at place ``e``, from the lower values."""
-    return load(zero, place.lower, np.int64(data.counts.rows[np.uint64(e)]) * place.width + place.lane)
-
-
-@inlined
-def value_at(zero: Any, data: PlanData, place: Place, pair: int, z: int) -> Any:
-    """Return Y of any observation after a pair, seen or not, for learners with ``needs_unseen_labels``."""
-    row = np.int64(data.spec.every.own[np.uint64(pair), np.uint64(z)])
+def value_at(zero: Any, every: EveryRow, place: Place, pair: int, z: int) -> Any:
+    """Return Y of any observation after a pair, seen or not, for learners that ask about successors never seen."""
+    row = np.int64(every.own[np.uint64(pair), np.uint64(z)])
     return load(zero, place.worth, row * place.width + place.lane)
 
 
 @inlined
-def clear_last(table: Floats, counts: CountArrays, num_planned: int, plans_all: bool) -> None:
+def clear_last(table: Floats, states: Records, num_planned: int, plans_all: bool) -> None:
     """Write V_H = 0 for the states that are planned for."""
     for i in range(num_planned):
-        o = np.int64(i if plans_all else counts.met[i])
+        o = np.int64(i if plans_all else states[i]["met"])
         for m in range(table.shape[1]):
             table[o, m] = 0.0
 
 
-@compiled(forceinline=True, **INTERNAL)
+@compiled(**INLINED)
 def take_best(
     zero: Any,
     options: Floats,
@@ -164,7 +167,7 @@ def take_best(
     store(here, at, best)
     store_whole(policy, place, choice, count)
     if any_lane(ties > 0.0, count):
-        for k in range(min(count, lanes)):
+        for k in range(lanes if count > lanes else count):
             policy[place + k] = draw_best(options, k, lanes, num_actions, rng)
 
 
@@ -174,9 +177,11 @@ def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any
     best, equals = options[first], 1
     for a in range(1, num_actions):
         value = options[first + a * step]
-        equals = 1 if value > best else equals + (value == best)
-        best = max(best, value)
-    skipped = int(rng.random() * equals) if equals > 1 else 0
+        if value > best:
+            best, equals = value, 1
+        elif value == best:
+            equals += 1
+    skipped = np.int64(rng.random() * equals) if equals > 1 else FIRST
     for a in range(num_actions):
         if options[first + a * step] == best:
             if skipped == 0:
@@ -185,61 +190,85 @@ def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any
     return 0
 
 
-def plan(data: PlanData, policy: Actions) -> None:
+def prepare(data: PlanData, rng: Any, num_planned: int, plans_all: bool, num_actions: int) -> None:
+    """Compute what is the same at every step: the machine, and the numbers of the pairs that are planned for."""
+    if LEARNS_MACHINE:
+        prepare_machine(data, rng)
+    pairs = data.counts.pairs
+    for i in range(num_planned):
+        first = np.int64(i if plans_all else data.counts.states[i]["met"]) * num_actions
+        visits_of_state = 0
+        for pair in range(first, first + num_actions):
+            visits_of_state += pairs[pair]["visits"]
+        for pair in range(first, first + num_actions):
+            if ASKS_UNSEEN or pairs[pair]["visits"] > 0:
+                prepare_pair(data, rng, pair, float(visits_of_state))
+
+
+def value_actions(zero: Any, data: PlanData, place: Place, o: Whole, num_actions: int) -> None:
+    """Write what a state's actions are worth to memory.options, and then their lower bounds, if there are any."""
+    pairs, memory, step = data.counts.pairs, data.memory, data.spec.steps[place.step]
+    options, old, num_slots = memory.options, flat(memory.action_values), memory.action_values.shape[1]
+    width, lane = place.width, place.lane
+    for a in range(num_actions):
+        pair = o * num_actions + a
+        i = np.uint64(pair)
+        value = zero + step["cap"]
+        if LIMIT_IS_TOP:
+            value = load(zero, memory.tops, np.int64(data.spec.support.groups[i]) * width + lane)
+            if LEARNS_MACHINE:  # a bonus for the machine may exceed what can be earned
+                value = np.minimum(value, zero + step["cap"])
+        low = zero + step["floor"]
+        if ASKS_UNSEEN or pairs[i]["visits"] > 0:
+            limited = Place(place.step, place.worth, place.lower, width, lane, value)
+            bound, low_bound = pair_value(zero, data, pair, limited)
+            value, low = np.minimum(value, bound), np.maximum(low, low_bound)
+            if IS_MONOTONE:
+                at = (place.step * num_slots + np.int64(pairs[i]["slot"])) * width + lane
+                value = np.minimum(value, load(zero, old, at))
+                store(old, at, value)
+        store(options, a * LANES, value)
+        if HAS_LOWER:
+            store(options, (num_actions + a) * LANES, low)
+
+
+def plan(data: PlanData, rng: Any, policy: Actions) -> None:
     """Make a plan: update policy[H, S, M] and memory; V_0 is left in memory.tables[0].
 
     States that were never met keep the policy that they have, unless values can depend on them.
     """
     counts, spec, memory = data.counts, data.spec, data.memory
     horizon, num_states, num_machine_states = policy.shape
-    num_actions, width = spec.sizes[0], memory.tables.shape[2]
-    num_slots, actions = memory.action_values.shape[1], policy.reshape(-1)
-    old, options, zero = memory.action_values.reshape(-1), memory.options, zeros(LANES)
+    num_actions, width = counts.pairs.shape[0] // num_states, memory.tables.shape[2]
+    actions, options, zero = flat(policy), memory.options, zeros(LANES)
     plans_all = LIMIT_IS_TOP or ASKS_UNSEEN
-    num_planned = num_states if plans_all else counts.sizes[NUM_MET]
-    row_labels = spec.every.row_labels if ASKS_UNSEEN else counts.row_labels
-    row_targets = spec.every.row_targets[num_states:] if ASKS_UNSEEN else counts.row_targets
-    num_rows = row_labels.shape[0] if ASKS_UNSEEN else counts.sizes[NUM_ROWS]
-    begin_plan(data)
-    if LEARNS_MACHINE:
-        prepare_machine(data)
-    for i in range(num_planned):
-        first = np.int64(i if plans_all else counts.met[i]) * num_actions
-        visits_of_state = 0
-        for pair in range(first, first + num_actions):
-            visits_of_state += counts.visits[pair]
-        for pair in range(first, first + num_actions):
-            if ASKS_UNSEEN or counts.visits[pair] > 0:
-                prepare_pair(data, pair, float(visits_of_state))
-    clear_last(memory.tables[horizon % 2], counts, num_planned, plans_all)
+    num_planned = num_states if plans_all else counts.totals[0]["states"]
+    rows, num_rows = counts.rows, counts.totals[0]["rows"]
+    prepare(data, rng, num_planned, plans_all, num_actions)
+    clear_last(memory.tables[horizon % 2], counts.states, num_planned, plans_all)
+    if HAS_LOWER:
+        clear_last(memory.lower_tables[horizon % 2], counts.states, num_planned, plans_all)
     for h in range(horizon - 1, -1, -1):
         after = memory.tables[(h + 1) % 2]
-        worth, here = after.reshape(-1), memory.tables[h % 2].reshape(-1)
+        worth, here = flat(after), flat(memory.tables[h % 2])
+        lower, below = worth, here
         if LEARNS_MACHINE:
             machine_at_step(data, h)
-        fill_rows(zero, after, num_states, row_labels, row_targets, spec.layers, (0, num_rows), (0, width))
-        begin_step(zero, data, Place(h, worth, worth, width, 0, zero))
+        fill_rows(zero, after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
+        if HAS_LOWER:
+            low_after = memory.lower_tables[(h + 1) % 2]
+            fill_rows(zero, low_after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
+            lower, below = flat(low_after), flat(memory.lower_tables[h % 2])
+        begin_step(zero, data, Place(h, worth, lower, width, 0, zero))
         if LIMIT_IS_TOP:
-            fill_tops(zero, spec.outlook, worth, width, memory.tops_by_label, memory.tops)
+            fill_tops(zero, spec.support, worth, width, memory.tops_by_label, memory.tops)
         for i in range(num_planned):
-            o = np.int64(i if plans_all else counts.met[i])
+            o = np.int64(i if plans_all else counts.states[i]["met"])
             for lane in range(0, width, LANES):
-                for a in range(num_actions):
-                    pair = o * num_actions + a
-                    if LIMIT_IS_TOP:
-                        value = load(zero, memory.tops, np.int64(spec.outlook.groups[pair]) * width + lane)
-                        if LEARNS_MACHINE:  # a bonus for the machine may exceed what can be earned
-                            value = np.minimum(value, zero + spec.caps[h])
-                    else:
-                        value = zero + spec.caps[h]
-                    if ASKS_UNSEEN or counts.visits[np.uint64(pair)] > 0:
-                        place = Place(h, worth, worth, width, lane, value)
-                        value = np.minimum(value, pair_value(zero, data, pair, place))
-                        if IS_MONOTONE:
-                            at = (h * num_slots + np.int64(counts.slots[np.uint64(pair)])) * width + lane
-                            value = np.minimum(value, load(zero, old, at))
-                            store(old, at, value)
-                    store(options, a * LANES, value)
-                chosen = (h * num_states + o) * num_machine_states + lane
-                exist = num_machine_states - lane
-                take_best(zero, options, num_actions, here, o * width + lane, actions, chosen, exist, data.rng)
+                value_actions(zero, data, Place(h, worth, lower, width, lane, zero), o, num_actions)
+                chosen, exist = (h * num_states + o) * num_machine_states + lane, num_machine_states - lane
+                take_best(zero, options, num_actions, here, o * width + lane, actions, chosen, exist, rng)
+                if HAS_LOWER:
+                    for k in range(LANES if exist > LANES else exist):
+                        taken = np.int64(actions[chosen + k])
+                        below[o * width + lane + k] = options[(num_actions + taken) * LANES + k]

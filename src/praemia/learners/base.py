@@ -17,11 +17,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels.counts import NUM_MET, CountArrays
+from praemia.kernels.records import CountArrays
 from praemia.limits import require_memory
 from praemia.tasks.task import Task, TaskSpec
 
 REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
+VIEWS = ("observations", "product")
+
+
+class Counting(NamedTuple):
+    """How the counts of a learner are laid out, which its plans rely on."""
+
+    steps: bool = False  # visits are counted by step too
+    rewards_apart: bool = False  # a label that pays and moves nothing has no continuation row of its own
+    unseen: bool = False  # continuation rows are those of every (o, a, o'), seen or not
+    by_labels: bool = False  # the labels that can follow a pair are asked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +63,7 @@ class Experience:
 
     Attributes
     ----------
-    spec : what is known of the task. For a learner with ``on_product``: the spec of the product.
+    spec : what is known of the task. For a learner that sees the product: the spec of the product task.
     num_episodes : K, the number of episodes in the run; episodes_played : those played so far.
     recent : the last episode, for learners with ``uses_recent``; None before the first.
     truth : the task itself, for ``privileged`` learners only.
@@ -84,6 +94,7 @@ class Experience:
     count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
+    counting: Counting = field(default=Counting(), repr=False)
 
     @property
     def num_steps(self) -> int:
@@ -93,20 +104,20 @@ class Experience:
     @property
     def visits(self) -> NDArray[np.int64]:
         """int64[O, A], how often each action was taken in each observation: N(o, a)."""
-        return _read_only(self.count_arrays.visits.reshape(self.spec.num_observations, self.spec.num_actions))
+        visits = self.count_arrays.pairs["visits"]
+        return _read_only(visits.reshape(self.spec.num_observations, self.spec.num_actions))
 
     @cached_property
     def transitions(self) -> Transitions:
         """The distinct transitions seen, pair by pair. Its size depends on what was seen, not on the task."""
-        count_arrays, num_actions = self.count_arrays, self.spec.num_actions
-        pairs = np.flatnonzero(count_arrays.visits)
-        lengths = count_arrays.distinct[pairs].astype(np.int64)
-        owner = np.repeat(pairs, lengths)
+        pairs, num_actions = self.count_arrays.pairs, self.spec.num_actions
+        visited = np.flatnonzero(pairs["visits"])
+        lengths = pairs["distinct"][visited].astype(np.int64)
+        owner = np.repeat(visited, lengths)
         offsets = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-        at = count_arrays.first[owner] + offsets
-        columns = (owner // num_actions, owner % num_actions, count_arrays.successors[at], count_arrays.labels[at])
-        whole = (np.asarray(column, dtype=np.int64) for column in (*columns, count_arrays.counts[at]))
-        return Transitions(*(_read_only(column) for column in whole))
+        seen = self.count_arrays.successors[pairs["first"][owner] + offsets]
+        columns = (owner // num_actions, owner % num_actions, seen["target"], seen["label"], seen["count"])
+        return Transitions(*(_read_only(np.asarray(column, dtype=np.int64)) for column in columns))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -131,13 +142,13 @@ class Experience:
     @property
     def met(self) -> NDArray[np.int32]:
         """The observations met so far, in the order of their first visits."""
-        return _read_only(self.count_arrays.met[: self.count_arrays.sizes[NUM_MET]])
+        return _read_only(self.count_arrays.states["met"][: self.count_arrays.totals[0]["states"]])
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    shown = array.view()
-    shown.setflags(write=False)
-    return shown
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +158,7 @@ class LearnerPlan:
     Attributes
     ----------
     policy : the action at each step, machine state and observation, whole numbers [H, M, O], or the probability of
-        each action, [H, M, O, A]. (With ``on_product``: M = 1, and observations are the product's states.)
+        each action, [H, M, O, A]. (Of a learner that sees the product: M = 1, and O counts the product's states.)
     values : float64[M, O], the learner's own V_0, where it has one; an upper bound if the learner is optimistic.
     memory : anything that the learner wants back when it plans next.
 
@@ -182,7 +193,8 @@ class Learner(ABC):
     ...         spec = experience.spec
     ...         shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
     ...         return praemia.LearnerPlan(np.zeros(shape, dtype=int))
-    >>> praemia.testing.check_learner(FirstAction)
+    >>> praemia.simulate(praemia.envs.make("warehouse-3"), FirstAction(), num_episodes=10).learner
+    'first-action'
     """
 
     name: ClassVar[str]
@@ -190,18 +202,19 @@ class Learner(ABC):
     reference: ClassVar[str] = "—"
     # One class may be several learners: their names, each with the parameters that the name fixes.
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    on_product: ClassVar[bool] = False  # learns on pairs of observation and machine state
+    sees: ClassVar[str] = "observations"  # or "product": plays the product task, whose observations are o · M + m
     uses_steps: ClassVar[bool] = False  # reads ``experience.step_visits``
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
     privileged: ClassVar[bool] = False  # is told the task
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
-    needs_unseen_labels: ClassVar[bool] = False  # needs the labels of transitions that were never seen
 
     replan: str = field(default="doubling", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
 
     def __post_init__(self) -> None:
         if self.replan not in REPLAN_RULES:
             raise unknown_name("replan rule", self.replan, REPLAN_RULES)
+        if self.sees not in VIEWS:
+            raise unknown_name("view", self.sees, VIEWS)
         for item in fields(self):
             if "range" in item.metadata:
                 _require_range(item.name, getattr(self, item.name), *item.metadata["range"])
@@ -209,6 +222,10 @@ class Learner(ABC):
     @abstractmethod
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
+
+    def counting(self, spec: TaskSpec, num_episodes: int) -> Counting:
+        """Return how the counts of this learner are laid out."""
+        return Counting(steps=self.uses_steps)
 
     @property
     def learns_machine(self) -> bool:

@@ -1,4 +1,4 @@
-"""Learners whose plan is compiled: each supplies a few small functions, and all share one recursion.
+"""Learners whose plan is compiled: each supplies a rule (``praemia.learners.rules``), and all share one recursion.
 
 ``BonusLearner`` is the base of those that add a bonus to an estimate. A subclass says what a pair is worth, with NumPy
 functions and for one machine state; this is compiled into the recursion and runs on several machine states at a time:
@@ -14,76 +14,46 @@ import inspect
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ParameterError, PlanError
-from praemia.kernels.arrays import Actions, action_type
-from praemia.kernels.bonus import AS_TUPLE, Pair
-from praemia.kernels.compiled_plans import Recipe, bonus_recipe, num_numbers
-from praemia.kernels.recursion import nothing_for_pair
-from praemia.learners.base import Experience, Learner, LearnerPlan
+from praemia.kernels.bonus import Pair
+from praemia.kernels.records import Actions, action_type
+from praemia.learners.base import Counting, Experience, Learner, LearnerPlan
+from praemia.learners.rules import MOST_NUMBERS, BonusRule, Rule
 from praemia.learners.workspace import Workspace
 from praemia.tasks.task import TaskSpec
-
-MOST_NUMBERS = len(AS_TUPLE) - 1  # of a pair
-
-
-class Sizes(NamedTuple):
-    """How much room a plan needs for its own numbers."""
-
-    by_pair: int = 0  # numbers of a pair
-    by_successor: int = 0  # numbers of a successor
-    drawn: int = 0  # observations drawn for a pair
-    sorts_rows: bool = False
-    has_lower_values: bool = False
+from praemia.tasks.unknown_chances import UnknownChancesSpec
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledLearner(Learner):
     """A learner whose plan is a compiled function of the counts."""
 
-    limited_by_labels: ClassVar[bool] = False  # a pair's limit is what its labels allow, not the cap
-    is_monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
-    deviation_without_reward: ClassVar[bool] = False  # the deviation is that of W alone, without the reward
-    cap_is_horizon: ClassVar[bool] = False  # the cap of the first step is used at every step
-    one_state_at_a_time: ClassVar[bool] = False  # its functions cannot work on several machine states
-
     @abstractmethod
-    def recipe(self) -> Recipe:
-        """Return the functions and settings that the plan is compiled from."""
+    def rule(self, spec: TaskSpec, num_episodes: int) -> Rule:
+        """Return how this learner values a pair, in a run of so many episodes."""
 
-    @abstractmethod
-    def sizes(self, spec: TaskSpec) -> Sizes:
-        """Return how many numbers a plan keeps."""
-
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> Sequence[float]:
-        """Return numbers that are fixed for a run, for the learner's own functions."""
-        return ()
-
-    def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:
-        """Tell whether numbers that depend on the step are needed in this run."""
-        return False
-
-    def try_functions(self, constants: NDArray[np.float64]) -> None:
-        """Try the learner's functions in plain Python, where a mistake is easier to understand than when compiled."""
-        if np.isnan(constants).any():
-            raise ParameterError(f"learner {self.name!r}: run_constants returned NaN: {constants}; expected numbers")
+    def counting(self, spec: TaskSpec, num_episodes: int) -> Counting:
+        needs = self.rule(spec, num_episodes).needs(spec)
+        by_labels = needs.limit == "labels"
+        return Counting(needs.steps or self.uses_steps, needs.rewards_apart, needs.unseen, by_labels)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
         if previous is None:
             policy = first_policy(spec, rng)
-            work = Workspace(self, spec, experience.num_episodes, experience.count_arrays)
+            work = Workspace(self.name, self.rule(spec, experience.num_episodes), spec, experience.count_arrays)
         else:
             if not isinstance(previous.memory, Workspace):
                 raise PlanError(
                     f"learner {self.name!r} returned a plan without the memory that its next plan needs; pass on that "
                     "of super().plan(): LearnerPlan(policy, plan.values, plan.memory)"
                 )
-            work = previous.memory.again(spec)
+            work = previous.memory.for_next_plan(spec)
             policy = work.policy.copy()
         work.plan(experience.count_arrays, policy, rng)
         work.policy = policy
@@ -123,6 +93,12 @@ class BonusLearner(CompiledLearner):
     'one-over-root'
     """
 
+    limited_by_labels: ClassVar[bool] = False  # a pair's limit is what its labels allow, not the cap
+    cap_is_horizon: ClassVar[bool] = False  # the cap of the first step is used at every step
+    is_monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
+    deviation_without_reward: ClassVar[bool] = False  # the deviation is that of W alone, without the reward
+    measures_spread: ClassVar[bool] = False  # ``worth`` is told by ``pair.spread`` how far outcomes differ in the task
+
     @staticmethod
     @abstractmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
@@ -133,47 +109,50 @@ class BonusLearner(CompiledLearner):
         """Return numbers of a pair that are the same at every step and in every machine state."""
         return ()
 
-    measures_spread: ClassVar[bool] = False  # ``worth`` is told by ``pair.spread`` how far outcomes differ in the task
-    prepare_steps: ClassVar[Any] = None  # fills memory.by_step, where the bonus depends on the step
-    begin_plan: ClassVar[Any] = None  # sets those of the constants that change from plan to plan
+    def run_constants(self, spec: TaskSpec, num_episodes: int) -> Sequence[float]:
+        """Return numbers that are fixed for a run, for the learner's own functions."""
+        return ()
 
     def functions(self) -> tuple[Any, Any]:
         """Return ``pair_numbers`` and ``worth``."""
         return self.pair_numbers, self.worth
 
-    def try_functions(self, constants: NDArray[np.float64]) -> None:
-        super().try_functions(constants)
+    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+        if self.limited_by_labels and self.cap_is_horizon:
+            raise ParameterError(f"learner {self.name!r} has limited_by_labels and cap_is_horizon; choose one limit")
+        numbers, worth = self.functions()
+        rule = BonusRule(
+            worth=worth,
+            numbers=numbers,
+            constants=tuple(self.run_constants(spec, num_episodes)),
+            variance_of="W" if self.deviation_without_reward else "Y",
+            limit="labels" if self.limited_by_labels else "horizon" if self.cap_is_horizon else "steps left",
+            monotone=self.is_monotone,
+            spread=self.measures_spread,
+        )
+        self._try(rule)
+        return rule
+
+    def _try(self, rule: BonusRule) -> None:
+        """Try the learner's functions in plain Python, where a mistake is easier to understand than when compiled."""
+        constants = np.array(rule.constants, dtype=np.float64)
+        if np.isnan(constants).any():
+            raise ParameterError(f"learner {self.name!r}: run_constants returned NaN: {constants}; expected numbers")
         for name in ("pair_numbers", "worth"):
             if not isinstance(inspect.getattr_static(type(self), name), staticmethod):
                 raise ParameterError(f"learner {self.name!r}: {name} takes no self; put @staticmethod before it")
         try:
-            pair_numbers, worth = self.functions()
-            found = pair_numbers(2.0, 3.0, constants)
+            tried = rule.try_numbers(constants)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ParameterError(f"learner {self.name!r}: pair_numbers failed with {reason}") from error
-        if not isinstance(found, tuple) or len(found) > MOST_NUMBERS:
+        if not isinstance(tried, tuple) or len(tried) > MOST_NUMBERS:
             raise ParameterError(
-                f"learner {self.name!r}: pair_numbers returned {found!r}; expected a tuple of at most "
+                f"learner {self.name!r}: pair_numbers returned {tried!r}; expected a tuple of at most "
                 f"{MOST_NUMBERS} numbers"
             )
-        if np.isnan(worth(0.5, 0.25, Pair(2.0, found, 1.0, 1.0, 0.0, 0.1))):
+        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, tried, 1.0, 1.0, 0.0, 0.1, 0.0))):
             raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
-
-    def recipe(self) -> Recipe:
-        return bonus_recipe(
-            *self.functions(),
-            prepare_steps=self.prepare_steps,
-            begin_plan=self.begin_plan,
-            limited_by_labels=self.limited_by_labels,
-            is_monotone=self.is_monotone,
-            deviation_without_reward=self.deviation_without_reward,
-            measures_spread=self.measures_spread,
-            learns_machine=self.learns_machine,
-        )
-
-    def sizes(self, spec: TaskSpec) -> Sizes:
-        return Sizes(by_pair=max(1, num_numbers(self.functions()[0])))
 
 
 def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
@@ -182,19 +161,8 @@ def first_policy(spec: TaskSpec, rng: np.random.Generator) -> Actions:
     return rng.integers(0, spec.num_actions, size=shape, dtype=action_type(spec.num_actions))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _GivenBonus(BonusLearner):
-    """Plan with a bonus that the caller has computed."""
-
-    name: ClassVar[str] = "given-bonus"
-    prepare_steps: ClassVar[Any] = staticmethod(nothing_for_pair)
-
-    def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:
-        return True
-
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        return mean + pair.by_step
+def _mean_and_given_bonus(mean: Any, deviation: Any, pair: Any) -> Any:
+    return mean + pair.by_step
 
 
 def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Generator) -> LearnerPlan:
@@ -227,8 +195,14 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         raise ParameterError(f"a bonus of shape {given.shape}; expected one that broadcasts to {shape}") from None
     if np.isnan(numbers).any():
         raise ParameterError("a bonus with NaN in it; expected numbers")
-    work = Workspace(_GivenBonus(), spec, experience.num_episodes, experience.count_arrays)
-    work.memory.by_step[:] = numbers.reshape(spec.horizon, -1)
+    if experience.counting.unseen or isinstance(spec, UnknownChancesSpec):
+        raise ParameterError("plan_with_bonus in a learner whose counts are laid out otherwise; derive it from Learner")
+    rule = BonusRule(
+        worth=_mean_and_given_bonus,
+        variance_of="W" if experience.counting.rewards_apart else "Y",  # as the counts are laid out
+        step_bonus=numbers.reshape(spec.horizon, -1),
+    )
+    work = Workspace("plan_with_bonus", rule, spec, experience.count_arrays)
     policy = first_policy(spec, rng)
     work.plan(experience.count_arrays, policy, rng)
     return LearnerPlan(policy.transpose(0, 2, 1), work.values)

@@ -18,6 +18,7 @@ import numpy as np
 
 from praemia.arithmetic import portable_log
 from praemia.kernels.compiling import inlined
+from praemia.kernels.records import EveryRow, SmallInts
 from praemia.kernels.recursion import Place, PlanData
 
 ETA = 1.12
@@ -59,35 +60,36 @@ _radius = inlined(l1_radius)
 _interval = inlined(bernstein_interval)
 
 
-def prepare_ball(data: PlanData, pair: int, visits_of_state: float) -> None:
+def prepare_ball(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Fill p̂ of a pair, and half the radius of its ball. Constants: γ, d, ln(2^O − 2)."""
-    counts, numbers = data.counts, data.memory.by_pair
-    n, first = float(counts.visits[pair]), counts.first[pair]
+    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    n, first = float(pairs[pair]["visits"]), pairs[pair]["first"]
     if n > 0.0:
         radius = data.constants[0] * _radius(n, data.constants[2], data.constants[1])
         numbers[pair, numbers.shape[1] - 1] = 0.5 * radius
-        for e in range(first, first + np.int64(counts.distinct[pair])):
-            numbers[pair, counts.successors[e]] = counts.counts[e] / n
+        for e in range(first, first + np.int64(pairs[pair]["distinct"])):
+            numbers[pair, successors[e]["target"]] = successors[e]["count"] / n
 
 
-def prepare_interval(data: PlanData, pair: int, visits_of_state: float) -> None:
+def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Fill how far p̃ may rise above its lower end for every o', and the mass left to distribute.
 
     Lower ends are by_successor. Constants: γ, d, and whether the ends are used as distances, as published.
     """
-    counts, numbers, scale, level = data.counts, data.memory.by_pair, data.constants[0], data.constants[1]
-    n, first, left, last = float(counts.visits[pair]), counts.first[pair], 1.0, numbers.shape[1] - 1
+    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    scale, level = data.constants[0], data.constants[1]
+    n, first, left, last = float(pairs[pair]["visits"]), pairs[pair]["first"], 1.0, numbers.shape[1] - 1
     if n > 0.0:
         unseen = _interval(0.0, n, level, scale)[1]
         for z in range(last):
             numbers[pair, z] = unseen
-        for e in range(first, first + np.int64(counts.distinct[pair])):
-            p_hat = counts.counts[e] / n
+        for e in range(first, first + np.int64(pairs[pair]["distinct"])):
+            p_hat = successors[e]["count"] / n
             lower, upper = _interval(p_hat, n, level, scale)
             if data.constants[2] > 0.0:
                 lower, upper = max(0.0, p_hat - lower), min(1.0, p_hat + upper)
             data.memory.by_successor[e, 0] = lower
-            numbers[pair, counts.successors[e]] = upper - lower
+            numbers[pair, successors[e]["target"]] = upper - lower
             left -= lower
         numbers[pair, last] = left
 
@@ -115,10 +117,10 @@ def sort_rows(zero: Any, data: PlanData, place: Place) -> None:
 
 
 @inlined
-def best_row(data: PlanData, pair: int, m: int) -> int:
+def best_row(every: EveryRow, order: SmallInts, pair: int, m: int) -> int:
     """Return the best of a pair's own rows."""
-    every, order, k = data.spec.every, data.memory.order, 0
-    while every.own[pair, every.row_targets[order[m, k]]] != order[m, k]:
+    k = 0
+    while every.own[pair, every.rows[order[m, k]]["target"]] != order[m, k]:
         k += 1
     return int(order[m, k])
 
@@ -132,51 +134,52 @@ def row_value(place: Place, row: int) -> float:
 def best_in_ball(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     """Return the largest Σ p̃·Y within an L1 distance of p̂; a pair never visited may go anywhere.
 
-    Half the radius is added to the best o' (at most to 1) and taken from the worst ones.
+    Half the radius is added to the best o' (at most to 1) and taken from the worst ones. There is no lower bound.
     """
-    counts, numbers = data.counts, data.memory.by_pair
-    top = best_row(data, pair, place.lane)
-    best, highest = data.spec.every.row_targets[top], row_value(place, top)
+    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    top = best_row(data.spec.every, data.memory.order, pair, place.lane)
+    best, highest = data.spec.every.rows[top]["target"], row_value(place, top)
     left, total = numbers[pair, numbers.shape[1] - 1], highest
-    if counts.visits[pair] > 0 and left < 1.0 - numbers[pair, best]:
-        first, last = counts.first[pair], counts.first[pair] + np.int64(counts.distinct[pair])
+    if pairs[pair]["visits"] > 0 and left < 1.0 - numbers[pair, best]:
+        first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
         total = left * highest
         for e in range(first, last):
-            total += numbers[pair, counts.successors[e]] * row_value(place, counts.rows[e])
+            total += numbers[pair, successors[e]["target"]] * row_value(place, successors[e]["row"])
         worst, at = -np.inf, first
         while left > 0.0 and at >= 0:
             # The next worst of the successors seen; of equals, the next in order.
             before, value, after, at = worst, np.inf, at, -1
             for e in range(first, last):
-                other = row_value(place, counts.rows[e])
+                other = row_value(place, successors[e]["row"])
                 is_next = other > before or (other == before and e > after)
-                if is_next and other < value and counts.successors[e] != best:
+                if is_next and other < value and successors[e]["target"] != best:
                     value, at = other, e
             if at >= 0:
-                taken, worst = min(left, numbers[pair, counts.successors[at]]), value
+                taken, worst = min(left, numbers[pair, successors[at]["target"]]), value
                 total -= taken * value
                 left -= taken
-    return zero + total
+    return zero + total, zero
 
 
 def best_in_intervals(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     """Return the largest Σ p̃·Y with every p̃(o') in its interval: fill from the lower ends upward, the best o' first.
 
-    A pair never visited may go anywhere.
+    A pair never visited may go anywhere. There is no lower bound.
     """
-    counts, numbers, every, order = data.counts, data.memory.by_pair, data.spec.every, data.memory.order
+    pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    every, order = data.spec.every, data.memory.order
     left, total, k = numbers[pair, numbers.shape[1] - 1], 0.0, 0
-    if counts.visits[pair] == 0:
-        left, total = 0.0, row_value(place, best_row(data, pair, place.lane))
-    first = counts.first[pair]
-    for e in range(first, first + np.int64(counts.distinct[pair])):
-        total += data.memory.by_successor[e, 0] * row_value(place, counts.rows[e])
+    if pairs[pair]["visits"] == 0:
+        left, total = 0.0, row_value(place, best_row(every, order, pair, place.lane))
+    first = pairs[pair]["first"]
+    for e in range(first, first + np.int64(pairs[pair]["distinct"])):
+        total += data.memory.by_successor[e, 0] * row_value(place, successors[e]["row"])
     while left > 0.0 and k < order.shape[1]:
         row = order[place.lane, k]
-        z = every.row_targets[row]
+        z = every.rows[row]["target"]
         if every.own[pair, z] == row:
             added = min(left, numbers[pair, z])
             total += added * row_value(place, row)
             left -= added
         k += 1
-    return zero + total
+    return zero + total, zero

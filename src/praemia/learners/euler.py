@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
-from praemia.kernels import two_sided_recursion
-from praemia.kernels.compiled_plans import Recipe
-from praemia.kernels.recursion import Place, PlanData, lower_value_of, value_of
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.compiled import CompiledLearner, Sizes
+from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import BonusRule
 from praemia.tasks.task import TaskSpec
 
 
@@ -56,39 +55,25 @@ class EULER(CompiledLearner):
         sizes = spec.num_machine_states * spec.num_observations * spec.num_actions
         return portable_log(4.0 * sizes * num_steps / self.failure_prob)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
         root = math.sqrt(2.0 * log_term)
-        return self.bonus_scale * root, self.bonus_scale * (5.0 * most * log_term / 3.0 + most * root)
-
-    def recipe(self) -> Recipe:
-        return Recipe(two_sided_recursion, (("prepare_pair", bonus_factors), ("pair_bounds", pair_bounds)))
-
-    def sizes(self, spec: TaskSpec) -> Sizes:
-        return Sizes(by_pair=2, has_lower_values=True)
+        constants = self.bonus_scale * root, self.bonus_scale * (5.0 * most * log_term / 3.0 + most * root)
+        return BonusRule(worth=upper, numbers=factors, constants=constants, lower=lower)
 
 
-def bonus_factors(data: PlanData, pair: int, visits_of_state: float) -> None:
-    """Fill γ·√(2ℓ/n) and γ·(5J + B_p)/n of a pair."""
-    data.memory.by_pair[pair, 0] = data.constants[0] / np.sqrt(float(data.counts.visits[pair]))
-    data.memory.by_pair[pair, 1] = data.constants[1] / data.counts.visits[pair]
+def factors(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return γ·√(2ℓ/n) and γ·(5J + B_p)/n of a pair."""
+    return constants[0] / np.sqrt(visits), constants[1] / visits
 
 
-def pair_bounds(zero: Any, data: PlanData, pair: int, place: Place) -> tuple[Any, Any]:
-    """Return p̂Ȳ + γ·bonus(Ȳ) and p̂Y̲ − γ·bonus(Y̲); means and variances are taken about the first successor."""
-    first, inverse = data.counts.first[pair], 1.0 / float(data.counts.visits[pair])
-    top, bottom = value_of(zero, data, place, first), lower_value_of(zero, data, place, first)
-    mean_up, mean_low, square_up, square_low = zero, zero, zero, zero
-    gap = data.counts.counts[first] * (top - bottom) * (top - bottom)
-    for e in range(first + 1, first + np.int64(data.counts.distinct[pair])):
-        count, high, low = data.counts.counts[e], value_of(zero, data, place, e), lower_value_of(zero, data, place, e)
-        up, down = high - top, low - bottom
-        mean_up, square_up = mean_up + count * up, square_up + count * up * up
-        mean_low, square_low = mean_low + count * down, square_low + count * down * down
-        gap = gap + count * (high - low) * (high - low)
-    mean_up, mean_low = mean_up * inverse, mean_low * inverse
-    spread_up = np.sqrt(np.maximum(square_up * inverse - mean_up * mean_up, zero))
-    spread_low = np.sqrt(np.maximum(square_low * inverse - mean_low * mean_low, zero))
-    factor, flat, norm = data.memory.by_pair[pair, 0], data.memory.by_pair[pair, 1], np.sqrt(gap * inverse)
-    bonus_up, bonus_low = factor * (spread_up + norm) + flat, factor * (spread_low + norm) + flat
-    return top + mean_up + bonus_up, bottom + mean_low - bonus_low
+def upper(mean: Any, deviation: Any, pair: Any) -> Any:
+    """Return p̂Ȳ + γ·bonus(Ȳ)."""
+    factor, flat = pair.numbers
+    return mean + (factor * (deviation + pair.gap) + flat)
+
+
+def lower(mean: Any, deviation: Any, pair: Any) -> Any:
+    """Return p̂Y̲ − γ·bonus(Y̲)."""
+    factor, flat = pair.numbers
+    return mean - (factor * (deviation + pair.gap) + flat)

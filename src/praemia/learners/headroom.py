@@ -19,7 +19,7 @@ every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,22 +27,14 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
-from praemia.kernels.counts import NUM_EPISODES
 from praemia.kernels.cube_root import cube_root
-from praemia.kernels.recursion import PlanData
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
+from praemia.learners.rules import BonusRule
 from praemia.tasks.task import TaskSpec
 
 CONSTANTS = ("practical", "theory")
-SCALE, SCALED_EPISODES = 2, 3  # the places of c₃ and of c₃·k among the constants
-
-
-def scale_episodes(data: PlanData) -> None:
-    """Set c₃·k, which changes from plan to plan."""
-    if data.constants.shape[0] > SCALED_EPISODES:  # a subclass may have other constants
-        data.constants[SCALED_EPISODES] = data.constants[SCALE] * data.counts.sizes[NUM_EPISODES]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +56,6 @@ class Headroom(CanLearnMachine, BonusLearner):
     optimistic: ClassVar[bool] = True
     limited_by_labels: ClassVar[bool] = True
     measures_spread: ClassVar[bool] = True
-    begin_plan: ClassVar[Any] = staticmethod(scale_episodes)
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
@@ -85,16 +76,21 @@ class Headroom(CanLearnMachine, BonusLearner):
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         if self.constants == "theory":
-            steps = num_episodes * spec.horizon
-            machine = self.machine_constants(self.machine_root(spec, steps, self.failure_prob), 0.0)
-            return 8.0 * self.log_term(spec, steps), 0.0, 0.0, 0.0, *machine
-        machine = self.machine_constants(0.0, PER_VISIT)
-        return self.deviation_scale, self.headroom_scale, self.forgotten_scale, 0.0, *machine
+            return (8.0 * self.log_term(spec, num_episodes * spec.horizon),)
+        return self.deviation_scale, self.headroom_scale, self.forgotten_scale
+
+    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+        scales = (0.0, PER_VISIT)
+        if self.constants == "theory":
+            scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
+        return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(*scales))
 
     @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+    def pair_numbers(  # type: ignore[override]  # it is told the episodes too
+        visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
+    ) -> tuple[float, ...]:
         neglect = cube_root(visits_of_state / visits)
-        forgotten = np.maximum(neglect, np.sqrt(constants[SCALED_EPISODES] / visits))
+        forgotten = np.maximum(neglect, np.sqrt(constants[2] * episodes / visits))
         return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
 
     @staticmethod
@@ -117,4 +113,4 @@ class Headroom(CanLearnMachine, BonusLearner):
     def _chosen(self, name: str) -> Any:
         """Return the function of the chosen constants; one that a subclass defines replaces those above it."""
         names = (f"theory_{name}", name) if self.constants == "theory" else (name,)
-        return next(getattr(self, found) for kind in type(self).__mro__ for found in names if found in vars(kind))
+        return next(getattr(self, own) for kind in type(self).__mro__ for own in names if own in vars(kind))

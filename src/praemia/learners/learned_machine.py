@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from praemia.arithmetic import portable_log
 from praemia.errors import ParameterError
 from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import MachineBonus
 from praemia.tasks.task import TaskSpec
 
 PER_VISIT = 0.1  # the practical c_b
@@ -50,9 +51,9 @@ class CanLearnMachine(CompiledLearner):
         if self.moves_known and not self.learn_machine:
             raise ParameterError("moves_known=true; it needs learn_machine=true, or else the whole machine is known")
 
-    def machine_constants(self, per_root: float, per_visit: float) -> tuple[float, ...]:
-        """Return (c_a, c_b), which come last among the constants; nothing where the machine is known."""
-        return (per_root, per_visit) if self.learn_machine else ()
+    def machine_bonus(self, per_root: float, per_visit: float) -> MachineBonus | None:
+        """Return c_a and c_b; None where the machine is known."""
+        return MachineBonus(per_root, per_visit) if self.learn_machine else None
 
     @staticmethod
     def machine_root(spec: TaskSpec, num_steps: int, failure_prob: float) -> float:

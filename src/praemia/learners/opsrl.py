@@ -25,15 +25,12 @@ recovers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
-import numpy as np
-
-from praemia.kernels import recursion
-from praemia.kernels.compiled_plans import Recipe
-from praemia.kernels.recursion import Place, PlanData, nothing_per_step, value_of
+from praemia.errors import require_whole
 from praemia.learners.base import TINY, parameter
-from praemia.learners.compiled import CompiledLearner, Sizes
+from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import SampleRule
 from praemia.tasks.task import TaskSpec
 
 
@@ -57,38 +54,9 @@ class OPSRL(CompiledLearner):
     prior_visits: float = parameter(0.0003, "n₀: how often the fictitious best observation counts as visited", TINY)
     num_samples: int = parameter(2, "J: posterior samples for each pair, of which the best is used", 1, 10_000)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        return (self.prior_visits,)
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        require_whole("num_samples", self.num_samples, 1, 10_000)
 
-    def recipe(self) -> Recipe:
-        parts = (("prepare_pair", draw_kernels), ("begin_step", nothing_per_step), ("pair_value", best_of_samples))
-        return Recipe(recursion, parts)
-
-    def sizes(self, spec: TaskSpec) -> Sizes:
-        return Sizes(by_pair=int(self.num_samples), by_successor=int(self.num_samples))
-
-
-def draw_kernels(data: PlanData, pair: int, visits_of_state: float) -> None:
-    """Draw J kernels for a pair: the fictitious observation's part, and the successors'."""
-    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
-    for j in range(data.memory.by_pair.shape[1]):
-        fictitious = data.rng.standard_gamma(data.constants[0])
-        total = fictitious
-        for e in range(first, last):
-            data.memory.by_successor[e, j] = data.rng.standard_gamma(data.counts.counts[e])
-            total += data.memory.by_successor[e, j]
-        data.memory.by_pair[pair, j] = fictitious / total
-        for e in range(first, last):
-            data.memory.by_successor[e, j] /= total
-
-
-def best_of_samples(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return the largest of the samples' means."""
-    first, last = data.counts.first[pair], data.counts.first[pair] + np.int64(data.counts.distinct[pair])
-    best = zero + data.spec.floors[place.step]
-    for j in range(data.memory.by_pair.shape[1]):
-        total = zero + data.memory.by_pair[pair, j] * data.spec.caps[place.step]
-        for e in range(first, last):
-            total = total + data.memory.by_successor[e, j] * value_of(zero, data, place, e)
-        best = np.maximum(best, total)
-    return best
+    def rule(self, spec: TaskSpec, num_episodes: int) -> SampleRule:
+        return SampleRule(prior="best", weight=float(self.prior_visits), arms=int(self.num_samples))

@@ -35,10 +35,10 @@ class UCBVI(BernsteinUCBVI):
     name: ClassVar[str] = "ucbvi"
     summary: ClassVar[str] = "the same value iteration on the cross product, blind to the machine"
     reference: ClassVar[str] = "Azar, Osband and Munos 2017, Minimax Regret Bounds for RL"
-    on_product: ClassVar[bool] = True
+    sees: ClassVar[str] = "product"
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
-        """Return L; the spec is that of the product, whose observations are the product states."""
+        """Return L; the spec is that of the product task, whose observations are the product states."""
         return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
     def reward_term(self, iota: float) -> float:

@@ -27,13 +27,13 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
-from praemia.learners.bernstein_bonus import add_later_visits
-from praemia.learners.compiled import BonusLearner
+from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import BonusRule, LaterVisits
 from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
-class UCBVIBF(BonusLearner):
+class UCBVIBF(CompiledLearner):
     """UCBVI with the refined Bernstein–Freedman bonus, on the factored model.
 
     Examples
@@ -48,10 +48,7 @@ class UCBVIBF(BonusLearner):
     name: ClassVar[str] = "ucbvi-bf"
     summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus with the smaller constants of 2025"
     reference: ClassVar[str] = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
-    uses_steps: ClassVar[bool] = True
     optimistic: ClassVar[bool] = True
-    is_monotone: ClassVar[bool] = True
-    prepare_steps: ClassVar[Any] = staticmethod(add_later_visits)
 
     bonus_scale: float = bonus_scale_parameter(0.005)
     failure_prob: float = failure_prob_parameter()
@@ -60,22 +57,27 @@ class UCBVIBF(BonusLearner):
         """Return L."""
         return portable_log(5.0 * spec.num_observations * spec.num_actions * num_steps / self.failure_prob)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         log_term, most = self.log_term(spec, num_episodes * spec.horizon), float(spec.value_caps[0])
         cost = 84.0**2 * spec.horizon**3 * spec.num_observations**2 * spec.num_actions * (log_term * log_term)
-        # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere.
-        sees_steps = cost < num_episodes * (most * most)
-        return cost if sees_steps else math.inf, most, 2.0 * self.bonus_scale, self.bonus_scale, log_term
+        # N' never exceeds K: where even c/K is above H², the minimum is R² everywhere. R is H − h, so each step has it.
+        seen_cost = cost if cost < num_episodes * (most * most) else math.inf
+        return BonusRule(
+            worth=worth,
+            numbers=pair_numbers,
+            constants=(self.bonus_scale, log_term),
+            monotone=True,
+            later_visits=LaterVisits(seen_cost, 2.0 * self.bonus_scale),
+        )
 
-    def needs_steps(self, spec: TaskSpec, num_episodes: int) -> bool:
-        return True  # R = H − h is in two of the three terms
 
-    @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        scale, log_term = constants[3], constants[4]
-        return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
+def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
+    """Return γ·√(4L/n) and γ·7L/(3·max(1, n − 1)), the latter to be multiplied by R."""
+    scale, log_term = constants[0], constants[1]
+    return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
 
-    @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_step_left = pair.numbers
-        return mean + per_deviation * deviation + (per_step_left * pair.cap + pair.by_step)
+
+def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+    """Return the mean and the bonus."""
+    per_deviation, per_step_left = pair.numbers
+    return mean + per_deviation * deviation + (per_step_left * pair.cap + pair.by_step)

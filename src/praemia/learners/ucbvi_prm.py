@@ -17,12 +17,13 @@ one policy. Successors that were never seen are never stored.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from praemia.arithmetic import portable_log
 from praemia.learners.bernstein_bonus import BernsteinUCBVI
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
+from praemia.learners.rules import BonusRule
 from praemia.tasks.task import TaskSpec
 
 
@@ -51,7 +52,6 @@ class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
         """Return √(2ι): rewards come through the machine."""
         return math.sqrt(2.0 * iota)
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        root = self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
-        own = super().run_constants(spec, num_episodes)
-        return *own, *self.machine_constants(self.bonus_scale * root, PER_VISIT)
+    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+        root = self.bonus_scale * self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob)
+        return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(root, PER_VISIT))

@@ -21,21 +21,11 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels import recursion
-from praemia.kernels.compiled_plans import Recipe
 from praemia.learners.base import LARGEST, failure_prob_parameter
-from praemia.learners.compiled import CompiledLearner, Sizes
-from praemia.learners.confidence_sets import (
-    best_in_ball,
-    best_in_intervals,
-    log_of_subsets,
-    prepare_ball,
-    prepare_interval,
-    sort_rows,
-)
+from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import SETS, SetRule
 from praemia.tasks.task import TaskSpec
 
-INTERVALS = ("l1", "bernstein")
 PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
 
 
@@ -60,8 +50,6 @@ class UCRL2RM(CompiledLearner):
         "ucrl2-rm-b": {"interval": "bernstein"},
     }
     optimistic: ClassVar[bool] = True
-    needs_unseen_labels: ClassVar[bool] = True
-    one_state_at_a_time: ClassVar[bool] = True
 
     interval: str = field(default="l1", metadata={"help": "the confidence set: l1 or bernstein"})
     bonus_scale: float | None = field(
@@ -79,8 +67,8 @@ class UCRL2RM(CompiledLearner):
     replan: str = field(default="epoch", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
 
     def __post_init__(self) -> None:
-        if self.interval not in INTERVALS:
-            raise unknown_name("interval", self.interval, INTERVALS)
+        if self.interval not in SETS:
+            raise unknown_name("interval", self.interval, SETS)
         if self.bonus_scale is None:
             object.__setattr__(self, "bonus_scale", PAPER_SCALES[self.interval])
         if not isinstance(self.as_published, bool):
@@ -96,20 +84,7 @@ class UCRL2RM(CompiledLearner):
         hidden = {"interval"} if self.interval == "bernstein" else {"interval", "as_published"}
         return {key: value for key, value in super().parameters.items() if key not in hidden}
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
+    def rule(self, spec: TaskSpec, num_episodes: int) -> SetRule:
         level = self.failure_prob / (2 * spec.num_observations * spec.num_actions)
-        last = log_of_subsets(spec.num_observations) if self.interval == "l1" else float(self.as_published)
-        return float(self.bonus_scale or 0.0), level, last
-
-    def recipe(self) -> Recipe:
-        in_balls = self.interval == "l1"
-        parts = (
-            ("ASKS_UNSEEN", True),
-            ("prepare_pair", prepare_ball if in_balls else prepare_interval),
-            ("begin_step", sort_rows),
-            ("pair_value", best_in_ball if in_balls else best_in_intervals),
-        )
-        return Recipe(recursion, parts)
-
-    def sizes(self, spec: TaskSpec) -> Sizes:
-        return Sizes(by_pair=spec.num_observations + 1, by_successor=1, sorts_rows=True)
+        scale = float(self.bonus_scale or 0.0)
+        return SetRule(kind=self.interval, scale=scale, level=level, as_published=self.as_published)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
-from praemia.planning.exact import evaluate, inner_policy, occupancy, solve
+from praemia.planning.exact import evaluate, occupancy, solve, validate_policy
 from praemia.planning.losses import losses
 from praemia.planning.policy import PolicyLike, policy_array
 from praemia.tasks.machine_sampler import settled_states
@@ -61,7 +61,7 @@ class PolicyView:
         if policy is None:
             table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
         else:
-            inner_policy(task, policy)
+            validate_policy(task, policy)
             table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
             lost = losses(task, policy, plan)
         steps = occupancy(task, table).states[:-1]

@@ -1,32 +1,41 @@
 """Exact finite-horizon planning: the optimum, the value of any policy, and where a policy spends its time.
 
 A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machine state m on observation o, or
-``policy[h, m, o, a]`` the probability of action a. Steps count from 0. ``inner_policy`` checks a policy, whether a
+``policy[h, m, o, a]`` the probability of action a. Steps count from 0. ``validate_policy`` checks a policy, whether a
 user's or a learner's, before it is evaluated or played.
+
+The observations of a step can be divided among threads, which all read V_{h+1} and each write their own part of V_h:
+the kernels release Python's lock, and the result does not depend on it.
 """
 
 from __future__ import annotations
 
 import math
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, cast
+from itertools import pairwise
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError, ParameterError
-from praemia.kernels import exact_planning as kernels
-from praemia.kernels.arrays import Actions, action_type, padded_width
+from praemia.errors import ModelError, ParameterError, require_whole
+from praemia.kernels import exact as kernels
+from praemia.kernels.records import Actions, action_type, padded_width
+from praemia.kernels.references import by_reference
 from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
-from praemia.planning.backward import backward, choose_threads
 from praemia.planning.policy import PolicyLike, policy_array
 from praemia.tasks.task import Task, TaskSpec
 
 PROBABILITY_TOLERANCE = 1e-9
 ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
+WORTH_SHARING = 1 << 19  # from this many sums per step on, threads save more than they cost
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +109,7 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
     shape = (task.horizon, task.num_observations, task.num_machine_states)
     _require(task, keep_values, policy_bytes=np.dtype(action_type(task.num_actions)).itemsize * math.prod(shape))
     policy = np.empty(shape, dtype=action_type(task.num_actions))
-    first, values = _run(kernels.solve, task, policy, keep_values, threads)
+    first, values = _backward(task, policy, keep_values, threads, is_chosen=False)
     return Plan(start_value(task, first), values, policy.transpose(0, 2, 1))
 
 
@@ -137,10 +146,9 @@ def evaluate(
         policy = agent_policy(task, policy, deterministic=deterministic)
     elif not deterministic:
         raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
-    inner = inner_policy(task, cast(PolicyLike, policy))
+    inner = validate_policy(task, cast(PolicyLike, policy))
     _require(task, keep_values, policy_bytes=0)
-    kernel = kernels.evaluate if inner.ndim == 3 else kernels.evaluate_randomised
-    first, values = _run(kernel, task, inner, keep_values, threads)
+    first, values = _backward(task, inner, keep_values, threads, is_chosen=True)
     return Evaluation(start_value(task, first), values)
 
 
@@ -156,12 +164,11 @@ def occupancy(task: Task, policy: PolicyLike) -> Occupancy:
     10.0
     """
     _require_task(task)
-    inner = inner_policy(task, policy)
+    inner = validate_policy(task, policy)
     _require(task, keep_values=True, policy_bytes=0)
     states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
     states[0, :, task.table.initial] = task.mdp.start_probs
-    kernel = kernels.occupancy if inner.ndim == 3 else kernels.occupancy_randomised
-    kernel(task.arrays, task.table.arrays, task.num_actions, inner, states)
+    kernels.occupancy(by_reference(task.arrays), by_reference(task.table.arrays), inner, states)
     return Occupancy(states.transpose(0, 2, 1), _pairs_met(states[:-1], inner, task.num_actions))
 
 
@@ -188,26 +195,87 @@ def _require_task(task: object) -> None:
 
 
 def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
-    rows = task.num_observations + len(task.arrays.row_labels)
+    rows = task.num_observations + len(task.arrays.extra_rows)
     values = 8 * task.num_observations * task.num_machine_states * (task.horizon + 1 if keep_values else 0)
     require_memory(16 * rows * padded_width(task.num_machine_states) + values + policy_bytes, f"planning for {task!r}")
 
 
-def _run(
-    kernel: Any, task: Task, policy: NDArray[Any], keep_values: bool, threads: int | None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Call a planning kernel; return V_0[O, M] and the values as [·, M, O]."""
-    steps = task.horizon + 1 if keep_values else 0
-    values = np.empty((steps, task.num_observations, task.num_machine_states))
-    model = task.arrays
-    count = choose_threads(threads, len(model.probs) * task.num_machine_states)
+def choose_threads(threads: int | None, sums_per_step: int) -> int:
+    """Return how many threads to use: as many as requested, else all cores if a step is large enough to share."""
+    if threads is None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return cores if sums_per_step >= WORTH_SHARING else 1
+    return require_whole("threads", threads)
+
+
+def new_tables(num_rows: int, num_states: int) -> NDArray[np.float64]:
+    """Return two tables of zeros to work in: a column for each machine state, up to a multiple of four.
+
+    NumPy asks the system for large pages, compiled code does not; a first pass over fresh memory is faster then. They
+    begin at a multiple of 64 bytes, so that no vector lies across two cache lines.
+    """
+    shape = (2, num_rows, padded_width(num_states))
+    size = 8 * math.prod(shape)
+    memory = np.zeros(size + 64, dtype=np.uint8)
+    start = -memory.ctypes.data % 64
+    return memory[start : start + size].view(np.float64).reshape(shape)
+
+
+_Made = TypeVar("_Made")
+
+
+def once_for_a_task(make: Callable[[Task], _Made]) -> Callable[[Task], _Made]:
+    """Remember what was made for a task for as long as the task lives: calls and runs on one task share it."""
+    made: WeakKeyDictionary[Task, _Made] = WeakKeyDictionary()
+
+    def remembered(task: Task) -> _Made:
+        if task not in made:
+            made[task] = make(task)
+        return made[task]
+
+    return remembered
+
+
+@once_for_a_task
+def _model(task: Task) -> tuple[Any, Any]:
+    """Return p and the machine as kernels take them."""
     layers = task.table.layers(padded_width(task.num_machine_states))
-    first = backward(kernel, model, layers, task.num_actions, values, policy, count)
-    kept = values if keep_values else first[np.newaxis]
-    return first, kept.transpose(0, 2, 1)
+    return by_reference(task.arrays), by_reference(layers)
 
 
-def inner_policy(task: Task | TaskSpec, policy: PolicyLike) -> NDArray[Any]:
+NO_STATES = np.zeros(0, dtype=kernels.PLACE)
+
+
+def _backward(
+    task: Task, policy: NDArray[Any], keep_values: bool, threads: int | None, *, is_chosen: bool
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Value a policy that is chosen, or fill in the optimal one; return V_0[O, M] and the values as [·, M, O]."""
+    model, horizon = task.arrays, int(task.horizon)
+    size, num_states, num_rows = task.num_observations, task.num_machine_states, len(model.extra_rows)
+    values = np.zeros((horizon + 1 if keep_values else 0, size, num_states))
+    tables = new_tables(size + num_rows, num_states)
+    own = kernels.exact_kernels(kernels.lanes_of(tables.shape[2]))
+    data = (*_model(task), tables, values, policy, NO_STATES)
+    kernel = own.evaluate if is_chosen else own.solve
+    count = choose_threads(threads, len(model.probs) * num_states)
+    if count == 1:
+        kernel(*data, (0, horizon), (0, num_rows), (0, size))
+    else:
+        with ThreadPoolExecutor(count) as pool:
+            for h in range(horizon - 1, -1, -1):  # all rows of a step are filled before its values are found
+                list(pool.map(lambda part, h=h: kernel(*data, (h, h + 1), part, (0, 0)), _parts(num_rows, count)))
+                list(pool.map(lambda part, h=h: kernel(*data, (h, h + 1), (0, 0), part), _parts(size, count)))
+    first = tables[0, :size, :num_states].copy()
+    return first, (values if keep_values else first[np.newaxis]).transpose(0, 2, 1)
+
+
+def _parts(size: int, threads: int) -> Iterator[tuple[int, int]]:
+    """Cut 0 … size − 1 into consecutive parts, one for each thread."""
+    edges = np.linspace(0, size, threads + 1).astype(int).tolist()
+    return ((first, last) for first, last in pairwise(edges) if first < last)
+
+
+def validate_policy(task: Task | TaskSpec, policy: PolicyLike) -> NDArray[Any]:
     """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
     array = policy_array(policy)
     expected = (task.horizon, task.num_machine_states, task.num_observations)

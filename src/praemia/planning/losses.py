@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.limits import require_memory
-from praemia.planning.exact import Plan, inner_policy, occupancy
+from praemia.planning.exact import Plan, occupancy, validate_policy
 from praemia.planning.policy import PolicyLike
 from praemia.tasks.task import Task
 
@@ -28,7 +28,7 @@ def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:
         8 * task.num_machine_states * (len(task.mdp.label_sets) * task.num_observations + 2 * edges),
         f"finding where a policy loses value in {task!r}",
     )
-    inner = inner_policy(task, policy)
+    inner = validate_policy(task, policy)
     where = occupancy(task, policy).states
     lost = np.zeros((table.num_states, task.num_observations))
     for h in range(task.horizon):

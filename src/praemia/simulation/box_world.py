@@ -13,13 +13,13 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import NUM_ROWS, NUM_SIZES, CountArrays
 from praemia.kernels.play import draw
-from praemia.kernels.stretch import IS_DUE, NUM_PLAYED
-from praemia.learners.base import Learner, Recent
+from praemia.kernels.records import CountArrays
+from praemia.learners.base import Learner
 from praemia.machines.labels import AFTER_THE_END, Label
-from praemia.simulation.loop import SLICE_SECONDS, World, as_told, no_moves_seen
+from praemia.simulation.loop import SLICE_SECONDS, World, no_moves_seen, spec_for
 from praemia.simulation.run import generators
+from praemia.simulation.task_world import with_every_row
 from praemia.tasks.label_support import asks_every_label
 from praemia.tasks.machine_sampler import draw_move
 from praemia.tasks.machine_table import MachineTable
@@ -27,11 +27,12 @@ from praemia.tasks.task import TaskSpec
 from praemia.tasks.unknown_chances import UnknownChancesSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
+FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
 PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on ``info``
 
 
 # As plain Python: for a single step, passing the arrays to compiled code would cost more than the work.
-meet, count_visit = plain(kernels.meet), plain(kernels.count_visit)
+add_state, count_visit = plain(kernels.add_state), plain(kernels.count_visit)
 count_move, count_episode = plain(kernels.count_move), plain(kernels.count_episode)
 add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
@@ -42,26 +43,27 @@ class BoxWorld(World):
     def __init__(self, box: BlackBox, learner: Learner, num_episodes: int, seed: tuple[int, ...]) -> None:
         if learner.privileged:
             raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
-        if box.is_encoded and learner.needs_unseen_labels:
-            raise ParameterError(
-                f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
-                "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
-            )
         self.box = box
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
         self.learner = learner
         super().__init__(learner, self._tabulated(), num_episodes, learner_rng)
-        self.counts = _empty_counts(self.spec, learner)
+        if box.is_encoded and self.counting.unseen:
+            raise ParameterError(
+                f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
+                "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
+            )
+        self.counts = self._empty_counts()
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
-        self._last: Recent | None = None
         seed_of_box = int(self.world_rng.integers(2**31))
-        self.compares = learner.needs_unseen_labels or getattr(learner, "limited_by_labels", False)
+        self.compares = self.counting.unseen or self.counting.by_labels
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
             self._number_every_label()
+        if self.counting.unseen:
+            self.counts = with_every_row(self.counts, self.spec.every_row.rows)
         box.env.reset(seed=seed_of_box)
 
     def _tabulated(self) -> TaskSpec:
@@ -80,18 +82,18 @@ class BoxWorld(World):
             labels_need_info=self.labels_need_info,
             num_ended=box.observations.size,
         )
-        return as_told(spec, self.learner)
+        return spec_for(spec, self.learner)
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if isinstance(self.known, UnknownChancesSpec) and asks_every_label(self.known):
-            self.labels = {label: number for number, label in enumerate(self.known.every_label[1])}
+        if isinstance(self.spec, UnknownChancesSpec) and asks_every_label(self.spec):
+            self.labels = {label: number for number, label in enumerate(self.spec.every_label[1])}
             self._tabulate_again(0)
 
     def _tabulate_again(self, num_kept: int) -> None:
         """Tabulate the machine anew; what was counted of its moves under the first labels is kept."""
-        self.known = self._tabulated()
-        old, new = self.counts.machine, no_moves_seen(self.known, self.learner)
+        self.spec = self._tabulated()
+        old, new = self.counts.machine, no_moves_seen(self)
         kept = num_kept * self.box.machine.num_states
         if len(new.visits):
             new.visits[:kept], new.rewards[:kept] = old.visits[:kept], old.rewards[:kept]
@@ -122,7 +124,7 @@ class BoxWorld(World):
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
-        if self.learner.needs_unseen_labels:
+        if self.counting.unseen:
             raise ModelError(
                 f"the label of {self.box.step_name(o, a, z)} depends on info, known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
@@ -134,39 +136,29 @@ class BoxWorld(World):
     def number(self, label: Label) -> int:
         """Return the number of a label, numbering it when it is new."""
         if label not in self.labels:
-            before = self.known
+            before = self.spec
             self.labels[label] = len(self.labels)
             self._tabulate_again(len(self.labels) - 1)
             # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
             renumbered = self.labels_need_info or self.learner.learns_machine
-            for name in ("every_label", "dense_labels", "every_row", "outlook"):
+            for name in ("every_label", "dense_labels", "every_row", "label_support"):
                 if name in before.__dict__ and not renumbered:
-                    self.known.__dict__[name] = before.__dict__[name]
+                    self.spec.__dict__[name] = before.__dict__[name]
         return self.labels[label]
 
     def play(self, most: int) -> None:
         began, last = time.perf_counter(), self.played + most
         while self.played < last and not self.is_due:
             steps, rewards = self._play_episode()
-            self._last = Recent(steps, self.box.machine.reward_range.numbers_to_unit(rewards))
+            if self.learner.uses_recent:
+                in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
+                self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
             self.log.returns[self.played] = ordered_sum(rewards)
-            self._record(steps, rewards)
-            self.log.state[NUM_PLAYED] += 1
+            labels, is_going_on = list(self.labels), steps[:, 0] < self.box.observations.size
+            self.box.record_episode([labels[i] for i in steps[is_going_on, 3]], rewards[is_going_on].tolist())
+            self.log.progress["played"] += 1
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
-
-    def _record(self, steps: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
-        """Record an episode, if that is wanted, without the steps after its end."""
-        if self.box.record is None:
-            return
-        labels = list(self.labels)
-        for (o, _, _, label, _, _), reward in zip(steps.tolist(), rewards.tolist(), strict=True):
-            if o < self.box.observations.size:
-                self.box.recorder.add(labels[label], reward)
-        self.box.recorder.end_episode()
-
-    def recent(self) -> Recent | None:
-        return self._last if self.learner.uses_recent else None
 
     def policy_value(self) -> float:
         return float("nan")
@@ -183,17 +175,17 @@ class BoxWorld(World):
         box, size, steps, rewards = self.box, self.box.observations.size, [], []
         due, truncated = False, False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
-        meet(self.counts, self._state(o, m))
+        add_state(self.counts.states, self.counts.totals, o)
         for h in range(box.horizon):
             a = _act(self.policy[h, o, m], self.world_rng)
             if o >= size:
                 z, label = o, self.number(AFTER_THE_END)
             else:
-                z, shown, found, ended, truncated = self._step(shown, a)
-                label = self.number(found)
+                z, shown, propositions, ended, truncated = self._step(shown, a)
+                label = self.number(propositions)
                 z += size if ended else 0
             m_next, reward = draw_move(self.table, label, m, self.world_rng)
-            due |= self._count(h, (o, a, z, label, m, m_next))
+            due |= self._count(h, o, a, z, label)
             if self.learner.learns_machine:
                 due |= self._count_move(label, m, m_next, reward)
             steps.append((o, a, z, label, m, m_next))
@@ -201,27 +193,21 @@ class BoxWorld(World):
             o, m = z, m_next
             if truncated and z < size:
                 break
-        if self.learner.uses_steps:
-            self.counts.steps[len(steps), self._state(o, m)] += 1
-        self.log.state[IS_DUE] = count_episode(self.counts, self.rule) or due
+        if self.counting.steps:
+            self.counts.steps[len(steps), o] += 1
+        self.log.progress["is_due"] = count_episode(self.counts.totals, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
-    def _state(self, o: int, m: int) -> int:
-        return o * self.box.machine.num_states + m if self.learner.on_product else o
-
-    def _count(self, h: int, step: tuple[int, int, int, int, int, int]) -> bool:
-        """Count a step (o, a, o', label, m, m'); tell whether a plan has become due."""
-        o, a, z, label, m, m_next = step
-        state, successor = self._state(o, m), self._state(z, m_next)
-        if self.learner.on_product:
-            label = self._reward_number(label, m, m_next)
-        pair = state * self.box.num_actions + a
-        place = self.places.get((pair, successor, label))
+    def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
+        """Count a transition; tell whether a plan has become due."""
+        pair = o * self.box.num_actions + a
+        place = self.places.get((pair, z, label))
         if place is None:
-            place = self.places[pair, successor, label] = self._first_sight(pair, successor, label, step)
-        if self.learner.uses_steps:
-            self.counts.steps[h, state] += 1
-        return bool(count_visit(self.counts, pair, place, self.rule))
+            place = self.places[pair, z, label] = self._first_sight(pair, z, label)
+        if self.counting.steps:
+            self.counts.steps[h, o] += 1
+        counts = self.counts
+        return bool(count_visit(counts.pairs, counts.successors, counts.totals, pair, place, self.rule))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
@@ -229,60 +215,55 @@ class BoxWorld(World):
         paid = float(self.box.machine.reward_range.numbers_to_unit(np.array(reward)))
         return bool(count_move(self.counts.machine, label * num_states + m, m_next, num_states, paid))
 
-    def _first_sight(self, pair: int, successor: int, label: int, step: tuple[int, int, int, int, int, int]) -> int:
-        o, a, z, named, _, _ = step
-        if self.compares and o < self.box.observations.size:
-            self._compare(o, a, z % self.box.observations.size, list(self.labels)[named])
+    def _first_sight(self, pair: int, successor: int, label: int) -> int:
+        (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
+        if self.compares and o < size:
+            self._compare(o, a, successor % size, list(self.labels)[label])
         self._make_room(pair)
-        meet(self.counts, successor)
-        return int(add_successor(self.counts, pair, successor, label, self._row(pair, successor, label)))
+        counts, row = self.counts, self._row(pair, successor, label)
+        add_state(counts.states, counts.totals, successor)
+        return int(add_successor(counts.pairs, counts.successors, pair, successor, label, row))
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
-        if self.learner.needs_unseen_labels:
+        if self.counting.unseen:
             return int(self.spec.every_row.own[pair, successor])
-        table = self.spec.table
-        plain = table.still if getattr(self.learner, "deviation_without_reward", False) else table.inert
+        table, counts = self.spec.table, self.counts
+        plain = table.still if self.counting.rewards_apart else table.inert
         if plain[label]:
             return successor
         if (label, successor) not in self.rows:
-            self.rows[label, successor] = add_row(self.counts, label, successor)
+            self.rows[label, successor] = add_row(counts.rows, counts.totals, len(counts.states), label, successor)
         return self.rows[label, successor]
 
     def _make_room(self, pair: int) -> None:
         """Make room for one more successor of a pair, and for one more continuation row."""
-        counts, used = self.counts, int(self.counts.distinct[pair])
-        if counts.sizes[NUM_ROWS] == len(counts.row_labels):
-            self.counts = counts = counts._replace(
-                row_labels=_doubled(counts.row_labels), row_targets=_doubled(counts.row_targets)
-            )
+        counts = self.counts
+        used, old = int(counts.pairs[pair]["distinct"]), int(counts.pairs[pair]["first"])
+        if counts.totals[0]["rows"] == len(counts.rows) and not self.counting.unseen:
+            self.counts = counts = counts._replace(rows=_doubled(counts.rows))
         room = FIRST_ROOM if used <= FIRST_ROOM else 1 << (used - 1).bit_length()
         if 0 < used < room:
             return
         first, needed = self._end, max(FIRST_ROOM, 2 * used)
-        while first + needed > len(self.counts.counts):
-            counts = self.counts
-            self.counts = counts._replace(
-                counts=_doubled(counts.counts),
-                rows=_doubled(counts.rows),
-                successors=_doubled(counts.successors),
-                labels=_doubled(counts.labels),
-            )
-        counts, old = self.counts, int(self.counts.first[pair])
-        for column in (counts.counts, counts.rows, counts.successors, counts.labels):
-            column[first : first + used] = column[old : old + used]
-        counts.first[pair] = first
+        while first + needed > len(self.counts.successors):
+            self.counts = self.counts._replace(successors=_doubled(self.counts.successors))
+        successors = self.counts.successors
+        successors[first : first + used] = successors[old : old + used]
+        counts.pairs[pair]["first"] = first
         self._end = first + needed
-        for i in range(used):
-            self.places[pair, int(counts.successors[first + i]), int(counts.labels[first + i])] = first + i
+        for place in range(first, first + used):
+            self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
 
     _end = 0  # the first free place
 
-    def _reward_number(self, label: int, m: int, m_next: int) -> int:
-        table = self.known.table
-        row = label * table.num_states + m
-        edge = next(j for j in range(table.indptr[row], table.indptr[row + 1]) if table.targets[j] == m_next)
-        return self.known.machine.mean_rewards.index(table.rewards[edge])
+    def _empty_counts(self) -> CountArrays:
+        """Return counts of nothing, with a little room."""
+        spec = self.spec
+        first = np.zeros(spec.num_observations * spec.num_actions + 1, dtype=np.int64)
+        first[-1] = FIRST_SUCCESSORS
+        steps = spec.horizon + 1 if self.counting.steps else 0
+        return CountArrays.empty(first, spec.num_observations, FIRST_ROWS, steps, no_moves_seen(self))
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
@@ -293,27 +274,3 @@ def _act(choice: Any, rng: np.random.Generator) -> int:
     if np.ndim(choice) == 0:
         return int(choice)
     return int(draw(np.cumsum(choice), 0, len(choice), rng.random()))
-
-
-def _empty_counts(spec: TaskSpec, learner: Learner) -> CountArrays:
-    """Return counts of nothing, with a little room."""
-    num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-    step_rows = spec.horizon + 1 if learner.uses_steps else 0
-    return CountArrays(
-        visits=np.zeros(num_pairs, dtype=np.int64),
-        visits_at_plan=np.zeros(num_pairs, dtype=np.int64),
-        first=np.zeros(num_pairs, dtype=np.int64),
-        distinct=np.zeros(num_pairs, dtype=np.int32),
-        slots=np.full(num_pairs, -1, dtype=np.int32),
-        counts=np.zeros(64),
-        rows=np.zeros(64, dtype=np.uint32),
-        successors=np.zeros(64, dtype=np.int32),
-        labels=np.zeros(64, dtype=np.int32),
-        steps=np.zeros((step_rows, num_states), dtype=np.int32),
-        met=np.zeros(num_states, dtype=np.int32),
-        is_met=np.zeros(num_states, dtype=np.int32),
-        row_labels=np.zeros(16, dtype=np.int32),
-        row_targets=np.zeros(16, dtype=np.int32),
-        sizes=np.zeros(NUM_SIZES, dtype=np.int64),
-        machine=no_moves_seen(spec, learner),
-    )

@@ -14,22 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
-from praemia.kernels.counts import (
-    AT_PLAN,
-    DOUBLING,
-    EPISODE,
-    EPOCH,
-    GROWTH,
-    NUM_EPISODES,
-    CountArrays,
-    MachineCounts,
-    nothing_to_learn,
-)
-from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, LogArrays
+from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, GROWTH
+from praemia.kernels.play import PLAN, PROGRESS, LogArrays
+from praemia.kernels.records import CountArrays, MachineCounts, no_machine_counts
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
 from praemia.learners.workspace import Workspace, learned_labels
-from praemia.planning.exact import inner_policy
+from praemia.planning.exact import validate_policy
 from praemia.simulation.interrupts import interrupts_held
 from praemia.tasks.task import TaskSpec
 from praemia.tasks.unknown_chances import UnknownChancesSpec, machine_counts
@@ -43,42 +34,44 @@ class World(ABC):
 
     Attributes
     ----------
-    known : what any learner may know; spec : the same as this one sees it, the product's if it learns there.
+    spec : what the learner may know. counting : how its counts are laid out.
     policy : the policy being played, as kernels take it: [H, O, M], or [H, O, M, A] of action probabilities.
     plan : the plan being played, of a learner that plans in Python. work : what a compiled plan works with.
     log : the plans so far, the returns, and how far the run has got.
     """
 
-    known: TaskSpec
+    spec: TaskSpec
     counts: CountArrays
 
-    def __init__(self, learner: Learner, known: TaskSpec, num_episodes: int, rng: np.random.Generator) -> None:
-        self.learner, self.learner_rng, self.known = learner, rng, as_told(known, learner)
+    def __init__(self, learner: Learner, spec: TaskSpec, num_episodes: int, rng: np.random.Generator) -> None:
+        self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
+        self.counting = learner.counting(self.spec, num_episodes)
         self.rule = RULES[learner.replan]
-        self.log = new_log(num_episodes)
+        self.log = new_log(num_episodes, int(spec.horizon) if learner.uses_recent else 0)
         self.plan: LearnerPlan | None = None
         self.work: Workspace | None = None
         self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
 
     @property
-    def spec(self) -> TaskSpec:
-        return self.known.on_product if self.learner.on_product else self.known
+    def played(self) -> int:
+        return int(self.log.progress[0]["played"])
 
     @property
-    def played(self) -> int:
-        return int(self.log.state[NUM_PLAYED])
+    def num_plans(self) -> int:
+        return int(self.log.progress[0]["plans"])
 
     @property
     def is_due(self) -> bool:
-        return bool(self.log.state[IS_DUE])
+        return bool(self.log.progress[0]["is_due"])
+
+    @property
+    def plans_compiled(self) -> bool:
+        """Whether kernels make the learner's plans."""
+        return isinstance(self.learner, CompiledLearner) and self.learner.plans_compiled
 
     @abstractmethod
     def play(self, most: int) -> None:
         """Play ``policy`` until a plan is due, for a slice of time or ``most`` episodes at most."""
-
-    @abstractmethod
-    def recent(self) -> Recent | None:
-        """Return the last episode, for learners that learn from it."""
 
     @abstractmethod
     def policy_value(self) -> float:
@@ -96,53 +89,50 @@ class World(ABC):
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        return Experience(self.spec, len(self.log.returns), self.played, self.counts, self.recent())
+        recent = Recent(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and self.played else None
+        num_episodes = len(self.log.returns)
+        return Experience(self.spec, num_episodes, self.played, self.counts, recent, counting=self.counting)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
         assert isinstance(self.learner, CompiledLearner)
         if self.work is None:
-            self.work = Workspace(self.learner, self.spec, len(self.log.returns), self.counts)
-            self.policy = first_policy(self.known, self.learner_rng)
+            rule = self.learner.rule(self.spec, len(self.log.returns))
+            self.work = Workspace(self.learner.name, rule, self.spec, self.counts)
+            self.policy = first_policy(self.spec, self.learner_rng)
         elif self.work.spec is not self.spec:
-            self.work = self.work.again(self.spec)
+            self.work = self.work.for_next_plan(self.spec)
         self.work.fit(self.counts)
         return self.work
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
-        self.counts.visits_at_plan[:] = self.counts.visits
-        self.counts.sizes[AT_PLAN] = self.counts.sizes[NUM_EPISODES]
-        number = int(self.log.state[NUM_PLANS])
-        if number == len(self.log.plan_episodes):
-            self.log = longer(self.log)
-        if isinstance(self.learner, CompiledLearner) and self.learner.plans_compiled:
+        self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
+        self.counts.totals["at_plan"] = self.counts.totals["episodes"]
+        number = self.num_plans
+        if number == len(self.log.plans):
+            self.log = grow_log(self.log)
+        if self.plans_compiled:
             work = self.workspace()
-            work.plan(self.counts, self.policy.reshape(self._learner_shape), self.learner_rng)
+            work.plan(self.counts, self.policy, self.learner_rng)
             values, is_new = work.values, True
             refuse_nan(self.learner, values)
         else:
             is_new = self._plan_in_python()
             assert self.plan is not None
             values = self.plan.values  # type: ignore[assignment]
-        self.log.plan_episodes[number] = self.played
-        self.log.plan_values[number] = self.policy_value() if is_new else self.log.plan_values[number - 1]
-        shape = (self.known.num_observations, self.known.num_machine_states)
-        self.log.optimistic_values[number] = np.nan if values is None else self.start_value(values.T.reshape(shape))
-        self.log.state[NUM_PLANS], self.log.state[IS_DUE] = number + 1, 0
-
-    @property
-    def _learner_shape(self) -> tuple[int, int, int]:
-        return self.spec.horizon, self.spec.num_observations, self.spec.num_machine_states
+        value = self.policy_value() if is_new else self.log.plans[number - 1]["value"]
+        optimistic = np.nan if values is None else self.start_value(values.T)
+        self.log.plans[number] = (self.played, value, optimistic)
+        self.log.progress["plans"], self.log.progress["is_due"] = number + 1, 0
 
     def _plan_in_python(self) -> bool:
         """Ask the learner for a plan; tell whether its policy is a new one."""
         before, self.plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
-        inner = checked_policy(self.plan, before, self.learner, self.spec)
-        if inner is None:
+        policy = checked_policy(self.plan, before, self.learner, self.spec)
+        if policy is None:
             return False
-        shape = (self.known.horizon, self.known.num_observations, self.known.num_machine_states)
-        self.policy = inner.reshape(*shape, *inner.shape[3:])
+        self.policy = policy
         return True
 
     @property
@@ -177,18 +167,19 @@ def run_loop(
                 on_progress(world.played)
 
 
-def as_told(spec: TaskSpec, learner: Learner) -> TaskSpec:
+def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
     """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
     if not learner.learns_machine or isinstance(spec, UnknownChancesSpec):
         return spec
     return UnknownChancesSpec.of(spec, moves_known=bool(getattr(learner, "moves_known", False)))
 
 
-def no_moves_seen(spec: TaskSpec, learner: Learner) -> MachineCounts:
-    """Return the counts of the machine's moves; empty where it is known."""
+def no_moves_seen(world: World) -> MachineCounts:
+    """Return the counts of the machine's moves before any; empty where it is known."""
+    spec, counting = world.spec, world.counting
     if not isinstance(spec, UnknownChancesSpec):
-        return nothing_to_learn()
-    labels = learned_labels(learner, spec)
+        return no_machine_counts()
+    labels = learned_labels(spec, unseen=counting.unseen, by_labels=counting.by_labels)
     return machine_counts(labels, spec.num_machine_states, spec.machine.idle_reward.mean)
 
 
@@ -208,17 +199,24 @@ def checked_policy(plan: object, before: LearnerPlan | None, learner: Learner, s
             _check_values(plan.values, spec)
         if before is not None and plan.policy is before.policy and _cannot_change(plan.policy):
             return None
-        inner = inner_policy(spec, plan.policy)
+        policy = validate_policy(spec, plan.policy)
     except ModelError as error:
         raise PlanError(f"{who} returned {error}") from None
-    if isinstance(plan.policy, np.ndarray):
-        plan.policy.setflags(write=False)  # so that the next plan need not be checked if it is the same
-    return inner
+    array: Any = plan.policy
+    while isinstance(array, np.ndarray):  # so that the next plan need not be checked if it is the same
+        array.setflags(write=False)
+        array = array.base
+    return policy
 
 
 def _cannot_change(policy: object) -> bool:
-    """Tell whether a policy is still what it was when it was checked: not a list, nor a view of another array."""
-    return isinstance(policy, np.ndarray) and policy.base is None and not policy.flags.writeable
+    """Tell whether a policy is still what it was when it was checked: neither it nor what it is a view of changes."""
+    array: Any = policy
+    while isinstance(array, np.ndarray) and not array.flags.writeable:
+        if array.base is None:
+            return True
+        array = array.base
+    return False
 
 
 def _check_values(values: object, spec: TaskSpec) -> None:
@@ -239,15 +237,14 @@ def _check_values(values: object, spec: TaskSpec) -> None:
 FIRST_PLANS = 256
 
 
-def new_log(num_episodes: int) -> LogArrays:
-    """Return the log of a new run, in which a plan is due."""
-    state = np.zeros(4, dtype=np.int64)
-    state[IS_DUE] = 1
-    numbers = (np.zeros(FIRST_PLANS, dtype=np.int64), np.full(FIRST_PLANS, np.nan), np.full(FIRST_PLANS, np.nan))
-    return LogArrays(*numbers, returns=np.empty(num_episodes), state=state)
+def new_log(num_episodes: int, num_recent: int) -> LogArrays:
+    """Return the log of a new run, in which a plan is due; it keeps so many steps of the last episode."""
+    plans, progress = np.zeros(FIRST_PLANS, dtype=PLAN), np.zeros(1, dtype=PROGRESS)
+    plans["value"], plans["optimistic"], progress["is_due"] = np.nan, np.nan, 1
+    recent = np.zeros((num_recent, 6), dtype=np.int64), np.zeros(num_recent)
+    return LogArrays(plans, np.empty(num_episodes), progress, *recent)
 
 
-def longer(log: LogArrays) -> LogArrays:
+def grow_log(log: LogArrays) -> LogArrays:
     """Return the log with room for twice as many plans."""
-    plans = ("plan_episodes", "plan_values", "optimistic_values")
-    return log._replace(**{name: np.resize(getattr(log, name), 2 * len(log.plan_episodes)) for name in plans})
+    return log._replace(plans=np.concatenate((log.plans, log.plans)))

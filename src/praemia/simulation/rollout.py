@@ -12,7 +12,7 @@ from praemia.arithmetic import ordered_sum
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.machine import format_label
-from praemia.planning.exact import inner_policy
+from praemia.planning.exact import validate_policy
 from praemia.planning.policy import Policy, PolicyLike, policy_array
 from praemia.tasks.task import Task
 
@@ -84,7 +84,7 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     seed = require_whole("seed", seed, 0)
-    inner_policy(task, policy)
+    validate_policy(task, policy)
     player = Policy(policy_array(policy), task.name)
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole
-from praemia.kernels.stretch import NUM_PLANS
 from praemia.learners.base import Learner
 from praemia.learners.external import origin_of
 from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World, run_loop
+from praemia.simulation.product_view import from_product, product_box, product_of
 from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
@@ -58,18 +58,19 @@ def simulate(
     key = check_run(num_episodes, seed)
     began = time.perf_counter()
     world: World
+    sees_product = learner.sees == "product"
     if isinstance(task, Task):
         unit, num_shown = task.in_unit_range, task.num_observations
         optimal: float | None = solve(unit, keep_values=False).value
-        world = TaskWorld(unit, learner, num_episodes, key)
+        world = TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, key)
     else:
         # The other observations stand for ended episodes, where actions do not matter.
         optimal, num_shown = None, task.observations.size
         task.renumber()
-        world = BoxWorld(task, learner, num_episodes, key)
+        world = BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, key)
     run_loop(world, num_episodes, on_progress=on_progress)
-    made = int(world.log.state[NUM_PLANS])
-    log, in_user_units = world.log, _in_user_units(task)
+    plans, in_user_units = world.log.plans[: world.num_plans], _in_user_units(task)
+    policy = from_product(world.policy, task.machine.num_states) if sees_product else world.policy
     return Run(
         task=task.name,
         learner=learner.name,
@@ -77,15 +78,15 @@ def simulate(
         seed=key,
         num_episodes=num_episodes,
         optimal_value=None if optimal is None else in_user_units(optimal),
-        plan_episodes=log.plan_episodes[:made].copy(),
-        plan_values=in_user_units(log.plan_values[:made].copy()),
-        optimistic_values=in_user_units(log.optimistic_values[:made].copy()),
-        returns=in_user_units(log.returns) if isinstance(task, Task) else log.returns,
-        final_policy=world.shown_policy[:, :, :num_shown],
+        plan_episodes=plans["episode"].copy(),
+        plan_values=in_user_units(plans["value"].copy()),
+        optimistic_values=in_user_units(plans["optimistic"].copy()),
+        returns=in_user_units(world.log.returns) if isinstance(task, Task) else world.log.returns,
+        final_policy=policy[:, :num_shown].swapaxes(1, 2),
         seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),
-        mapped_gaps=_mapped_gaps(task, optimal, log.plan_values[:made]),
+        mapped_gaps=_mapped_gaps(task, optimal, plans["value"]),
     )
 
 
@@ -98,8 +99,8 @@ def _mapped_gaps(
     task: Task | BlackBox, optimal: float | None, plan_values: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
     """Return what plans lose, from values in the unit range; None where the user's units are the same."""
-    known = task.machine.reward_range
-    return None if optimal is None or known.is_unit else (optimal - plan_values) * known.span
+    units = task.machine.reward_range
+    return None if optimal is None or units.is_unit else (optimal - plan_values) * units.span
 
 
 def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:

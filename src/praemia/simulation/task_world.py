@@ -3,30 +3,29 @@
 from __future__ import annotations
 
 import time
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numba import config, typeof, types
 from numpy.typing import NDArray
 
-from praemia.kernels import exact_planning as kernels
-from praemia.kernels.compiled_plans import plan_signature
-from praemia.kernels.compiling import compiled
-from praemia.kernels.counts import NUM_SIZES, CountArrays
-from praemia.kernels.exact_planning import summed_up
-from praemia.kernels.play import OutcomeArrays, play_alone
-from praemia.kernels.stretch import IS_DUE, NUM_PLANS, NUM_PLAYED, WORK, policy_value_alone, stretch
-from praemia.learners.base import Experience, Learner, Recent
-from praemia.learners.compiled import CompiledLearner
+from praemia.kernels import play as kernels
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, plain, specialised
+from praemia.kernels.exact import PLACE, exact_kernels, lanes_of
+from praemia.kernels.plans import plan_signature
+from praemia.kernels.records import CountArrays, Records
+from praemia.kernels.references import by_reference
+from praemia.learners.base import Experience, Learner
+from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
-from praemia.planning.exact import start_value
-from praemia.simulation.loop import SLICE_SECONDS, World, longer, no_moves_seen, refuse_nan
+from praemia.planning.exact import new_tables, once_for_a_task
+from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
-from praemia.simulation.task_arrays import outcome_arrays, value_arrays, world_arrays
-from praemia.tasks.task import Task, TaskSpec
+from praemia.tasks.machine_table import continuation_rows, running_sums
+from praemia.tasks.task import Task
 
-FIRST_WORK = 1 << 18  # sums in the first stretch; later ones take as many as a slice of time allows
-NO_VALUES = np.empty((0, 1, 1))
+FIRST_WORK = 1 << 18  # sums in the first call; later ones take as many as a slice of time allows
 
 
 class TaskWorld(World):
@@ -38,133 +37,227 @@ class TaskWorld(World):
         self.world_rng, learner_rng = generators(seed)
         super().__init__(learner, task.spec, num_episodes, learner_rng)
         self.task, self.valued = task, valued
-        self.arrays = world_arrays(task)
-        self.outcomes = outcome_arrays(task, learner, self.known)
-        self.counts = empty_counts(self.outcomes, self.spec, task, learner)
-        self.values = value_arrays(task, valued)
-        kept = task.horizon if learner.uses_recent else 0
-        self._recent = Recent(np.zeros((kept, 6), dtype=np.int64), np.zeros(kept))
+        self.arrays = self._world_arrays()
+        self.counts = self._empty_counts()
+        self.values = _value_arrays(task)._replace(tables=_tables(task))
+        if not valued:
+            self.values = self.values._replace(states=np.zeros(0, dtype=PLACE))
+        self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
+        self._summed: tuple[Any, NDArray[Any]] = (None, self.policy)
         self._work_limit = FIRST_WORK
         self._kernels: tuple[Any, Any] | None = None
+
+    def _world_arrays(self) -> kernels.WorldArrays:
+        """Return the task to sample from, with the rows that the learner's counts have."""
+        mdp, table = self.task.mdp, self.spec.table
+        arrays = _sampling_arrays(self.task)
+        edges = arrays.edges.copy()
+        if self.counting.unseen:
+            every = self.spec.every_row
+            rows, extra = every.own[mdp.edge_pairs, mdp.successors], every.rows[mdp.num_observations :]
+        else:
+            plain = table.still if self.counting.rewards_apart else table.inert
+            rows, extra = continuation_rows(mdp.labels, mdp.successors, plain, mdp.num_observations)
+        edges["row"] = rows
+        extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
+        extra_rows["label"], extra_rows["target"] = extra["label"], extra["target"]
+        extra_rows["place"] = mdp.num_observations + np.arange(len(extra)) if self.counting.unseen else -1
+        return arrays._replace(edges=edges, extra_rows=extra_rows)
+
+    def _empty_counts(self) -> CountArrays:
+        """Return counts of nothing, with room for all that can happen."""
+        task, num_rows = self.task, len(self.arrays.extra_rows)
+        steps = int(task.horizon) + 1 if self.counting.steps else 0
+        needed = 4 * steps * task.num_observations + 40 * task.mdp.num_pairs + 24 * len(self.arrays.edges)
+        require_memory(needed, f"counting in {task!r}")
+        counts = CountArrays.empty(self.arrays.indptr, task.num_observations, num_rows, steps, no_moves_seen(self))
+        return with_every_row(counts, self.spec.every_row.rows) if self.counting.unseen else counts
 
     def experience(self) -> Experience:
         shown = super().experience()
         object.__setattr__(shown, "truth", self.task if self.learner.privileged else None)
         return shown
 
-    def recent(self) -> Recent | None:
-        return self._recent if self.played and self.learner.uses_recent else None
-
     def play(self, most: int) -> None:
-        first, last = self.played, self.played + most
-        policy = self.policy if self.policy.ndim == 3 else summed_up(self.policy)
+        last, progress = self.played + most, self.log.progress
+        policy = self._policy_to_play()
         began, size = time.perf_counter(), 1 + (1 << 20) // self.task.horizon
         while self.played < last and not self.is_due:
             first = self.played
-            count, due = play_alone(
-                self.arrays,
-                self.outcomes,
-                self.counts,
-                policy,
-                self.rule,
-                self.world_rng,
-                self.log.returns[first : min(last, first + size)],
-                self._recent.steps,
-                self._recent.rewards,
-            )
-            self.log.state[NUM_PLAYED] += count
-            self.log.state[IS_DUE] = due
+            record = self.log.returns, first, min(last, first + size), self.log.recent, self.log.recent_rewards
+            played, due = kernels.play_alone(*self._references[:2], policy, self.rule, self.world_rng, *record)
+            progress["played"], progress["is_due"] = played, due
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
+    def _policy_to_play(self) -> NDArray[Any]:
+        """Return the policy, of a randomised one the running sums of its probabilities."""
+        if self.policy.ndim == 3:
+            return self.policy
+        if self._summed[0] is not self.policy:
+            self._summed = self.policy, np.cumsum(self.policy, axis=-1)
+        return self._summed[1]
+
     def advance(self, most: int) -> None:
         """Plan and play on: many plans in one compiled call, if they are compiled and ``most`` reaches the end."""
-        learner, to_the_end = self.learner, self.played + most == len(self.log.returns)
-        if isinstance(learner, CompiledLearner) and learner.plans_compiled and to_the_end:
-            self._stretch()
+        if self.plans_compiled and self.played + most == len(self.log.returns):
+            self._plan_and_play()
         else:
             super().advance(most)
 
-    def _stretch(self) -> None:
-        work, log = self.workspace(), self.log
-        if log.state[NUM_PLANS] == len(log.plan_episodes):
-            self.log = log = longer(log)
-        policy = self.policy.reshape(self._learner_shape)
+    def _plan_and_play(self) -> None:
+        work = self.workspace()
+        if self.num_plans == len(self.log.plans):
+            self.log = grow_log(self.log)
+        log = self.log
         if self._kernels is None:
-            plan = work.kernel(policy, self.learner_rng)
-            self._kernels = plan, _stretch_kernel(self, work, policy)
+            self._kernels = work.kernel(self.policy, self.learner_rng), _loop_kernel(self, work)
         plan, kernel = self._kernels
-        began, before = time.perf_counter(), int(log.state[WORK])
-        kernel(plan, *_stretch_arguments(self, work, policy))
-        taken, done = time.perf_counter() - began, int(log.state[WORK]) - before
-        refuse_nan(self.learner, log.optimistic_values[: log.state[NUM_PLANS]])
+        began, before = time.perf_counter(), int(log.progress[0]["work"])
+        kernel(plan, *_loop_arguments(self, work))
+        taken, done = time.perf_counter() - began, int(log.progress[0]["work"]) - before
+        refuse_nan(self.learner, log.plans["optimistic"][: self.num_plans])
         self._work_limit = max(FIRST_WORK, int(done * min(4.0, SLICE_SECONDS / max(taken, 1e-6))))
 
     def policy_value(self) -> float:
         if not self.valued:
             return float("nan")
-        if self.policy.ndim == 3:
-            return float(policy_value_alone(self.values, self.policy))
-        task, tables = self.task, self.values.tables
-        tables.fill(0.0)
-        layers = task.table.layers(tables.shape[2])
-        first = kernels.evaluate_randomised(task.arrays, layers, task.num_actions, tables, NO_VALUES, self.policy)
-        return start_value(task, first)
+        width = self.values.tables.shape[2]
+        return float(_value_kernel(lanes_of(width))(self._references[2], self.arrays.starts, self.policy))
 
     def start_value(self, values: NDArray[np.float64]) -> float:
-        return start_value(self.task, values)
+        return float(plain(kernels.start_value)(self.arrays.starts, values))
 
 
-def empty_counts(outcomes: OutcomeArrays, spec: TaskSpec, task: Task, learner: Learner) -> CountArrays:
-    """Return counts of nothing, with room for all that can happen."""
-    num_states = spec.num_observations
-    num_pairs, num_outcomes = num_states * task.num_actions, len(outcomes.successors)
-    step_rows = int(task.horizon) + 1 if learner.uses_steps else 0
-    require_memory(4 * step_rows * num_states + 40 * num_pairs + 24 * num_outcomes, f"counting in {task!r}")
-    return CountArrays(
-        visits=np.zeros(num_pairs, dtype=np.int64),
-        visits_at_plan=np.zeros(num_pairs, dtype=np.int64),
-        first=outcomes.indptr[:-1].copy(),
-        distinct=np.zeros(num_pairs, dtype=np.int32),
-        slots=np.full(num_pairs, -1, dtype=np.int32),
-        counts=np.zeros(num_outcomes),
-        rows=np.zeros(num_outcomes, dtype=np.uint32),
-        successors=np.zeros(num_outcomes, dtype=np.int32),
-        labels=np.zeros(num_outcomes, dtype=np.int32),
-        steps=np.zeros((step_rows, num_states), dtype=np.int32),
-        met=np.zeros(num_states, dtype=np.int32),
-        is_met=np.zeros(num_states, dtype=np.int32),
-        row_labels=np.zeros(len(outcomes.row_labels), dtype=np.int32),
-        row_targets=np.zeros(len(outcomes.row_labels), dtype=np.int32),
-        sizes=np.zeros(NUM_SIZES, dtype=np.int64),
-        machine=no_moves_seen(spec, learner),
+def with_every_row(counts: CountArrays, rows: Records) -> CountArrays:
+    """Return counts whose extra rows are those of every (o, a, o'), numbered before any is seen."""
+    size = len(counts.states)
+    counts.totals["rows"] = len(rows) - size
+    return counts._replace(rows=rows[size:].copy())
+
+
+@once_for_a_task
+def _sampling_arrays(task: Task) -> kernels.WorldArrays:
+    """Return a task as running sums to draw from; no edge has happened yet, and rows are still to be numbered."""
+    mdp, table = task.mdp, task.table
+    starts = np.zeros(len(task.starts), dtype=kernels.START)
+    probs = mdp.start_probs[task.starts]
+    starts["o"], starts["m"], starts["prob"], starts["sum"] = task.starts, table.initial, probs, np.cumsum(probs)
+    edges = np.zeros(len(mdp.probs), dtype=kernels.EDGE)
+    edges["target"], edges["label"], edges["place"] = mdp.successors, mdp.labels, -1
+    edges["sum"] = running_sums(mdp.probs, mdp.indptr)
+    moves = np.zeros(len(table.targets), dtype=kernels.MOVE)
+    moves["target"], moves["sum"] = table.targets, table.sums
+    rewards = np.zeros(len(table.reward_values), dtype=kernels.REWARD)
+    rewards["value"], rewards["width"] = table.reward_values, table.reward_widths
+    rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
+    no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
+    return kernels.WorldArrays(
+        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards
     )
 
 
-def _stretch_arguments(world: TaskWorld, work: Any, policy: NDArray[Any]) -> tuple[Any, ...]:
+def _tables(task: Task) -> NDArray[np.float64]:
+    return new_tables(task.num_observations + len(task.arrays.extra_rows), task.num_machine_states)
+
+
+@once_for_a_task
+def _value_arrays(task: Task) -> kernels.ValueArrays:
+    """Return what the exact value of a policy is computed from."""
+    states, until = reachable_states(task)
+    tables = _tables(task)
+    places = np.zeros(len(states), dtype=PLACE)
+    places["o"], places["m"] = np.divmod(states, task.num_machine_states)
+    return kernels.ValueArrays(task.arrays, task.table.layers(tables.shape[2]), places, until, tables)
+
+
+def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the product states o · M + m that an episode can reach, and how many of them by each step, int64[H].
+
+    They are in the order of the first step at which an episode can reach them.
+    """
+    num_states = task.num_machine_states
+    is_met = np.zeros(task.num_observations * num_states, dtype=bool)
+    front = np.unique(task.starts * num_states + task.table.initial)
+    fronts, until, total = [front], [], 0
+    is_met[front] = True
+    for _ in range(int(task.horizon)):
+        total += len(front)
+        until.append(total)
+        if len(front):
+            front = _next_states(task, front)
+            front = front[~is_met[front]]
+            is_met[front] = True
+            fronts.append(front)
+    return np.concatenate(fronts)[:total].astype(np.int32), np.array(until, dtype=np.int64)
+
+
+def _next_states(task: Task, front: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the product states that follow those of a front under any action."""
+    mdp, table, num_states = task.mdp, task.table, task.num_machine_states
+    o, m = np.divmod(front, num_states)
+    first, last = mdp.indptr[o * task.num_actions], mdp.indptr[(o + 1) * task.num_actions]
+    edges, machine_state = _ranges(first, last, m)
+    rows = mdp.labels[edges].astype(np.int64) * num_states + machine_state
+    moves, successors = _ranges(table.indptr[rows], table.indptr[rows + 1], mdp.successors[edges].astype(np.int64))
+    return np.unique(successors * num_states + table.targets[moves])
+
+
+def _ranges(
+    first: NDArray[np.int64], last: NDArray[np.int64], carried: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all numbers of the ranges first … last − 1, one after the other, and what each range carries along."""
+    lengths = last - first
+    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(first, lengths) + offsets, np.repeat(carried, lengths)
+
+
+def _loop_arguments(world: TaskWorld, work: Workspace) -> tuple[Any, ...]:
     return (
-        world.arrays,
-        world.outcomes,
-        *work.data(world.learner_rng),
-        policy,
-        world.values,
-        world.log,
+        world._references[0],
+        work.data(),
+        world.learner_rng,
+        world.policy,
+        world._references[2],
+        by_reference(world.log),
         world.rule,
         world.world_rng,
         world._work_limit,
     )
 
 
-_stretches: dict[Any, Any] = {}
+_compiled: dict[Any, Any] = {}
+_compiling = RLock()  # two threads may ask for the same kernel
 
 
-def _stretch_kernel(world: TaskWorld, work: Any, policy: NDArray[Any]) -> Any:
-    """Compile the loop once for each type of policy: it takes any plan as an argument."""
-    if policy.dtype not in _stretches:
-        arguments = _stretch_arguments(world, work, policy)
-        signature = None
-        if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-            plan = types.FunctionType(plan_signature((work.data(world.learner_rng), policy)))
-            signature = types.none(plan, *map(typeof, arguments))
-        _stretches[policy.dtype] = compiled(signature)(stretch)
-    return _stretches[policy.dtype]
+def _value_kernel(lanes: int) -> Any:
+    """Compile the value of a policy for machines of a width, to be called from Python."""
+    with _compiling:
+        if lanes not in _compiled:
+            filled = {"fill_table": exact_kernels(lanes).fill}
+            _compiled[lanes] = specialised(
+                kernels.policy_value, f"policy_value_alone_{lanes}", replacements=filled, **UNCOUNTED
+            )
+        return _compiled[lanes]
+
+
+def _loop_kernel(world: TaskWorld, work: Workspace) -> Any:
+    """Compile the loop once for each type of policy and width of machine: it takes any plan as an argument."""
+    lanes = lanes_of(world.values.tables.shape[2])
+    key = lanes, world.policy.dtype
+    with _compiling:
+        if key not in _compiled:
+            filled = {"fill_table": exact_kernels(lanes).fill}
+            value = specialised(kernels.policy_value, f"policy_value_{lanes}", replacements=filled, **INTERNAL)
+            signature = None
+            if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+                plan = types.FunctionType(plan_signature((work.data(), world.learner_rng, world.policy)))
+                signature = types.none(plan, *map(typeof, _loop_arguments(world, work)))
+            _compiled[key] = specialised(
+                kernels.plan_and_play,
+                f"plan_and_play_{lanes}",
+                signature,
+                replacements={"value_policy": value},
+                **UNCOUNTED,
+            )
+        return _compiled[key]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.arrays import Outlook
+from praemia.kernels.records import LabelSupport
 from praemia.machines.labels import AFTER_THE_END
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.task import TaskSpec
@@ -27,8 +27,8 @@ def asks_every_label(spec: TaskSpec) -> bool:
     return spec.num_observations**2 * spec.num_actions <= MAX_TRIPLES and not spec.labels_need_info
 
 
-def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]:
-    """Return the machine on the labels that can occur, and the outlook for tables of a width."""
+def find_support(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
+    """Return the machine on the labels that can occur, and the support for tables of a width."""
     num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
     if not asks_every_label(spec):
         return _all_labels(spec)
@@ -40,10 +40,10 @@ def find_outlook(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]
     groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
     reaches = np.zeros((num_labels, num_obs), dtype=bool)
     reaches[by_pair, np.arange(num_obs)] = True
-    return table, _outlook(group_of.ravel(), groups, reaches, table)
+    return table, _support(group_of.ravel(), groups, reaches, table)
 
 
-def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]:
+def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
     """Allow every label after every pair; after the end of an episode that of the end alone."""
     sets, num_obs = spec.labels_to_expect, spec.num_observations
     table = spec.table_on(sets) if spec.more_labels else spec.table
@@ -54,12 +54,12 @@ def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], Outlook]]
         groups[0, is_end], groups[1, ~is_end] = False, False
     ended = np.arange(num_obs) >= num_obs - spec.num_ended
     reaches = np.ones((num_labels, num_obs), dtype=bool)
-    return table, _outlook(np.repeat(ended, spec.num_actions), groups, reaches, table)
+    return table, _support(np.repeat(ended, spec.num_actions), groups, reaches, table)
 
 
-def _outlook(
+def _support(
     group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_], table: MachineTable
-) -> Callable[[int], Outlook]:
+) -> Callable[[int], LabelSupport]:
     """Write membership tables as sparse rows."""
     parts = (
         group_of.astype(np.int32),
@@ -68,4 +68,4 @@ def _outlook(
         np.concatenate(([0], np.cumsum(reaches.sum(axis=1)))).astype(np.int64),
         np.nonzero(reaches)[1].astype(np.int32),
     )
-    return lambda width: Outlook(*parts, layers=table.layers(width))
+    return lambda width: LabelSupport(*parts, layers=table.layers(width))

@@ -1,6 +1,6 @@
 """A machine as tables over numbered labels, and the continuation rows that kernels fill from them.
 
-``praemia.kernels`` says what continuation rows are, ``praemia.kernels.continuation_rows`` how they are filled.
+``praemia.kernels`` says what continuation rows are, ``praemia.kernels.rows`` how they are filled.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.kernels.arrays import LayerArrays, MachineArrays
+from praemia.kernels.records import LayerArrays, MachineArrays, Records, rows_of
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 
@@ -135,7 +135,7 @@ class MachineTable:
 
 def continuation_rows(
     labels: NDArray[np.int32], successors: NDArray[np.int32], plain: NDArray[np.bool_], num_observations: int
-) -> tuple[NDArray[np.uint32], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[NDArray[np.uint32], Records]:
     """Number the distinct (label, successor) whose label is not plain, from ``num_observations`` on.
 
     An edge with a plain label continues with its successor's own row.
@@ -147,7 +147,7 @@ def continuation_rows(
     rows = successors.astype(np.uint32)
     rows[active] = num_observations + numbers
     row_targets, row_labels = np.divmod(distinct, len(plain))
-    return rows, row_labels.astype(np.int32), row_targets.astype(np.int32)
+    return rows, rows_of(row_labels, row_targets)
 
 
 def build_layers(

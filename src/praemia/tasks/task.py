@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.kernels.arrays import EveryRow, ModelArrays, Outlook
+from praemia.kernels.records import EveryRow, LabelSupport, ModelArrays
 from praemia.limits import require_memory
-from praemia.machines.labels import AFTER_THE_END, Label, Labelling, RuleLabelling
+from praemia.machines.labels import AFTER_THE_END, Label, Labelling
 from praemia.machines.machine import RewardMachine, format_label
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
@@ -109,45 +109,15 @@ class TaskSpec:
         labels, table = self.dense_labels
         size = self.num_observations
         successors = np.broadcast_to(np.arange(size, dtype=np.int32), labels.shape)
-        rows, row_labels, targets = continuation_rows(labels.ravel(), successors.ravel(), table.inert, size)
-        row_targets = np.concatenate((np.arange(size, dtype=np.int32), targets))
-        return EveryRow(rows.reshape(-1, size), row_labels, row_targets)
+        rows, extra_rows = continuation_rows(labels.ravel(), successors.ravel(), table.inert, size)
+        return EveryRow.of(rows.reshape(-1, size), extra_rows)
 
     @cached_property
-    def outlook(self) -> tuple[MachineTable, Callable[[int], Outlook]]:
+    def label_support(self) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
         """What can follow each pair, as far as the labels tell; see ``praemia.tasks.label_support``."""
-        from praemia.tasks.label_support import find_outlook
+        from praemia.tasks.label_support import find_support
 
-        return find_outlook(self)
-
-    @cached_property
-    def on_product(self) -> TaskSpec:
-        """The spec of the cross product: states o · M + m, a machine of one state, a label for each mean reward."""
-        paid = np.array(self.machine.mean_rewards)
-        ones, offsets = np.ones(len(paid)), np.arange(len(paid) + 1, dtype=np.int64)
-        table = MachineTable(
-            num_states=1,
-            initial=0,
-            indptr=offsets,
-            targets=np.zeros(len(paid), dtype=np.int32),
-            probs=ones,
-            rewards=paid,
-            reward_indptr=offsets,
-            reward_values=paid,
-            reward_widths=np.zeros(len(paid)),
-            reward_probs=ones,
-            inert=paid == 0.0,
-            still=np.ones(len(paid), dtype=bool),
-        )
-        return TaskSpec(
-            num_observations=self.num_observations * self.num_machine_states,
-            num_actions=self.num_actions,
-            horizon=self.horizon,
-            machine=RewardMachine(("product",), "product", (), ()),
-            labelling=RuleLabelling(),
-            label_sets=(),
-            table=table,
-        )
+        return find_support(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,10 +176,8 @@ class Task:
     def arrays(self) -> ModelArrays:
         """The kernel p with the continuation row of every edge."""
         mdp = self.mdp
-        rows, row_labels, row_targets = continuation_rows(
-            mdp.labels, mdp.successors, self.table.inert, self.num_observations
-        )
-        return ModelArrays(mdp.indptr, mdp.successors, mdp.probs, mdp.labels, rows, row_labels, row_targets)
+        rows, extra_rows = continuation_rows(mdp.labels, mdp.successors, self.table.inert, self.num_observations)
+        return ModelArrays(mdp.indptr, mdp.successors, mdp.probs, mdp.labels, rows, extra_rows)
 
     @cached_property
     def starts(self) -> NDArray[np.int64]:

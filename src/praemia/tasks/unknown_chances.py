@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.counts import MachineCounts
+from praemia.kernels.records import MachineCounts
 from praemia.limits import require_memory
 from praemia.machines.labels import AFTER_THE_END, Label
 from praemia.machines.machine import RewardMachine

@@ -11,6 +11,9 @@ compiler keeps separate numbers, which is slower.
 Every function has a plain twin over NumPy arrays, which runs when Numba is switched off: operators mean the same
 there. No multiplication is fused with an addition and every lane is added up in the order written, so both give the
 same bits. Indices are not checked and do not count from the end.
+
+This file and ``praemia.kernels.references`` are the only ones that use llvmlite or private parts of Numba: here, the
+names imported from ``numba.core`` and ``numba.np`` below.
 """
 
 from __future__ import annotations
@@ -27,6 +30,7 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, register_model
+from numba.np.arrayobj import make_array, populate_array
 
 _DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
@@ -177,6 +181,18 @@ def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, a
 
 
 @intrinsic
+def _flat(typing_context: Any, array: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        source = make_array(sig.args[0])(context, builder, args[0])
+        view = make_array(sig.return_type)(context, builder)
+        shape, strides = [source.nitems], [source.itemsize]
+        populate_array(view, source.data, shape, strides, source.itemsize, source.meminfo, source.parent)
+        return view._getvalue()
+
+    return types.Array(array.dtype, 1, "C")(array), emit
+
+
+@intrinsic
 def _store(typing_context: Any, flat: Any, at: Any, lanes: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         builder.store(args[2], _vector_place(context, builder, sig.args[0], args[0], args[1], lanes.count), align=8)
@@ -287,6 +303,11 @@ def gather_plain(like: Any, flat: Any, base: int, places: Any, at: int) -> Any:
     return flat[base + places[at : at + len(like)].astype(np.int64)]
 
 
+def flat_plain(array: Any) -> Any:
+    """Return the numbers of a contiguous array as one row. (``reshape`` does too, and takes long to compile.)"""
+    return array.reshape(-1)
+
+
 def store_plain(flat: Any, at: int, lanes: Any) -> None:
     """Write lanes to flat[at], flat[at + 1] …"""
     flat[at : at + len(lanes)] = lanes
@@ -317,6 +338,7 @@ _PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
 zeros: Any = zeros_plain if _PLAIN else _zeros
 load: Any = load_plain if _PLAIN else _load
 gather: Any = gather_plain if _PLAIN else _gather
+flat: Any = flat_plain if _PLAIN else _flat
 store: Any = store_plain if _PLAIN else _store
 store_whole: Any = store_whole_plain if _PLAIN else _store_whole
 select: Any = select_plain if _PLAIN else _select

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numba import njit
 
-from praemia.kernels import simd
+from praemia.kernels import lanes as simd
 
 RNG = np.random.default_rng(0)
 NUMBERS = RNG.normal(size=64)

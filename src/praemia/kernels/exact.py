@@ -1,0 +1,246 @@
+"""Exact planning over H steps: the optimum, the value of a policy, where a policy goes. The product is never built.
+
+With table = the continuation rows of V_{h+1}:
+
+    Q_h(o, m, a) = Σ_e p_e · table[row_e, m],    V_h(o, m) = max_a Q_h  or  Σ_a π_h(a|o, m) Q_h.
+
+Two tables take turns: one is read while V_h is written into the other's first O rows. A table has one column for each
+machine state, and columns of 0 up to a multiple of four. ``solve`` and ``evaluate`` do a range of steps, and of each a
+range of rows and of observations, so that threads can share a step; they release Python's lock.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, specialised
+from praemia.kernels.lanes import flat, load, select, store, store_whole, zeros
+from praemia.kernels.records import (
+    Actions,
+    Floats,
+    Ints,
+    LayerArrays,
+    MachineArrays,
+    ModelArrays,
+    Records,
+    Unsigned,
+    Whole,
+)
+from praemia.kernels.rows import fill_rows
+
+MOST_LANES = 4  # replaced: machine states that are done at a time where there are as many
+Range = tuple[int, int]
+
+
+def lanes_of(width: int) -> int:
+    """Return how many machine states of a table are done at a time: 4, 8 or 16; more are compiled where needed."""
+    return 16 if width >= 16 else 8 if width >= 8 else 4
+
+
+def fill(table: Floats, num_observations: int, extra_rows: Records, layers: LayerArrays, first: int, last: int) -> None:
+    """Fill a range of the continuation rows of a table: sixteen machine states at a time, then four."""
+    wide, width = table.shape[1] // 16 * 16, table.shape[1]
+    if MOST_LANES == 16:
+        fill_rows(zeros(16), table, num_observations, extra_rows, layers, first, last, np.int64(0), wide)
+    fill_rows(zeros(4), table, num_observations, extra_rows, layers, first, last, wide, width)
+
+
+@compiled(**INTERNAL)
+def improve_lanes(
+    zero: Any,
+    indptr: Ints,
+    probs: Floats,
+    rows: Unsigned,
+    num_actions: int,
+    after: Floats,
+    here: Floats,
+    policy: Actions,
+    sizes: tuple[int, int],
+    o: int,
+    lane: int,
+) -> None:
+    """Find V_h and the first of the best actions for some machine states of one observation.
+
+    Tables and the policy are flat, ``sizes`` are the numbers of columns of a table and of machine states. Sums and
+    maxima stay in registers.
+    """
+    best, choice, width = zero, zero, sizes[0]
+    e = np.uint64(indptr[o * num_actions])  # unsigned: see ``ModelArrays.rows``
+    for a in range(num_actions):
+        total, last = zero, np.uint64(indptr[o * num_actions + a + 1])
+        while e < last:
+            total = total + probs[e] * load(zero, after, np.int64(rows[e]) * width + lane)
+            e += np.uint64(1)
+        if a == 0:
+            best = total
+        else:
+            better = total > best
+            best, choice = select(better, total, best), select(better, float(a), choice)
+    store(here, o * width + lane, best)
+    store_whole(policy, o * sizes[1] + lane, choice, sizes[1] - lane)
+
+
+def improve(
+    model: ModelArrays, after: Floats, here: Floats, policy: Actions, states: Records, first: int, last: int
+) -> None:
+    """Fill here[o] with V_h and policy[o, m] with the first of the best actions, for a range of observations.
+
+    As many machine states at a time as registers hold: an edge is then read once for all of them.
+    """
+    indptr, probs, rows = model.indptr, model.probs, model.rows
+    num_actions, width = (indptr.shape[0] - 1) // policy.shape[0], after.shape[1]
+    later, best, actions, sizes = flat(after), flat(here), flat(policy), (width, policy.shape[1])
+    for o in range(first, last):
+        lane = 0
+        if MOST_LANES == 16:
+            while lane + 16 <= width:
+                improve_lanes(zeros(16), indptr, probs, rows, num_actions, later, best, actions, sizes, o, lane)
+                lane += 16
+        if MOST_LANES >= 8 and lane + 8 <= width:
+            improve_lanes(zeros(8), indptr, probs, rows, num_actions, later, best, actions, sizes, o, lane)
+            lane += 8
+        if lane < width:
+            improve_lanes(zeros(4), indptr, probs, rows, num_actions, later, best, actions, sizes, o, lane)
+
+
+@compiled(**INLINED)
+def mean_value(indptr: Ints, probs: Floats, rows: Unsigned, pair: Whole, m: Whole, after: Floats) -> float:
+    """Return Σ_e p_e · after[row_e, m] over the edges of a pair."""
+    total, e, end = 0.0, np.uint64(indptr[pair]), np.uint64(indptr[pair + 1])
+    while e < end:
+        total += probs[e] * after[rows[e], m]
+        e += np.uint64(1)
+    return total
+
+
+# A state (o, m) that a policy is valued in.
+PLACE = np.dtype([("o", "i4"), ("m", "i4")], align=True)
+
+
+@compiled(**INLINED)
+def assess_state(model: ModelArrays, after: Floats, here: Floats, policy: Actions, o: Whole, m: Whole) -> None:
+    """Fill here[o, m] with V_h of policy[o, m], or of probabilities policy[o, m, a]."""
+    indptr, probs, rows = model.indptr, model.probs, model.rows
+    first, total = o * ((indptr.shape[0] - 1) // policy.shape[0]), 0.0
+    if policy.ndim == 2:
+        total = mean_value(indptr, probs, rows, first + np.int64(policy[o, m]), m, after)
+    else:
+        for a in range(policy.shape[2]):
+            if policy[o, m, a] > 0.0:
+                total += policy[o, m, a] * mean_value(indptr, probs, rows, first + a, m, after)
+    here[o, m] = total
+
+
+def assess(
+    model: ModelArrays, after: Floats, here: Floats, policy: Actions, states: Records, first: Whole, last: Whole
+) -> None:
+    """Fill here with V_h of a policy, in a range of the states; where none are listed, of the observations."""
+    if states.shape[0] > 0:
+        for i in range(first, last):
+            assess_state(model, after, here, policy, np.int64(states[i]["o"]), np.int64(states[i]["m"]))
+    else:
+        for o in range(first, last):
+            for m in range(policy.shape[1]):
+                assess_state(model, after, here, policy, o, m)
+
+
+fill_table: Any = None  # replaced: ``fill``
+step: Any = None  # replaced: ``improve``, or ``assess``
+
+
+def backward(
+    model: ModelArrays,
+    layers: LayerArrays,
+    tables: Floats,
+    values: Floats,
+    policy: Actions,
+    states: Records,
+    steps: Range,
+    rows: Range,
+    part: Range,
+) -> None:
+    """Do the steps steps[1] − 1 … steps[0]; of each fill a range of rows, then find V_h in a range of observations.
+
+    tables[2, O + X, W] are worked in: V_h is left in tables[h % 2]. values[H + 1, O, M] keeps V_h, unless it
+    has no rows.
+    """
+    for h in range(steps[1] - 1, steps[0] - 1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_table(after, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
+        step(model, after, here, policy[h], states, part[0], part[1])
+        if values.shape[0] > 0:
+            for o in range(part[0], part[1]):
+                for m in range(values.shape[2]):
+                    values[h, o, m] = here[o, m]
+
+
+class ExactKernels(NamedTuple):
+    """The kernels for tables of a width: those of wide machines are compiled where there is one."""
+
+    fill: Any
+    solve: Any  # fills policy[H, O, M]
+    evaluate: Any  # takes policy[H, O, M], or policy[H, O, M, A] of action probabilities
+
+
+@cache
+def exact_kernels(lanes: int) -> ExactKernels:
+    """Return the kernels that do so many machine states at a time: 4, 8 or 16."""
+    own = {"MOST_LANES": lanes}
+    filler = specialised(fill, f"fill_{lanes}", replacements=own, nogil=True, **INTERNAL)
+    improver = specialised(improve, f"improve_{lanes}", replacements=own, nogil=True, **INTERNAL)
+    assessor = compiled(nogil=True, **INTERNAL)(assess)
+    made = [
+        specialised(
+            backward, f"{name}_{lanes}", replacements={"fill_table": filler, "step": kind}, nogil=True, **UNCOUNTED
+        )
+        for name, kind in (("solve", improver), ("evaluate", assessor))
+    ]
+    return ExactKernels(filler, *made)
+
+
+@compiled(**UNCOUNTED)
+def first_bad_row(weights: Floats, tolerance: float) -> int:
+    """Return the first row of weights[R, A] that is not a distribution, −1 if all are."""
+    for i in range(weights.shape[0]):
+        total, least = 0.0, 0.0
+        for a in range(weights.shape[1]):
+            total += weights[i, a]
+            least = min(least, weights[i, a])
+        # Written so that NaN fails.
+        if not (abs(total - 1.0) <= tolerance and least >= 0.0):
+            return i
+    return -1
+
+
+@compiled(nogil=True, **UNCOUNTED)
+def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, states: Floats) -> None:
+    """Fill states[h, o, m] = P(o_h = o, m_h = m) for h = 1 … H, from states[0] and 0 elsewhere.
+
+    ``policy`` is [H, O, M], or [H, O, M, A] of action probabilities.
+    """
+    num_actions = (model.indptr.shape[0] - 1) // policy.shape[1]
+    for h in range(policy.shape[0]):
+        for o in range(policy.shape[1]):
+            for m in range(policy.shape[2]):
+                mass, onto = states[h, o, m], states[h + 1]
+                if policy.ndim == 3:
+                    if mass > 0.0:
+                        spread(model, machine, o * num_actions + np.int64(policy[h, o, m]), m, mass, onto)
+                else:
+                    for a in range(num_actions):
+                        share = mass * policy[h, o, m, a]
+                        if share > 0.0:
+                            spread(model, machine, o * num_actions + a, m, share, onto)
+
+
+@compiled(**INTERNAL)
+def spread(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
+    """Add the mass of (pair, m) to where it goes in one step, onto[O, M]."""
+    num_states = onto.shape[1]
+    for e in range(model.indptr[pair], model.indptr[pair + 1]):
+        first = model.labels[e] * num_states + m
+        for j in range(machine.indptr[first], machine.indptr[first + 1]):
+            onto[model.successors[e], machine.targets[j]] += mass * model.probs[e] * machine.probs[j]

@@ -1,0 +1,160 @@
+"""Compile a learner's plan: the recursion, with the learner's own functions in it.
+
+All plans have one signature, so the loop that plans and plays (``praemia.kernels.play``) is compiled once for all of
+them and takes the plan as an argument.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import sys
+from enum import Enum
+from threading import RLock
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import numpy as np
+from numba import config, typeof, types
+
+from praemia.kernels import recursion
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined, specialised
+from praemia.kernels.references import Address
+
+PlanKernel = Any  # a compiled plan's address, or the plain function where nothing is compiled
+PlanArguments = tuple[Any, Any, Any]  # a reference to PlanData, the generator, the policy
+Parts = tuple[tuple[str, Any], ...]
+
+
+class Recipe(NamedTuple):
+    """What a plan is compiled from: replacements of names in ``recursion.plan``, and of names in those."""
+
+    parts: Parts
+    inner: Parts = ()
+
+
+_compiled: dict[Any, Any] = {}
+_compiling = RLock()  # two threads may ask for the same plan
+
+
+def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> PlanKernel:
+    """Compile a plan that works on ``lanes`` machine states at a time; ``arguments`` are examples of its arguments."""
+    key = (recipe, lanes, arguments[2].dtype)
+    with _compiling:
+        if key not in _compiled:
+            _compiled[key] = _compile(recipe, lanes, plan_signature(arguments))
+        return _compiled[key]
+
+
+def _compile(recipe: Recipe, lanes: int, signature: Any) -> PlanKernel:
+    values = {name: part for name, part in recipe.inner if not callable(part)} | {"LANES": lanes}
+    inner = values | {name: inlined(part) for name, part in recipe.inner if callable(part)}
+    parts = {name: _part(part, inner) for name, part in recipe.parts} | {"LANES": lanes}
+    # The functions that the recursion consists of take their own parts.
+    own = {function.__name__: _part(function, parts) for function in (recursion.prepare, recursion.value_actions)}
+    options = {**INTERNAL, "no_cfunc_wrapper": False, "keep": _can_be_kept(recipe)}
+    name, replacements = f"plan_{_digest(recipe)}_{lanes}", {**parts, **own}
+    plan = specialised(recursion.plan, name, signature, replacements=replacements, **options)
+    return plan if signature is None else Address(plan, signature)
+
+
+def _part(part: Any, inner: dict[str, Any]) -> Any:
+    if not callable(part):
+        return part
+    return inlined(part, **{name: value for name, value in inner.items() if name in part.__globals__})
+
+
+def _can_be_kept(recipe: Recipe) -> bool:
+    """Tell whether another process could load the plan from disk: it imports the modules of the plan's functions."""
+    return all(part.__module__ in sys.modules for _, part in (*recipe.parts, *recipe.inner) if callable(part))
+
+
+def make_plan(plan: Any, data: Any, rng: Any, policy: Any) -> None:
+    """Call a plan, which Python cannot call itself."""
+    plan(data, rng, policy)
+
+
+def call_plan(plan: PlanKernel, arguments: PlanArguments) -> None:
+    """Make a plan from Python; the caller that passes the arguments on is compiled once for all plans."""
+    kind = arguments[2].dtype
+    with _compiling:
+        if kind not in _compiled:
+            signature = plan_signature(arguments)
+            whole = signature and types.none(types.FunctionType(signature), *map(typeof, arguments))
+            _compiled[kind] = compiled(whole, **UNCOUNTED)(make_plan)
+        caller = _compiled[kind]
+    caller(plan, *arguments)
+
+
+def plan_signature(arguments: PlanArguments) -> Any:
+    """Return the signature that all plans have, from examples; None where nothing is compiled."""
+    return None if config.DISABLE_JIT else types.none(*map(typeof, arguments))  # type: ignore[attr-defined]
+
+
+def _digest(recipe: Recipe) -> str:
+    """Return a short name for all that goes into a plan: values, and the files that its functions come from."""
+    digest = hashlib.sha256()
+    for key, part in (*recipe.parts, *recipe.inner):
+        digest.update(key.encode())
+        digest.update(_described(part, set()))
+    return digest.hexdigest()[:12]
+
+
+def _described(thing: Any, seen: set[int], names: tuple[str, ...] = ()) -> bytes:
+    """Return all that decides what a function computes: its code, and the values that it takes from outside.
+
+    Of a module that is what the function takes from it, by its ``names``. A value whose text may not tell it from
+    others makes the digest unique: better to compile again than to load another function's code from disk.
+    """
+    function = getattr(thing, "py_func", thing)
+    if isinstance(function, FunctionType):
+        if id(function) in seen:
+            return b"again"
+        seen.add(id(function))
+        named = f"{function.__module__}.{function.__qualname__}".encode()  # compiled code refers to its module
+        return b"|".join([named, _code(function.__code__), *(_outer(function, seen))])
+    if thing is None or isinstance(thing, bool | int | float | complex | str | bytes | np.number):
+        return repr(thing).encode()
+    if isinstance(thing, ModuleType):
+        return _module(thing, seen, names)
+    if inspect.isclass(thing) and issubclass(thing, Enum):
+        return repr([(item.name, item.value) for item in thing]).encode()
+    if isinstance(thing, BuiltinFunctionType | np.ufunc) or inspect.isclass(thing):
+        return thing.__name__.encode()
+    if type(thing).__module__.startswith(("numba.", "typing")):  # instructions of our own, and annotations
+        return str(getattr(thing, "_name", "")).encode()
+    if isinstance(thing, tuple | list):
+        return b",".join(_described(item, seen) for item in thing)
+    if isinstance(thing, np.ndarray):
+        return thing.tobytes() + str((thing.dtype, thing.shape)).encode()
+    return uuid4().bytes
+
+
+def _module(module: ModuleType, seen: set[int], names: tuple[str, ...]) -> bytes:
+    """Describe what is taken from a module by its names; those that Numba itself compiles are known by theirs."""
+    name = module.__name__.encode()
+    if id(module) in seen or module.__name__.partition(".")[0] in ("numpy", "math", "cmath", "operator", "numba"):
+        return name
+    seen = seen | {id(module)}
+    return b"|".join([name, *(_described(getattr(module, key), seen, names) for key in names if hasattr(module, key))])
+
+
+def _code(code: CodeType) -> bytes:
+    """Return the code of a function and of those written inside it, with names and constants."""
+    inside = [_code(item) if isinstance(item, CodeType) else repr(item).encode() for item in code.co_consts]
+    return b"|".join([code.co_code, repr((code.co_names, code.co_varnames)).encode(), *inside])
+
+
+def _names(code: CodeType) -> tuple[str, ...]:
+    """Return the names that a function and those written inside it use."""
+    inside = [_names(item) for item in code.co_consts if isinstance(item, CodeType)]
+    return (*code.co_names, *(name for names in inside for name in names))
+
+
+def _outer(function: FunctionType, seen: set[int]) -> list[bytes]:
+    """Describe the values that a function takes from outside: from its closure, or global."""
+    names = _names(function.__code__)
+    caught = [cell.cell_contents for cell in function.__closure__ or ()]
+    taken = [function.__globals__[name] for name in names if name in function.__globals__]
+    return [_described(value, seen, names) for value in (*caught, *taken)]

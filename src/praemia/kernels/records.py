@@ -1,0 +1,166 @@
+"""The records and bundles of arrays that kernels take: a model, a machine, what was counted, what a plan works in.
+
+What belongs together lies together, as records of structured arrays: ``pairs[i]["visits"]`` means the same compiled
+and not. (Every array that a compiled function takes costs time when it is compiled, and when Python calls it.)
+
+States are what a learner distinguishes: the observations of the task that it sees. A pair is state · A + action. A
+continuation row (``praemia.kernels``) is a state's own, or S + x for the x-th of a list of ``ROW``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats: TypeAlias = NDArray[np.float64]
+Ints: TypeAlias = NDArray[np.int64]
+SmallInts: TypeAlias = NDArray[np.int32]
+Unsigned: TypeAlias = NDArray[np.uint32]
+Records: TypeAlias = NDArray[np.void]
+Whole: TypeAlias = int | np.signedinteger[Any]
+Actions: TypeAlias = NDArray[Any]  # of the type that ``action_type`` returns
+
+
+def action_type(num_actions: int) -> type[np.int8] | type[np.int16]:
+    """Return the smallest type that holds every action: policies are the largest arrays there are."""
+    return np.int8 if num_actions <= 128 else np.int16
+
+
+EXACT_LANES = 4  # exact planning works on multiples of this many machine states
+
+
+def lanes_for(num_states: int) -> int:
+    """Return how many machine states a learner's plan works on at a time."""
+    return 1 if num_states == 1 else 4 if num_states <= 4 else 8
+
+
+def padded_width(num_states: int, lanes: int = EXACT_LANES) -> int:
+    """Return the number of columns of a table: the next multiple of the lanes."""
+    return (num_states + lanes - 1) // lanes * lanes
+
+
+def _record(**fields: str) -> np.dtype[np.void]:
+    return np.dtype(list(fields.items()), align=True)
+
+
+# The continuation row of (label, target).
+ROW = _record(label="i4", target="i4")
+
+
+def rows_of(labels: Any, targets: Any) -> Records:
+    """Return continuation rows as records."""
+    rows = np.zeros(len(labels), dtype=ROW)
+    rows["label"], rows["target"] = labels, targets
+    return rows
+
+
+# Counts. A pair's successors lie side by side, in the order in which they were first seen: places first …
+# first + distinct − 1. Pairs are numbered by ``slot`` in the order of their first visits; −1 for one never visited.
+PAIR = _record(visits="i8", at_plan="i8", first="i8", distinct="i4", slot="i4")
+SUCCESSOR = _record(count="f8", row="u4", target="i4", label="i4")
+# The i-th record says which state was met as the i-th, and whether state i was met.
+STATE = _record(met="i4", is_met="i4")
+# How many states are met, pairs visited, extra rows numbered, episodes played, and those played at the last plan.
+TOTALS = _record(states="i8", slots="i8", rows="i8", episodes="i8", at_plan="i8")
+
+
+class MachineArrays(NamedTuple):
+    """τ and the mean rewards ν̄. Row label · M + m holds the edges indptr[row] : indptr[row + 1]."""
+
+    indptr: Ints
+    targets: SmallInts
+    probs: Floats
+    rewards: Floats
+
+
+class ModelArrays(NamedTuple):
+    """p with its labels. Row o · A + a holds the edges indptr[row] : indptr[row + 1].
+
+    ``rows`` is each edge's continuation row; row O + x is that of extra_rows[x].
+    """
+
+    indptr: Ints
+    successors: SmallInts
+    probs: Floats
+    labels: SmallInts
+    rows: Unsigned  # unsigned: a signed index costs a test for "from the end" at every edge
+    extra_rows: Records
+
+
+class LayerArrays(NamedTuple):
+    """τ and φ of a machine by layers (``praemia.kernels.rows``), a number for each column of a table."""
+
+    indptr: Ints  # [L + 1], the layers of each label
+    common: SmallInts  # [N], the target that all machine states share, or −1
+    targets: Unsigned  # [N·W], flat
+    probs: Floats  # [N·W], flat
+    paid: Floats  # [L·W], flat: φ, or zeros where only τ is needed
+
+
+class EveryRow(NamedTuple):
+    """The continuation row of every (o, a, o'), whether or not it was seen; empty for learners that do not need it."""
+
+    own: Unsigned  # [O·A, O]
+    rows: Records  # [O + X], also those of the first O rows, whose label means nothing
+
+    @classmethod
+    def of(cls, own: Unsigned, extra_rows: Records) -> EveryRow:
+        """Return the rows, those of the observations themselves before the extra ones."""
+        size = own.shape[1]
+        return cls(own, np.concatenate((rows_of(np.zeros(size), np.arange(size)), extra_rows)))
+
+
+class LabelSupport(NamedTuple):
+    """Which (label, next observation) can follow which pair, as far as the labelling alone tells.
+
+    The pairs that allow the same labels form a group. Label l can lead to targets[indptr[l] : indptr[l + 1]].
+    """
+
+    groups: SmallInts  # [O·A]
+    group_indptr: Ints  # [G + 1]
+    group_labels: SmallInts
+    indptr: Ints  # [L + 1]
+    targets: SmallInts
+    layers: LayerArrays  # the machine on these labels
+
+
+class MachineCounts(NamedTuple):
+    """What was seen of a machine that has to be learned, row by row: row label · M + m. Empty where it is known."""
+
+    visits: Floats  # [L·M]
+    moves: Floats  # [L·M·M], flat: how often each machine state came next
+    rewards: Floats  # [L·M], the sum of the rewards
+
+
+def no_machine_counts() -> MachineCounts:
+    """Return the counts of a machine that is known."""
+    return MachineCounts(np.zeros(0), np.zeros(0), np.zeros(0))
+
+
+class CountArrays(NamedTuple):
+    """The counts of S states. Only what was seen is stored."""
+
+    pairs: Records  # [S·A], PAIR
+    successors: Records  # [E], SUCCESSOR
+    rows: Records  # [X], ROW
+    states: Records  # [S], STATE
+    steps: SmallInts  # [H + 1, S], visits to each state at each step; [0, S] when the learner does not use them
+    totals: Records  # [1], TOTALS
+    machine: MachineCounts
+
+    @classmethod
+    def empty(cls, first: Ints, num_states: int, num_rows: int, num_steps: int, machine: MachineCounts) -> CountArrays:
+        """Return counts of nothing, in which pair i has room for the successors first[i] … first[i + 1] − 1."""
+        pairs = np.zeros(len(first) - 1, dtype=PAIR)
+        pairs["first"], pairs["slot"] = first[:-1], -1
+        return cls(
+            pairs=pairs,
+            successors=np.zeros(int(first[-1]), dtype=SUCCESSOR),
+            rows=np.zeros(num_rows, dtype=ROW),
+            states=np.zeros(num_states, dtype=STATE),
+            steps=np.zeros((num_steps, num_states), dtype=np.int32),
+            totals=np.zeros(1, dtype=TOTALS),
+            machine=machine,
+        )

@@ -1,0 +1,182 @@
+"""Bundles of arrays by reference, and what else a kernel needs that Numba does not promise to keep.
+
+A kernel may work on dozens of arrays. Passed by value, each is seven numbers, taken from Python objects and handed on
+from function to function: most of the time that compiling takes. So a kernel takes a ``Reference``: where the arrays
+of a (nested) NamedTuple lie, and their shapes. Inside, ``data.counts.pairs`` reads as it does in Python, where nothing
+is compiled and the NamedTuple itself is passed.
+
+This file and ``praemia.kernels.lanes`` are the only ones that use llvmlite or private parts of Numba. Here these are
+the names imported from ``numba.core`` and ``numba.np`` below, ``_cache`` of a compiled function, and ``library`` and
+``fndesc`` of a compilation's result; besides, ``praemia.kernels.compiling`` gives ``njit`` the options ``_nrt``,
+``forceinline`` and those for wrappers. pyproject.toml has the range of versions that were tried.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import config, types
+from numba.core import caching
+from numba.core.datamodel.models import PrimitiveModel
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import from_dtype
+
+_INT64 = ir.IntType(64)
+
+
+class ReferenceType(types.Type):
+    """The type of a reference: for each name, at which number it begins, and the type of what is there."""
+
+    def __init__(self, fields: tuple[tuple[str, Any], ...]) -> None:
+        self.places: dict[str, tuple[int, Any]] = {}
+        self.size = 0
+        for name, kind in fields:
+            self.places[name] = self.size, kind
+            self.size += kind.size if isinstance(kind, ReferenceType) else 1 + kind.ndim
+        super().__init__(f"Reference({', '.join(f'{name}: {kind}' for name, kind in fields)})")
+
+
+class Reference:
+    """Where the arrays of a NamedTuple lie; it keeps them alive."""
+
+    def __init__(self, bundle: Any) -> None:
+        numbers: list[int] = []
+        self.bundle, self.type = bundle, _describe(bundle, numbers)
+        self.numbers = np.array(numbers, dtype=np.int64)
+        self.address = self.numbers.ctypes.data
+
+
+def by_reference(bundle: Any) -> Any:
+    """Return a reference to a NamedTuple of contiguous arrays; the NamedTuple itself where nothing is compiled."""
+    return bundle if config.DISABLE_JIT else Reference(bundle)  # type: ignore[attr-defined]
+
+
+_types: dict[Any, Any] = {}
+
+
+def _describe(bundle: Any, numbers: list[int]) -> ReferenceType:
+    kinds = []
+    for item in bundle:
+        if isinstance(item, tuple):
+            kinds.append(_describe(item, numbers))
+        else:
+            assert item.flags.c_contiguous
+            numbers.append(item.__array_interface__["data"][0])
+            numbers.extend(item.shape)
+            kinds.append(_array_type(item.dtype, item.ndim))
+    key = (type(bundle), *kinds)
+    if key not in _types:
+        _types[key] = ReferenceType(tuple(zip(bundle._fields, kinds, strict=True)))
+    return _types[key]  # type: ignore[no-any-return]
+
+
+def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
+    key = dtype, ndim
+    if key not in _types:
+        _types[key] = types.Array(from_dtype(dtype), ndim, "C")
+    return _types[key]
+
+
+@typeof_impl.register(Reference)
+def _typeof_reference(reference: Reference, context: Any) -> Any:
+    return reference.type
+
+
+@register_model(ReferenceType)
+class _ReferenceModel(PrimitiveModel):
+    def __init__(self, manager: Any, kind: ReferenceType) -> None:
+        super().__init__(manager, kind, _INT64.as_pointer())
+
+
+@unbox(ReferenceType)
+def _unbox_reference(kind: Any, value: Any, c: Any) -> NativeValue:
+    number = c.pyapi.object_getattr_string(value, "address")
+    address = c.pyapi.long_as_longlong(number)
+    c.pyapi.decref(number)
+    return NativeValue(c.builder.inttoptr(address, _INT64.as_pointer()))
+
+
+@infer_getattr
+class _ReferenceAttribute(AttributeTemplate):
+    key = ReferenceType
+
+    def generic_resolve(self, kind: ReferenceType, name: str) -> Any:  # type: ignore[override]
+        return kind.places[name][1] if name in kind.places else None
+
+
+@lower_getattr_generic(ReferenceType)
+def _lower_attribute(context: Any, builder: Any, kind: Any, value: Any, name: str) -> Any:
+    first, target = kind.places[name]
+
+    def number(at: int) -> Any:
+        loaded = builder.load(builder.gep(value, [ir.Constant(_INT64, first + at)], inbounds=True))
+        # Nothing changes it while a kernel runs, so it need not be read again in a loop.
+        loaded.set_metadata("invariant.load", builder.module.add_metadata([]))
+        return loaded
+
+    if isinstance(target, ReferenceType):
+        return builder.gep(value, [ir.Constant(_INT64, first)], inbounds=True)
+    array = make_array(target)(context, builder)
+    shape = [number(1 + axis) for axis in range(target.ndim)]
+    itemsize = ir.Constant(_INT64, context.get_abi_sizeof(context.get_data_type(target.dtype)))
+    strides = [itemsize]
+    for length in reversed(shape[1:]):
+        strides.insert(0, builder.mul(strides[0], length))
+    data = builder.inttoptr(number(0), array.data.type)
+    populate_array(array, data=data, shape=shape, strides=strides, itemsize=itemsize, meminfo=None)
+    return array._getvalue()
+
+
+class Address(types.WrapperAddressProtocol):
+    """A compiled function as other kernels take it. (Numba would look up a dispatcher's signature at every call.)"""
+
+    def __init__(self, kernel: Any, signature: Any) -> None:
+        self.kernel, self._signature = kernel, signature
+        result = kernel.get_compile_result(signature)
+        self.address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
+
+    def __wrapper_address__(self) -> int:
+        return int(self.address)
+
+    def signature(self) -> Any:
+        return self._signature
+
+
+def keep_in(folder: str, kernel: Any) -> None:
+    """Keep what is compiled of a function in a folder, for later processes."""
+
+    class Locator(caching._CacheLocator):
+        def __init__(self, function: Any, file: str) -> None:
+            self._py_file, self._line = file, function.__code__.co_firstlineno
+
+        def get_cache_path(self) -> str:
+            return os.path.join(folder, os.path.splitext(os.path.basename(self._py_file))[0])
+
+        def get_source_stamp(self) -> str:
+            return ""  # the folder, or the function's name, changes with the source
+
+        def get_disambiguator(self) -> str:
+            return str(self._line)
+
+        @classmethod
+        def from_function(cls, function: Any, file: str) -> Locator | None:
+            locator = cls(function, file)
+            try:
+                locator.ensure_cache_path()
+            except OSError:
+                return None
+            return locator
+
+    class Kept(caching.CompileResultCacheImpl):
+        _locator_classes: Any = [Locator]  # noqa: RUF012
+
+    class KeptFunction(caching.FunctionCache):
+        _impl_class = Kept
+
+    kernel._cache = KeptFunction(kernel.py_func)

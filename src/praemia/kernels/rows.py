@@ -1,0 +1,78 @@
+"""Continuation rows: the worth of each (label, next observation), in every machine state (see the package).
+
+Filling them is the one place where the machine moves, and with many labels it is most of the work. A label's τ is kept
+as *layers*, each with one target for every machine state: the row is what the label pays, plus layer after layer of
+probability · V(z, target). Layers are of two kinds. In one, every machine state has its own target, and as many layers
+are needed as a machine state has outcomes: good for sparse τ. In the other, all machine states share a target: good
+for dense τ, where a target is read once for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from praemia.kernels.compiling import INLINED, INTERNAL, compiled
+from praemia.kernels.lanes import flat, gather, load, num_lanes, store
+from praemia.kernels.records import Floats, LabelSupport, LayerArrays, Records, Whole
+
+
+@compiled(**INLINED)
+def continuation(
+    zero: Any, layers: LayerArrays, label: Whole, values: Floats, start: Whole, lane: int, width: int
+) -> Any:
+    """Return φ(m, label) + Σ_m' τ(m'|m, label)·V(m') from m = ``lane`` on; V begins at values[start]."""
+    total = load(zero, layers.paid, label * width + lane)
+    for layer in range(layers.indptr[label], layers.indptr[label + 1]):
+        at = layer * width + lane
+        common = layers.common[layer]
+        if common >= 0:
+            total = total + load(zero, layers.probs, at) * values[start + common]
+        else:
+            total = total + load(zero, layers.probs, at) * gather(zero, values, start, layers.targets, at)
+    return total
+
+
+@compiled(**INLINED)
+def fill_rows(
+    zero: Any,
+    table: Floats,
+    num_states: int,
+    extra_rows: Records,
+    layers: LayerArrays,
+    first: Whole,
+    last: Whole,
+    first_column: Whole,
+    last_column: Whole,
+) -> None:
+    """Fill table[S + x, m] = φ + Σ τ·table[z_x] for the rows x = first … last − 1 and the columns m in a range.
+
+    The first S rows hold V. As many machine states are done at a time as ``zero`` has lanes.
+    """
+    numbers, width = flat(table), table.shape[1]
+    for x in range(first, last):
+        label, here = np.int64(extra_rows[x]["label"]), (num_states + x) * width
+        start = np.int64(extra_rows[x]["target"]) * width
+        for lane in range(first_column, last_column, num_lanes(zero)):
+            store(numbers, here + lane, continuation(zero, layers, label, numbers, start, lane, width))
+
+
+@compiled(**INTERNAL)
+def fill_tops(zero: Any, support: LabelSupport, worth: Floats, width: int, by_label: Floats, tops: Floats) -> None:
+    """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; worth[o · W + m] is V_{h+1}."""
+    for lane in range(0, width, num_lanes(zero)):
+        for label in range(support.indptr.shape[0] - 1):
+            first = support.indptr[label]
+            best = zero - np.inf
+            for i in range(first, support.indptr[label + 1]):
+                start = np.int64(support.targets[i]) * width
+                value = continuation(zero, support.layers, label, worth, start, lane, width)
+                best = np.maximum(best, value)
+            store(by_label, label * width + lane, best)
+        for group in range(support.group_indptr.shape[0] - 1):
+            best = zero - np.inf
+            for i in range(support.group_indptr[group], support.group_indptr[group + 1]):
+                value = load(zero, by_label, np.int64(support.group_labels[i]) * width + lane)
+                best = np.maximum(best, value)
+            store(tops, group * width + lane, best)

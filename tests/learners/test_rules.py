@@ -1,0 +1,213 @@
+"""Every combination of a bonus rule's fields, on observations and on the product, against plain loops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import sqrt
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from learner_oracles import Wanderer, Watched
+from strategies import tasks_of_any_width as tasks
+
+from praemia import Experience, LearnerPlan, envs, simulate
+from praemia.errors import PraemiaError
+from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import LIMITS, VARIANCES, BonusRule, LaterVisits, MachineBonus, SampleRule, SetRule
+from praemia.tasks.product import product_task
+from praemia.tasks.task import Task
+
+CLOSE = 1e-9
+
+
+def numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
+    return constants[0] / np.sqrt(visits), constants[1] * visits_of_state / (visits * (episodes + 3.0))
+
+
+def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+    first, second = pair.numbers
+    bonus = first * deviation + second + pair.by_step + 0.3 * pair.spread * (pair.limit - mean)
+    return mean + (bonus + 0.2 * pair.gap + 0.01 * pair.cap / pair.visits)
+
+
+def lower(mean: Any, deviation: Any, pair: Any) -> Any:
+    return mean - (pair.numbers[0] * deviation + 0.1 * pair.gap)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ByRule(CompiledLearner):
+    """Plan by a rule of the fields given."""
+
+    name: str = "by-rule"  # type: ignore[misc]
+    sees: str = "observations"  # type: ignore[misc]
+    given: dict[str, Any] = field(default_factory=dict)
+
+    def rule(self, spec: Any, num_episodes: int) -> BonusRule:
+        return BonusRule(worth=worth, numbers=numbers, constants=(0.4, 0.2), **self.given)
+
+
+FIELDS = st.fixed_dictionaries(
+    {
+        "variance_of": st.sampled_from(VARIANCES),
+        "limit": st.sampled_from(LIMITS),
+        "monotone": st.booleans(),
+        "spread": st.booleans(),
+        "lower": st.sampled_from([None, lower]),
+        "later_visits": st.sampled_from([None, LaterVisits(2.0, 0.1)]),
+    }
+)
+
+
+class Oracle:
+    """The recursion of a rule, with dictionaries and loops, from what a learner was shown."""
+
+    def __init__(self, task: Task, shown: Experience, rule: BonusRule) -> None:
+        self.task, self.shown, self.rule = task, shown, rule
+        self.O, self.A, self.M, self.H = (
+            task.num_observations, task.num_actions, task.num_machine_states, int(task.horizon),
+        )  # fmt: skip
+        o, a, z = (axis.ravel() for axis in np.indices((self.O, self.A, self.O)))
+        every, self.sets = task.mdp.labelling.of(o, a, z)
+        self.label = every.reshape(self.O, self.A, self.O)
+        self.rows: dict[tuple[int, int], dict[int, int]] = {}
+        seen = shown.transitions
+        for o_, a_, z_, count in zip(seen.observations, seen.actions, seen.successors, seen.counts, strict=True):
+            self.rows.setdefault((int(o_), int(a_)), {})[int(z_)] = int(count)
+
+    def outcome(self, values: Any, label: int, m: int, z: int) -> tuple[float, float]:
+        """Return φ and W of a label and a next observation."""
+        machine = self.task.machine
+        outs = machine.outcomes(machine.states[m], self.sets[label])
+        paid = sum(out.probability * out.reward.mean for out in outs)
+        return paid, sum(out.probability * values[machine.index[out.target], z] for out in outs)
+
+    def limit(self, values: Any, h: int, m: int, o: int, a: int) -> float:
+        if self.rule.limit != "labels":
+            return float(self.H if self.rule.limit == "horizon" else self.H - h)
+        allowed = set(self.label[o, a].tolist())
+        return max(
+            sum(self.outcome(values, label, m, z))
+            for label in allowed
+            for z in range(self.O)
+            if np.any(self.label[:, :, z] == label)
+        )
+
+    def by_step(self, h: int, row: dict[int, int], cap: float) -> float:
+        if self.rule.later_visits is None:
+            return 0.0
+        cost, factor = self.rule.later_visits
+        later = {z: int(self.shown.step_visits[h + 1, z]) for z in row}
+        n = sum(row.values())
+        total = sum(c / n * (cap**2 if later[z] == 0 else min(cost / later[z], cap**2)) for z, c in row.items())
+        return factor * sqrt(total / n)
+
+    def plan(self, policy: Any, before: dict[Any, float]) -> tuple[dict[Any, float], Any]:
+        """Return Q and V_0; lower values are those of a policy [H, M, O], ``before`` is Q of the plan before."""
+        after, below = np.zeros((self.M, self.O)), np.zeros((self.M, self.O))
+        caps = [float(self.H if self.rule.limit == "horizon" else self.H - h) for h in range(self.H)]
+        last = float(self.H) if self.rule.limit == "horizon" else 0.0
+        weight = 0.2 * (sum(caps) + last)
+        differences, room, qval = 0.1 * weight, weight, {}
+        for h in reversed(range(self.H)):
+            spread = max(0.02, differences / room) if self.rule.spread else 0.0
+            here, low_here = np.zeros((self.M, self.O)), np.zeros((self.M, self.O))
+            for m, o in np.ndindex(self.M, self.O):
+                lows = []
+                for a in range(self.A):
+                    limit, row = self.limit(after, h, m, o, a), self.rows.get((o, a), {})
+                    n = sum(row.values())
+                    qval[h, m, o, a], low = limit, 0.0
+                    if n:
+                        up, down = (
+                            {z: self.outcome(v, self.label[o, a, z], m, z) for z in row} for v in (after, below)
+                        )
+                        mean, deviation = self.moments(up, row, n)
+                        if n > 1:
+                            differences += sqrt(n / (n - 1)) * deviation
+                            room += limit - mean
+                        gap = sqrt(sum(row[z] * (up[z][1] - down[z][1]) ** 2 for z in row) / n)
+                        told = SimpleNamespace(
+                            visits=n, limit=limit, cap=caps[h], by_step=self.by_step(h, row, caps[h]), spread=spread,
+                            gap=gap if self.rule.lower else 0.0, numbers=self.numbers(o, n),
+                        )  # fmt: skip
+                        qval[h, m, o, a] = min(limit, worth(mean, deviation, told))
+                        if self.rule.monotone:
+                            qval[h, m, o, a] = min(qval[h, m, o, a], before.get((h, m, o, a), np.inf))
+                            before[h, m, o, a] = qval[h, m, o, a]
+                        low = max(0.0, lower(*self.moments(down, row, n), told))
+                    lows.append(low)
+                here[m, o] = max(qval[h, m, o, a] for a in range(self.A))
+                low_here[m, o] = lows[int(policy[h, m, o])]
+            after, below = here, low_here
+        return qval, after
+
+    def numbers(self, o: int, n: int) -> tuple[float, ...]:
+        return numbers(float(n), float(self.shown.visits[o].sum()), float(self.shown.episodes_played), (0.4, 0.2))
+
+    def moments(self, outcomes: dict[int, tuple[float, float]], row: dict[int, int], n: int) -> tuple[float, float]:
+        mean = sum(row[z] * sum(outcomes[z]) for z in row) / n
+        varied = {z: sum(outcomes[z]) if self.rule.variance_of == "Y" else outcomes[z][1] for z in row}
+        middle = sum(row[z] * varied[z] for z in row) / n
+        return mean, sqrt(sum(row[z] * (varied[z] - middle) ** 2 for z in row) / n)
+
+
+@pytest.mark.parametrize("sees", ["observations", "product"])
+@settings(max_examples=40, deadline=None)
+@given(
+    task=tasks(),
+    seed=st.integers(0, 2**32),
+    given_fields=FIELDS,
+    lengths=st.tuples(st.integers(0, 4), st.integers(5, 9)),
+)
+def test_every_combination_of_fields_plans_by_its_formula(
+    sees: str, task: Task, seed: int, given_fields: dict[str, Any], lengths: tuple[int, int]
+) -> None:
+    learner = ByRule(sees=sees, given=given_fields)
+    wanderer = Watched(Wanderer.instead_of(learner))
+    simulate(task, wanderer, max(lengths) + 1, seed)
+    seen_task = product_task(task.in_unit_range) if sees == "product" else task.in_unit_range
+    made: LearnerPlan | None = None
+    before: dict[Any, float] = {}
+    for length in lengths:
+        shown = wanderer.shown[length]
+        made = learner.plan(shown, made, np.random.default_rng(0))
+        oracle = Oracle(seen_task, shown, learner.rule(shown.spec, shown.num_episodes))
+        qval, values = oracle.plan(made.policy, before)
+        assert made.values is not None
+        met = shown.met if given_fields["limit"] != "labels" else np.arange(seen_task.num_observations)
+        np.testing.assert_allclose(made.values[:, met], values[:, met], rtol=0.0, atol=CLOSE)
+        for (h, m, o, a), _ in qval.items():
+            if a == int(made.policy[h, m, o]) and o in met:
+                assert qval[h, m, o, a] >= max(qval[h, m, o, b] for b in range(seen_task.num_actions)) - CLOSE
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BonusRule(worth=worth, limit="none"), "limit"),
+        (lambda: BonusRule(worth=worth, variance_of="V"), "variance_of"),
+        (lambda: BonusRule(worth=worth, lower=lower, machine=MachineBonus(1.0, 1.0)), "lower values and a machine"),
+        (
+            lambda: BonusRule(worth=worth, later_visits=LaterVisits(1.0, 1.0), step_bonus=np.zeros((1, 1))),
+            "one or the other",
+        ),
+        (lambda: SampleRule(prior="observations", weight=1.0, arms=2), "only one is drawn"),
+        (lambda: SampleRule(prior="best", weight=1.0, machine=1.0), "needs one over observations"),
+        (lambda: SetRule(kind="l1", scale=1.0, level=0.1, as_published=True), "bernstein"),
+    ],
+)
+def test_what_could_mean_nothing_cannot_be_made(make: Any, message: str) -> None:
+    with pytest.raises(PraemiaError, match=message):
+        make()
+
+
+def test_a_plan_on_the_product_sees_the_rewards() -> None:
+    """With the variance of Y or of W, and with a bonus that is given."""
+    task = envs.make("warehouse-3")
+    for variance in VARIANCES:
+        run = simulate(task, ByRule(sees="product", given={"variance_of": variance}), 400, 0)
+        assert run.plan_values[-1] > 0.5 * run.optimal_value

@@ -1,0 +1,33 @@
+"""Fill the continuation rows of a table as kernels do, for tests that look at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from praemia.kernels.exact import exact_kernels, lanes_of
+from praemia.kernels.records import LayerArrays
+from praemia.kernels.references import by_reference
+
+KERNELS = {lanes: exact_kernels(lanes).fill for lanes in (4, 8, 16)}
+FILL_4, FILL_8, FILL_16 = KERNELS[4], KERNELS[8], KERNELS[16]
+
+
+@njit
+def _fill(table: Any, size: int, extra_rows: Any, layers: Any, last: int) -> None:
+    first = np.int64(0)
+    if table.shape[1] >= 16:
+        FILL_16(table, size, extra_rows, layers, first, last)
+    elif table.shape[1] >= 8:
+        FILL_8(table, size, extra_rows, layers, first, last)
+    else:
+        FILL_4(table, size, extra_rows, layers, first, last)
+
+
+def fill(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:
+    """Fill all rows after the first ``size``, as exact planning does for a table of this width."""
+    assert lanes_of(table.shape[1]) in KERNELS
+    _fill(table, size, extra_rows, by_reference(layers), len(extra_rows))
