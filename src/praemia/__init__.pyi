@@ -28,8 +28,9 @@ from praemia.learners import (
     Random,
     Told,
 )
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.planning.policy import Policy

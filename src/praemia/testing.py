@@ -14,7 +14,7 @@ from praemia import envs
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
 from praemia.learners.base import Learner
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.simulation import Run, simulate
 from praemia.tasks.task import Task
 

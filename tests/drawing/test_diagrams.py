@@ -17,7 +17,8 @@ from praemia.drawing.diagrams import draw_machine, edge_text, machine_svg, merma
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 
 AWKWARD = ('say "hi"', "<b>&amp;</b>", r"back\slash\N", "Größe → ∞", "a;b:c#d%e{}[*]", "--> x")

@@ -6,13 +6,8 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams
-from praemia.machines.guards import parse_guard
-from praemia.machines.symbolic import as_function, as_guard, literals
-
-VARIABLES = {name: variable for variable, name in enumerate(strategies.PROPOSITIONS)}
-NAMES = literals({variable: name for name, variable in VARIABLES.items()})
+from praemia.machines.guards import GuardFunctions, parse_guard
 
 
 def true_on(guard):
@@ -22,25 +17,25 @@ def true_on(guard):
 @settings(deadline=None)
 @given(strategies.formulas, strategies.formulas)
 def test_two_guards_are_one_diagram_exactly_if_they_hold_on_the_same_labels(first, second):
-    functions = Booleans()
+    functions = GuardFunctions(strategies.PROPOSITIONS)
     guards = [parse_guard(strategies.write(formula)) for formula in (first, second)]
-    numbers = [as_function(guard, functions, VARIABLES) for guard in guards]
+    numbers = [functions.function(guard) for guard in guards]
     assert (numbers[0] == numbers[1]) == (true_on(guards[0]) == true_on(guards[1]))
     for guard, number in zip(guards, numbers, strict=True):
         for label in strategies.ALL_LABELS:
-            assert functions.at(number, {VARIABLES[name] for name in label}) == guard.holds(label)
+            assert functions.at(number, {functions.variables[name] for name in label}) == guard.holds(label)
         assert functions.negate(functions.negate(number)) == number
-        assert functions.support([number]) <= set(VARIABLES.values())
+        assert functions.support([number]) <= set(functions.variables.values())
 
 
 @settings(deadline=None)
 @given(strategies.formulas)
 def test_a_diagram_is_written_as_an_irredundant_guard_that_reads_back(formula):
-    functions = Booleans()
-    number = as_function(parse_guard(strategies.write(formula)), functions, VARIABLES)
-    guard = as_guard(functions, number, NAMES)
+    functions = GuardFunctions(strategies.PROPOSITIONS)
+    number = functions.function(parse_guard(strategies.write(formula)))
+    guard = functions.guard(number)
     assert parse_guard(str(guard)) == guard
-    assert as_function(guard, functions, VARIABLES) == number
+    assert functions.function(guard) == number
     terms = functions.terms(number)
     for left_out in range(len(terms)):
         rest = [term for i, term in enumerate(terms) if i != left_out]

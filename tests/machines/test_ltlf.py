@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
 from praemia.machines.diagrams import Growth
 from praemia.machines.entailment import entails
+from praemia.machines.formula import write
 from praemia.machines.ltlf import accept_formula
 from praemia.machines.machine import RewardMachine
 from praemia.machines.paying import WAYS, paid, state_names
-from praemia.machines.syntax import parse_formula, write
+from praemia.machines.syntax import parse_formula
 
 ALL_WORDS = oracle.words(5)
 

@@ -16,7 +16,7 @@ from praemia.envs.grid import is_over
 from praemia.envs.registry import picture
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
-from praemia.machines.machine import format_label
+from praemia.machines.labels import format_label
 from praemia.simulation.rollout import Episode, Step
 from praemia.tasks.task import Task
 

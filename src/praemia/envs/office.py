@@ -14,9 +14,10 @@ from __future__ import annotations
 from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, Role, grid_picture
 from praemia.errors import unknown_name
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import only
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from praemia.envs.pictures import Mark, Picture, Spot, require_drawable
 from praemia.errors import ParameterError, require_whole
 from praemia.limits import require_memory
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

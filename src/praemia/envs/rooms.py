@@ -12,8 +12,9 @@ from __future__ import annotations
 from praemia.envs.grid_kernel import MOVES, Cell, Grid
 from praemia.envs.pictures import Mark, Picture, grid_picture, require_drawable
 from praemia.errors import ParameterError, require_whole
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

@@ -172,6 +172,7 @@ def machine_record(machine: RewardMachine) -> dict[str, Any]:
         "states": machine.states,
         "initial": machine.initial,
         "propositions": machine.propositions,
+        **({"first_match": True} if machine.first_match else {}),
         "transitions": [_rule_part(rule) for rule in machine.rules],
     }
 

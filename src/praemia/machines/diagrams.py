@@ -8,19 +8,24 @@ they are the same number (Bryant, 1986), and a child's number is smaller than it
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from praemia.errors import SizeError
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
 CHECK_EVERY = 256
-
-Memo = dict[tuple[int, int], int]
 MAX_STATES = 100_000
 MAX_NODES = 10_000_000
+DEEP = 100_000  # levels of recursion: a diagram is as deep as it has variables
+
+Memo = dict[tuple[int, int], int]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 TELL_SECONDS = 2.0
 CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 
@@ -58,6 +63,24 @@ class Growth:
         if self.tell is not None and time.monotonic() - self._last > TELL_SECONDS:
             self._last = time.monotonic()
             self.tell(size)
+
+
+def deeply(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a function recurse from variable to variable: for hundreds of them Python's own limit is too low."""
+
+    @wraps(function)
+    def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        try:
+            return function(*arguments, **named)
+        except RecursionError:
+            limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(limit, DEEP))
+            try:
+                return function(*arguments, **named)
+            finally:
+                sys.setrecursionlimit(limit)
+
+    return wrapper
 
 
 class Diagrams:
@@ -98,12 +121,13 @@ class Diagrams:
         return found
 
     def _add(self, variable: int, low: int, high: int) -> int:
-        if self._growth is not None and len(self.variable) % CHECK_EVERY == 0:
-            self._growth.check(len(self.variable), self.num_leaves)
+        number = len(self.variable)
+        if number % CHECK_EVERY == 0 and self._growth is not None:
+            self._growth.check(number, self.num_leaves)
         self.variable.append(variable)
         self.low.append(low)
         self.high.append(high)
-        return len(self.variable) - 1
+        return number
 
     def is_leaf(self, diagram: int) -> bool:
         return self.variable[diagram] == LEAF
@@ -135,6 +159,19 @@ class Diagrams:
         """Yield the values that diagrams can take, each once."""
         return (self._values[diagram] for diagram in self.below(roots) if self.is_leaf(diagram))
 
+    def new_values(self, root: int, seen: set[int]) -> Iterator[Any]:
+        """Yield the values below a diagram, without those below diagrams that were seen before; all are seen then."""
+        waiting = [root]
+        while waiting:
+            diagram = waiting.pop()
+            if diagram in seen:
+                continue
+            seen.add(diagram)
+            if self.is_leaf(diagram):
+                yield self._values[diagram]
+            else:
+                waiting += (self.high[diagram], self.low[diagram])
+
     def support(self, roots: Iterable[int]) -> set[int]:
         """Return the variables that diagrams depend on."""
         return {self.variable[diagram] for diagram in self.below(roots)} - {LEAF}
@@ -143,13 +180,13 @@ class Diagrams:
         self, f: int, g: int, join: Callable[[Any, Any], Hashable], memo: Memo, zero: int = -1, unit: int = -1
     ) -> int:
         """Join two diagrams value by value; ``zero`` and ``unit`` are leaves that swallow or leave alone the other."""
-        if f in (zero, unit) or g in (zero, unit):
-            if zero in (f, g):
-                return zero
+        if f == zero or g == zero:
+            return zero
+        if f == unit or g == unit:
             return g if f == unit else f
-        found = memo.get((f, g))
-        if found is not None:
-            return found
+        known = memo.get((f, g))
+        if known is not None:
+            return known
         first, second = self.variable[f], self.variable[g]
         top = min(first, second)
         if top == LEAF:
@@ -189,27 +226,13 @@ class Diagrams:
 
 def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
     """Copy a diagram to a store with the same variables, changing every value."""
-    found = memo.get(f)
-    if found is not None:
-        return found
-    if source.is_leaf(f):
+    known = memo.get(f)
+    if known is not None:
+        return known
+    if source.variable[f] == LEAF:
         result = target.leaf(change(source.value(f)))
     else:
         low = copy(source, source.low[f], target, change, memo)
         result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
     memo[f] = result
     return result
-
-
-def example_labels(
-    diagrams: Diagrams, root: int, memo: dict[int, dict[int, frozenset[int]]]
-) -> dict[int, frozenset[int]]:
-    """Return for each leaf below a root the variables that are true on one label where it is met."""
-    if root not in memo:
-        if diagrams.is_leaf(root):
-            memo[root] = {root: frozenset()}
-        else:
-            low = example_labels(diagrams, diagrams.low[root], memo)
-            high = example_labels(diagrams, diagrams.high[root], memo)
-            memo[root] = {leaf: label | {diagrams.variable[root]} for leaf, label in high.items()} | low
-    return memo[root]

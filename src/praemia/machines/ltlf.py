@@ -18,10 +18,10 @@ from praemia.machines.automaton import Automaton, explore
 from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.entailment import Known, entails
-from praemia.machines.formula import FUTURE, PAST, Formula, conjunction, disjunction, names, negation
+from praemia.machines.formula import FUTURE, PAST, Formula, conjunction, disjunction, negation, write
 from praemia.machines.past import remember
 from praemia.machines.paying import smallest_accepting
-from praemia.machines.syntax import parse_formula, write
+from praemia.machines.syntax import parse_formula
 
 Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and j = q
 
@@ -47,12 +47,12 @@ def accept_formula(text: str, growth: Growth) -> Automaton:
 def progress(formula: Formula, growth: Growth) -> Automaton:
     """Return the automaton that pays 1 whenever what was seen so far satisfies a formula at its first step."""
     work = _Progression(formula, growth)
-    return explore(tuple(work.names), work.moves, work.residual(formula), work.moves_of, work.text, growth)
+    return explore(work.names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
 
 class _Progression:
     def __init__(self, formula: Formula, growth: Growth) -> None:
-        self.names = {name: number for number, name in enumerate(names(formula))}
+        self.names = {name: number for number, name in enumerate(formula.propositions())}
         self.moves = Diagrams(growth)
         self._functions = Booleans(growth)
         self._elements: list[Formula] = []

@@ -11,8 +11,7 @@ from __future__ import annotations
 from praemia.machines.automaton import Automaton, explore
 from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
-from praemia.machines.formula import TRUE, Formula, names, negation
-from praemia.machines.syntax import write
+from praemia.machines.formula import TRUE, Formula, negation, write
 
 Memory = tuple[bool, ...]
 
@@ -21,12 +20,12 @@ def remember(formula: Formula, growth: Growth) -> Automaton:
     """Return the automaton that pays 1 at every step at which a formula about the past holds."""
     work = _Remembering(formula, growth)
     start = (False,) * len(work.kept)
-    return explore(tuple(work.names), work.moves, start, work.moves_of, work.text, growth)
+    return explore(work.names, work.moves, start, work.moves_of, work.text, growth)
 
 
 class _Remembering:
     def __init__(self, formula: Formula, growth: Growth) -> None:
-        self.names = {name: number for number, name in enumerate(names(formula))}
+        self.names = {name: number for number, name in enumerate(formula.propositions())}
         self.moves = Diagrams(growth)
         self.kept: dict[Formula, int] = {}
         self._formula = formula
