@@ -155,4 +155,4 @@ def _role(task: Task, label: Label) -> Role:
 def is_over(task: Task, state: str) -> bool:
     """Tell whether a machine state is never left and pays nothing, on the labels of the task."""
     outcomes = (out for label in task.mdp.label_sets for out in task.machine.outcomes(state, label))
-    return all(out.target == state and not any((*out.reward.values, *out.reward.widths)) for out in outcomes)
+    return all(out.target == state and out.reward.is_nothing for out in outcomes)

@@ -91,13 +91,7 @@ def _outcome(target: str, part: float | OutcomePart) -> Outcome:
 
 
 def _reward(part: float | RewardLaw | None) -> Reward:
-    if not isinstance(part, RewardLaw):
-        return Reward.of(part or 0.0)
-    if part.bernoulli is not None:
-        return Reward.bernoulli(part.bernoulli)
-    if part.uniform is not None:
-        return Reward.uniform(*part.uniform)
-    return Reward(tuple(part.values or ()), tuple(part.probabilities or ()))
+    return Reward.from_data(part.model_dump(exclude_none=True) if isinstance(part, RewardLaw) else part or 0.0)
 
 
 class Numbering:

@@ -150,7 +150,8 @@ def _closure(begin: Iterable[str], steps: Iterable[tuple[str, str]]) -> set[str]
 
 
 def _odd_propositions(machine: RewardMachine, occurring: Label) -> Iterator[Finding]:
-    read = machine.reads
+    rules = machine.written_rules
+    read = machine.reads if rules is None else {name for rule in rules for name in rule.guard.propositions()}
     unread = [name for name in machine.propositions if name not in read]
     absent = [name for name in machine.propositions if name in read and name not in occurring]
     if unread:

@@ -103,9 +103,7 @@ def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) 
             continue
         parts: dict[str, list[tuple[float, Reward]]] = {}
         for out in truth.outcomes(state, label):
-            for value, width, chance in zip(
-                out.reward.values, out.reward.widths, out.reward.probabilities, strict=True
-            ):
+            for value, width, chance in out.reward.pieces:
                 column = int(moves.columns(np.array([value]))[0]) if width == 0.0 else len(moves.rewards)
                 target = f"{out.target}|{moves.settled[m, i, column]}"
                 parts.setdefault(target, []).append((out.probability * chance, Reward((value,), (1.0,), (width,))))

@@ -156,6 +156,6 @@ def _outputs(outcomes: tuple[Outcome, ...], is_sure: bool) -> Iterator[tuple[str
     for outcome in outcomes:
         if any(outcome.reward.widths):
             raise ModelError(f"the reward {outcome.reward} has infinitely many values; this format lists them")
-        for value, share in zip(outcome.reward.values, outcome.reward.probabilities, strict=True):
+        for value, _, share in outcome.reward.pieces:
             chance = "" if is_sure else f":{write_number(outcome.probability * share)}"
             yield outcome.target, write_number(value) + chance
