@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import sha256
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.machines.diagrams import Diagrams, Growth, Memo, deeply
+from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.machine import RewardMachine
 from praemia.machines.minimise import minimise
 from praemia.machines.paying import MAX_NAME
@@ -17,7 +17,7 @@ from praemia.machines.rules import Outcome, Outcomes, merge
 from praemia.machines.state_diagrams import StateDiagrams
 
 
-@deeply
+@deep_recursion
 def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = None) -> RewardMachine:
     """Return the machine that moves as two do, independently given the label, and pays the sum of what they pay."""
     growth = growth or Growth()
@@ -81,7 +81,7 @@ def _smallest(propositions: Sequence[str], diagrams: StateDiagrams, meanings: Se
     return RewardMachine.from_diagrams(names, "start", propositions, small.changed(named), shortest)
 
 
-@deeply
+@deep_recursion
 def state_digests(machine: RewardMachine) -> dict[str, str]:
     """Return for each state a digest of what it does on every label, however that is written.
 
@@ -101,7 +101,7 @@ def state_digests(machine: RewardMachine) -> dict[str, str]:
     return {state: digests[root] for state, root in zip(machine.states, diagrams.roots, strict=True)}
 
 
-@deeply
+@deep_recursion
 def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardMachine:
     """Return the machine that notices events only with some probability, at each step independently.
 

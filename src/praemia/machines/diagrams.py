@@ -65,7 +65,7 @@ class Growth:
             self.tell(size)
 
 
-def deeply(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def deep_recursion(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Let a function recurse from variable to variable: for hundreds of them Python's own limit is too low."""
 
     @wraps(function)
@@ -104,21 +104,21 @@ class Diagrams:
 
     def leaf(self, value: Hashable) -> int:
         """Return the diagram that is one value everywhere."""
-        found = self._leaves.get(value)
-        if found is None:
-            found = self._leaves[value] = self._add(LEAF, -1, -1)
-            self._values[found] = value
-        return found
+        leaf = self._leaves.get(value)
+        if leaf is None:
+            leaf = self._leaves[value] = self._add(LEAF, -1, -1)
+            self._values[leaf] = value
+        return leaf
 
     def node(self, variable: int, low: int, high: int) -> int:
         """Return the diagram that decides a variable; it must come before those of both children."""
         if low == high:
             return low
         key = (variable, low, high)
-        found = self._nodes.get(key)
-        if found is None:
-            found = self._nodes[key] = self._add(variable, low, high)
-        return found
+        node = self._nodes.get(key)
+        if node is None:
+            node = self._nodes[key] = self._add(variable, low, high)
+        return node
 
     def _add(self, variable: int, low: int, high: int) -> int:
         number = len(self.variable)
@@ -184,9 +184,9 @@ class Diagrams:
             return zero
         if f == unit or g == unit:
             return g if f == unit else f
-        known = memo.get((f, g))
-        if known is not None:
-            return known
+        result = memo.get((f, g))
+        if result is not None:
+            return result
         first, second = self.variable[f], self.variable[g]
         top = min(first, second)
         if top == LEAF:
@@ -226,9 +226,9 @@ class Diagrams:
 
 def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
     """Copy a diagram to a store with the same variables, changing every value."""
-    known = memo.get(f)
-    if known is not None:
-        return known
+    result = memo.get(f)
+    if result is not None:
+        return result
     if source.variable[f] == LEAF:
         result = target.leaf(change(source.value(f)))
     else:

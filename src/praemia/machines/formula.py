@@ -97,14 +97,14 @@ class Formula:
 
     def propositions(self) -> tuple[str, ...]:
         """Return the names that occur, in the order of first occurrence."""
-        names: dict[str, None] = {}
+        formulas: dict[Formula, None] = {}
         waiting = [self]
         while waiting:
             formula = waiting.pop()
-            if formula.operator == "name":
-                names[formula.name] = None
-            waiting += reversed(formula.parts)
-        return tuple(names)
+            if formula not in formulas:
+                formulas[formula] = None
+                waiting += reversed(formula.parts)
+        return tuple(formula.name for formula in formulas if formula.operator == "name")
 
 
 _FORMULAS: WeakValueDictionary[tuple[str, tuple[Formula, ...], str], Formula] = WeakValueDictionary()

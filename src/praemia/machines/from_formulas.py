@@ -89,10 +89,10 @@ def paying_machine(
     """Return the machine that pays in some way for what an automaton accepts."""
     if isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
         raise ParameterError(f"reward={reward!r}; expected a finite number")
-    known = automaton.names if propositions is None else tuple(propositions)
+    allowed = automaton.names if propositions is None else tuple(propositions)
     for name in automaton.names:
-        if name not in known:
-            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, known)}")
+        if name not in allowed:
+            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, allowed)}")
     built = paid(automaton, pay, growth)
     laws = {payment: Reward.of(payment * float(reward) if payment else 0.0) for payment in _payments(built)}
 
@@ -101,7 +101,7 @@ def paying_machine(
     def outcomes(step: Step) -> Outcomes:
         return (Outcome(names[step.target], 1.0, laws[step.payment]),)
 
-    return RewardMachine.from_diagrams(names, "start", known, built.diagrams.changed(outcomes), built.meanings)
+    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.changed(outcomes), built.meanings)
 
 
 def _payments(automaton: Automaton) -> set[int]:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from praemia.errors import ModelError
 from praemia.machines.booleans import Booleans, Term
-from praemia.machines.diagrams import Growth, deeply
+from praemia.machines.diagrams import Growth, deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, proposition
 from praemia.machines.labels import Label
 from praemia.machines.syntax import GUARD, MAX_LENGTH, build, parse
@@ -96,10 +96,8 @@ class GuardFunctions(Booleans):
             return literals[0] if literals else TRUE
         return Formula("&", tuple(literals))
 
-    def example(self, function: int) -> Label | None:
-        """Return a label on which a function is true, with few propositions, or None where it never is."""
-        if function == self.false:
-            return None
+    def example(self, function: int) -> Label:
+        """Return a label on which a function, which is not false everywhere, is true."""
         names, true = list(self.variables), set()
         while not self.is_leaf(function):
             if self.low[function] == self.false:
@@ -110,8 +108,9 @@ class GuardFunctions(Booleans):
         return frozenset(true)
 
 
-@deeply
+@deep_recursion
 def example_label(guard: Guard) -> Label | None:
     """Return a label on which a guard holds, or None where it never does."""
     functions = GuardFunctions()
-    return functions.example(functions.function(guard))
+    function = functions.function(guard)
+    return None if function == functions.false else functions.example(function)

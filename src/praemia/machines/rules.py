@@ -14,9 +14,9 @@ from itertools import combinations
 from typing import TypeAlias
 
 from praemia.errors import ModelError, SizeError, did_you_mean
-from praemia.machines.diagrams import Diagrams, Growth, copy, deeply
+from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
 from praemia.machines.formula import Formula
-from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions, example_label
+from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
@@ -112,7 +112,7 @@ class _Overlap(Exception):
     """Two rules of a state hold on one label."""
 
 
-@deeply
+@deep_recursion
 def build_diagrams(
     rules: Mapping[str, Sequence[Rule]], idle: Mapping[str, Outcomes], first_match: bool
 ) -> StateDiagrams:
@@ -126,7 +126,7 @@ def build_diagrams(
         try:
             root = choice.among([rule.guard for rule in guarded])
         except _Overlap:
-            raise _overlap_error(state, guarded) from None
+            raise _overlap_error(state, guarded, choice.functions) from None
         outcomes = {None: rest} | {number: rule.outcomes for number, rule in enumerate(guarded)}
         roots.append(copy(choice.store, root, store, outcomes.__getitem__, {}))
     return StateDiagrams(tuple(choice.functions.variables), store, tuple(roots))
@@ -173,19 +173,18 @@ def _rest(state: str, rules: Sequence[Rule], idle: Outcomes) -> Outcomes:
     return last[0] if last else idle
 
 
-def _overlap_error(state: str, rules: Sequence[Rule]) -> ModelError:
-    for first, second in combinations([rule.guard for rule in rules], 2):
-        label = example_label(first & second)
-        if label is not None:
-            return ModelError(
-                f"state {state!r}: rules {str(first)!r} and {str(second)!r} both match the label "
-                f"{format_label(label)}; make their guards exclude each other, "
-                "or take the first that holds (first_match: true)"
-            )
-    raise AssertionError("no two guards overlap")
+def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions) -> ModelError:
+    pairs = combinations([rule.guard for rule in rules], 2)
+    shared = ((*pair, functions.both(*map(functions.function, pair))) for pair in pairs)
+    first, second, both = next(item for item in shared if item[-1] != functions.false)
+    return ModelError(
+        f"state {state!r}: rules {str(first)!r} and {str(second)!r} both match the label "
+        f"{format_label(functions.example(both))}; make their guards exclude each other, "
+        "or take the first that holds (first_match: true)"
+    )
 
 
-@deeply
+@deep_recursion
 def exclude(rules: Sequence[Rule], functions: GuardFunctions, first_match: bool) -> list[Rule]:
     """Return rules that do the same as those of a state, and whose guards exclude each other.
 
@@ -205,7 +204,7 @@ def exclude(rules: Sequence[Rule], functions: GuardFunctions, first_match: bool)
     ]
 
 
-@deeply
+@deep_recursion
 def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[str, Outcomes]) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
     functions = GuardFunctions(diagrams.variables, Growth())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from praemia.machines.diagrams import LEAF, Diagrams, Growth, copy, deeply
+from praemia.machines.diagrams import LEAF, Diagrams, Growth, copy, deep_recursion
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class StateDiagrams:
                 copied[diagram] = target.choose(numbers[self.variables[source.variable[diagram]]], low, high)
         return StateDiagrams(names, target, tuple(copied[root] for root in self.roots))
 
-    @deeply
+    @deep_recursion
     def is_same_as(self, other: StateDiagrams) -> bool:
         """Tell whether two have the same values in every state on every label, whatever their order of variables."""
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from praemia.errors import FileError, ModelError
 from praemia.files.formats.common import sure_outcome
 from praemia.files.formats.hoa_text import Hoa, parse_hoa
-from praemia.machines.diagrams import deeply
+from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, TRUE, in_quotes
 from praemia.machines.guards import Guard, GuardFunctions, example_label
 from praemia.machines.labels import format_label
@@ -27,7 +27,7 @@ from praemia.machines.rules import Outcome, Rule, by_source
 _State: TypeAlias = tuple[int | None, bool]
 
 
-@deeply
+@deep_recursion
 def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
     """Return the machine of a text; without ``pay``, as the file says, or at the first acceptance."""
     hoa = parse_hoa(text, name)
@@ -60,11 +60,11 @@ def _require_deterministic(hoa: Hoa, state: int) -> None:
         function = functions.function(edge.guard)
         earlier = hoa.edges[state][:number] if functions.both(taken, function) != functions.false else []
         for other in earlier:
-            label = functions.example(functions.both(functions.function(other.guard), function))
-            if label is not None and (other.target, other.accepts) != (edge.target, edge.accepts):
+            both = functions.both(functions.function(other.guard), function)
+            if both != functions.false and (other.target, other.accepts) != (edge.target, edge.accepts):
                 raise FileError(
                     f"{hoa.name}:{edge.line}: from state {state} this edge and that of line {other.line} both hold on "
-                    f"{format_label(label)}; the automaton is not deterministic"
+                    f"{format_label(functions.example(both))}; the automaton is not deterministic"
                 )
         taken = functions.either(taken, function)
 

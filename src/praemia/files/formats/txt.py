@@ -27,7 +27,7 @@ from typing import Any
 
 from praemia.errors import FileError, ModelError, did_you_mean
 from praemia.files.formats.common import at_line, is_over, parsed, sure_target, write_number
-from praemia.machines.diagrams import deeply
+from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, proposition
 from praemia.machines.guards import Guard, GuardFunctions
 from praemia.machines.machine import RewardMachine
@@ -93,7 +93,7 @@ _GRAMMAR = r"""
 """
 
 
-@deeply
+@deep_recursion
 def read_txt(text: str, name: str) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages."""
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"]
@@ -222,7 +222,7 @@ class _Entry:
     is_last: bool = False
 
 
-@deeply
+@deep_recursion
 def write_txt(machine: RewardMachine) -> str:
     """Return the text of a machine, or raise a ModelError that names what the format cannot say."""
     numbers = _numbers(machine)
