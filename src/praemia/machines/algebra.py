@@ -67,11 +67,7 @@ def _smallest(propositions: Sequence[str], diagrams: StateDiagrams, meanings: Se
     def image(outcomes: Outcomes, classes: Sequence[int]) -> Outcomes:
         return _in_order(_renamed(outcomes, lambda number: str(classes[number])))
 
-    small, class_of = minimise(diagrams, lambda outcomes: map(_number, outcomes), image)
-    shortest = [""] * small.num_states
-    for meaning, number in zip(meanings, class_of, strict=True):
-        if number >= 0 and (not shortest[number] or len(meaning) < len(shortest[number])):
-            shortest[number] = meaning
+    small, shortest = minimise(diagrams, meanings, lambda outcomes: map(_number, outcomes), image)
     short = [text if len(text) <= MAX_NAME else f"s{number}" for number, text in enumerate(shortest)]
     names = ["start", *(name if short.count(name) == 1 else f"s{i}" for i, name in enumerate(short[1:], start=1))]
 

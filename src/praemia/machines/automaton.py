@@ -57,14 +57,6 @@ class Automaton:
         step: Step = self.diagrams.at(state, label)
         return step
 
-    def payments(self, word: Iterable[Set[str]]) -> list[int]:
-        """Return what is paid at each step of a word."""
-        state, paid = 0, []
-        for label in word:
-            state, payment = self.step(state, label)
-            paid.append(payment)
-        return paid
-
     def constant_payment(self, state: int) -> int | None:
         """Return what a state pays at every step from now on, if it never moves and always pays the same."""
         store, root = self.diagrams.store, self.diagrams.roots[state]

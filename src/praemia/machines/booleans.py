@@ -22,9 +22,9 @@ class Booleans(Diagrams):
         self._either: Memo = {}
         self._not: dict[int, int] = {self.false: self.true, self.true: self.false}
 
-    def literal(self, variable: int, value: bool = True) -> int:
-        """Return the function that is true where a variable has a value."""
-        return self.node(variable, *((self.false, self.true) if value else (self.true, self.false)))
+    def literal(self, variable: int) -> int:
+        """Return the function that is true where a variable is."""
+        return self.node(variable, self.false, self.true)
 
     def both(self, f: int, g: int) -> int:
         f, g = (f, g) if f < g else (g, f)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -18,16 +18,16 @@ from typing import Any, ParamSpec, TypeVar
 from praemia.errors import SizeError
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
-CHECK_EVERY = 256
+CHECK_EVERY = 256  # nodes
 MAX_STATES = 100_000
 MAX_NODES = 10_000_000
+CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
+TELL_SECONDS = 2.0
 DEEP = 100_000  # levels of recursion: a diagram is as deep as it has variables
 
 Memo = dict[tuple[int, int], int]
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
-TELL_SECONDS = 2.0
-CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
 
 
 @dataclass
@@ -135,12 +135,6 @@ class Diagrams:
     def value(self, leaf: int) -> Any:
         """Return what a leaf holds."""
         return self._values[leaf]
-
-    def at(self, diagram: int, true: Collection[int]) -> Any:
-        """Return the value where the given variables are true and all others false."""
-        while self.variable[diagram] != LEAF:
-            diagram = self.high[diagram] if self.variable[diagram] in true else self.low[diagram]
-        return self._values[diagram]
 
     def below(self, roots: Iterable[int]) -> Iterator[int]:
         """Yield all leaves and nodes that diagrams consist of, each once, parents before children are exhausted."""

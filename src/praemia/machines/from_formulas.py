@@ -94,15 +94,10 @@ def paying_machine(
         if name not in allowed:
             raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, allowed)}")
     built = paid(automaton, pay, growth)
-    laws = {payment: Reward.of(payment * float(reward) if payment else 0.0) for payment in _payments(built)}
-
+    laws = {payment: Reward.of(payment * float(reward) if payment else 0.0) for payment in (-1, 0, 1)}
     names = state_names(built)
 
     def outcomes(step: Step) -> Outcomes:
         return (Outcome(names[step.target], 1.0, laws[step.payment]),)
 
     return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.changed(outcomes), built.meanings)
-
-
-def _payments(automaton: Automaton) -> set[int]:
-    return {step.payment for step in automaton.diagrams.values()}

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES
-from praemia.machines.guards import GuardFunctions
 from praemia.machines.labels import ENDED, Label, as_label
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
@@ -211,14 +210,7 @@ class RewardMachine:
     @cached_property
     def exclusive_rules(self) -> tuple[Rule, ...]:
         """Rules that say the same with guards that exclude each other, one for each of ``rules``."""
-        if self.written_rules is None:
-            return self.rules
-        functions = GuardFunctions(self.diagrams.variables)
-        exclusive = {
-            state: iter(exclude(rules, functions, self.first_match))
-            for state, rules in by_source(self.states, self.rules).items()
-        }
-        return tuple(next(exclusive[rule.source]) for rule in self.rules)
+        return self.rules if self.written_rules is None else exclude(self.written_rules, self.first_match)
 
     @cached_property
     def _idle_outcomes(self) -> dict[str, Outcomes]:

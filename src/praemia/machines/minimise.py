@@ -19,12 +19,21 @@ Targets = Callable[[Any], Iterable[int]]
 Image = Callable[[Any, Sequence[int]], Hashable]
 
 
-def minimise(diagrams: StateDiagrams, targets: Targets, image: Image) -> tuple[StateDiagrams, list[int]]:
-    """Merge states that pay the same on every sequence of labels; return the diagrams that are left, and classes.
+def shorter(first: str, second: str) -> str:
+    return second if len(second) < len(first) else first
+
+
+def minimise(
+    diagrams: StateDiagrams,
+    meanings: Sequence[str],
+    targets: Targets,
+    image: Image,
+    better: Callable[[str, str], str] = shorter,
+) -> tuple[StateDiagrams, tuple[str, ...]]:
+    """Merge the states that pay the same on every sequence of labels, without those that cannot be reached.
 
     ``targets`` gives the states that a value names; ``image(value, classes)`` is the value with classes in their place.
-    Classes are numbered in the order in which they are reached from state 0; that of a state that cannot be reached
-    is -1.
+    Classes are numbered in the order in which they are reached from state 0, and have the best of their meanings.
     """
     reached = diagrams.reachable(targets)
     rough = _Refinement(diagrams, reached, targets, image).run()
@@ -36,7 +45,12 @@ def minimise(diagrams: StateDiagrams, targets: Targets, image: Image) -> tuple[S
             numbers[rough[state]] = len(roots)
             roots.append(diagrams.roots[state])
         class_of[state] = numbers[rough[state]]
-    return replace(diagrams, roots=tuple(roots)).changed(lambda value: image(value, class_of)), class_of
+    best: dict[int, str] = {}
+    for state in sorted(reached):
+        number = class_of[state]
+        best[number] = better(best[number], meanings[state]) if number in best else meanings[state]
+    small = replace(diagrams, roots=tuple(roots)).changed(lambda value: image(value, class_of))
+    return small, tuple(best[number] for number in range(len(roots)))
 
 
 class _Refinement:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from praemia.errors import ParameterError
 from praemia.machines.automaton import Automaton, Step, explore
 from praemia.machines.diagrams import Diagrams, Growth, copy
-from praemia.machines.minimise import minimise
+from praemia.machines.minimise import minimise, shorter
 
 WAYS = ("first", "each", "end")
 MAX_NAME = 24
@@ -90,18 +90,13 @@ def minimal(automaton: Automaton) -> Automaton:
     def image(step: Step, classes: Sequence[int]) -> Step:
         return Step(classes[step.target], step.payment)
 
-    small, class_of = minimise(automaton.diagrams, lambda step: (step.target,), image)
-    meanings = [""] * small.num_states
-    for state, number in enumerate(class_of):
-        if number >= 0:
-            meanings[number] = _better(meanings[number], automaton.meanings[state])
-    return Automaton(small, tuple(meanings))
+    return Automaton(
+        *minimise(automaton.diagrams, automaton.meanings, lambda step: (step.target,), image, better=_better)
+    )
 
 
 def _better(first: str, second: str) -> str:
-    if first and (first in FINISHED) != (second in FINISHED):
-        return OVER
-    return second if not first or len(second) < len(first) else first
+    return shorter(first, second) if (first in FINISHED) == (second in FINISHED) else OVER
 
 
 def smallest_accepting(automaton: Automaton) -> Automaton:

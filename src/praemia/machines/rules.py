@@ -185,23 +185,24 @@ def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions)
 
 
 @deep_recursion
-def exclude(rules: Sequence[Rule], functions: GuardFunctions, first_match: bool) -> list[Rule]:
-    """Return rules that do the same as those of a state, and whose guards exclude each other.
+def exclude(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
+    """Return rules that do the same, and of which those of one state have guards that exclude each other.
 
     Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
     """
-    taken = functions.false
-    guards = []
+    functions = GuardFunctions(growth=Growth())
+    taken = {rule.source: functions.false for rule in rules}
+    exclusive = []
     for rule in rules:
         function = functions.false if rule.is_else else functions.function(rule.guard)
-        left = functions.both(function, functions.negate(taken)) if first_match else function
-        guards.append(rule.guard if left == function else functions.guard(left))
-        taken = functions.either(taken, function)
-    rest = functions.negate(taken)
-    return [
-        replace(rule, guard=Formula("else", (functions.guard(rest),)) if rule.is_else else guard)
-        for rule, guard in zip(rules, guards, strict=True)
-    ]
+        left = functions.both(function, functions.negate(taken[rule.source])) if first_match else function
+        exclusive.append(rule if left == function else replace(rule, guard=functions.guard(left)))
+        taken[rule.source] = functions.either(taken[rule.source], function)
+
+    def rest(state: str) -> Guard:
+        return Formula("else", (functions.guard(functions.negate(taken[state])),))
+
+    return tuple(replace(rule, guard=rest(rule.source)) if rule.is_else else rule for rule in exclusive)
 
 
 @deep_recursion
