@@ -143,3 +143,12 @@ def states_of(start: Any, step: Callable[[Any, frozenset[str]], tuple[Hashable, 
     for state in found:
         found += dict.fromkeys(t for t, _ in (step(state, label) for label in labels) if t not in found)
     return found
+
+
+def paid_by(automaton, word):
+    """Return what an automaton pays at each step of a word."""
+    state, paid = 0, []
+    for label in word:
+        state, payment = automaton.step(state, label)
+        paid.append(payment)
+    return paid

@@ -20,8 +20,8 @@ from hidden_tasks import hide
 
 from praemia import Run, envs, evaluate, explore, learners, occupancy, plan_from, simulate, solve
 from praemia.exploration import coverage, significance
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.planning.losses import losses
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

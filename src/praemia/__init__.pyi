@@ -27,8 +27,9 @@ from praemia.learners import (
     Random,
     Told,
 )
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.pictures.show import show
 from praemia.planning.exact import evaluate, occupancy, solve

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from praemia.errors import ParameterError
+from praemia.machines.formula import quoted
 from praemia.machines.machine import RewardMachine
-from praemia.machines.syntax import quoted
 
 __all__ = [
     "Pattern",

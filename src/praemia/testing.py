@@ -16,8 +16,8 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
 from praemia.learners.base import Learner
 from praemia.learners.baselines import Random
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.simulation import Run, simulate
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

@@ -13,7 +13,7 @@ from txt_machines import PLAIN
 from praemia import envs
 from praemia.cli import execute
 from praemia.files import load_machine, load_task, save_machine
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from praemia.envs import from_gymnasium
 from praemia.errors import ModelError, ParameterError, UnknownNameError
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import AFTER_THE_END, LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

@@ -15,7 +15,7 @@ from scipy.stats import chi2
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv, register
 from praemia.errors import ModelError, ParameterError
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

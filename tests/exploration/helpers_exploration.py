@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

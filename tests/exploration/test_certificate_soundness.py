@@ -17,8 +17,9 @@ from praemia.exploration.bounds import machine_bounds, most_to_earn
 from praemia.exploration.confidence import Confidence, confidence, function_radii
 from praemia.exploration.estimate import estimated_task
 from praemia.kernels.certify import largest_by_kl
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

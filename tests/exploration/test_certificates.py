@@ -29,8 +29,8 @@ from praemia.exploration.confidence import confidence
 from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.what_if import machine_family
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
-from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

@@ -17,8 +17,9 @@ from praemia.exploration.certificate import ANY_MACHINE, ANY_REWARD, RECORDED, V
 from praemia.exploration.confidence import confidence
 from praemia.exploration.fixed_machines import machine_digest
 from praemia.exploration.what_if import joint_failure_prob, machine_family, plan_rows
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

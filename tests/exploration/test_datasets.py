@@ -15,8 +15,8 @@ from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.estimate import INTO_THE_SINK, estimated_mdp, estimated_task
 from praemia.files.arrays import PackedArrays, pack_arrays
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import ENDED, LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

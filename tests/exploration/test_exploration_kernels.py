@@ -16,7 +16,7 @@ from praemia.exploration.bounds import machine_bounds, most_to_earn
 from praemia.exploration.confidence import confidence, function_radii
 from praemia.exploration.estimate import estimated_task
 from praemia.learners.uncertainty import UncertaintyExplorer
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.planning.exact import solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.task_world import TaskWorld

@@ -19,7 +19,7 @@ from praemia.errors import ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.playing import Searcher, search, uniform_at
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
 from praemia.tasks.task import Task
 

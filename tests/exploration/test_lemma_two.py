@@ -12,8 +12,8 @@ from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError
 from praemia.exploration import coverage, explore, significance, simulation_bound
 from praemia.exploration.coverage import history_visits
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

@@ -19,8 +19,9 @@ from praemia.exploration import Dataset, Trajectory, TrajectoryReward, explore, 
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import LikelyLoss, likely_history_loss, likely_loss
 from praemia.exploration.posterior import FOLLOWING, OPTIMAL, Posterior
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

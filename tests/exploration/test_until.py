@@ -20,7 +20,8 @@ from praemia.exploration.likely_loss import random_numbers
 from praemia.exploration.posterior import Posterior
 from praemia.exploration.until import Check, check_counts, judged, most_gain
 from praemia.exploration.what_if import machine_family
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

@@ -16,7 +16,8 @@ from txt_machines import SAMPLES
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files import load_machine
 from praemia.files.registry import find_reader, find_writer
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 
 TEXTS = {"txt": SAMPLES["rewards by label"], "dot": STOCHASTIC, "hoa": EDGES}
 PIECES = ["", "0", "-1", "1e400", "->", *"()[]{}'\"!&|\n#@é:,t"]

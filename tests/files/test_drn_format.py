@@ -12,8 +12,8 @@ import praemia
 from praemia import envs
 from praemia.errors import ModelError
 from praemia.files.formats.drn import write_drn
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

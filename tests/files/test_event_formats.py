@@ -15,7 +15,8 @@ from praemia.files import load_machine, load_task, save_machine
 from praemia.files.formats.common import event_of, label_of
 from praemia.files.formats.dot import read_dot, write_dot
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome
 

@@ -13,7 +13,8 @@ from strategies import machines
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.files import load_machine, save_machine
 from praemia.files.formats.hoa import read_hoa, write_hoa
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 
 HEAD = """\
 HOA: v1

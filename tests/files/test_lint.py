@@ -7,8 +7,9 @@ import pytest
 
 from praemia import envs
 from praemia.files.lint import Finding, lint, lint_machine, reachable_observations
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

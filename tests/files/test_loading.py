@@ -17,8 +17,9 @@ from task_texts import SPOILED, TASK, spoil
 from praemia import envs
 from praemia.errors import FileError, PraemiaError, UnknownNameError
 from praemia.files import load, load_machine, load_task, parse_task, resolve_task, save_machine
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import AFTER_THE_END
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 
 MACHINE = TASK[TASK.index("  states") : TASK.index("horizon")].replace("\n  ", "\n")[2:]

@@ -15,8 +15,9 @@ from txt_machines import OTHER_REWARDS, PLAIN, SAMPLES, Original
 from praemia.errors import ModelError, PraemiaError
 from praemia.files import load_machine, save_machine
 from praemia.files.formats.txt import read_txt, write_txt
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import parse_guard
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 
 LENGTH = 4

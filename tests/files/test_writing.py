@@ -14,9 +14,10 @@ from strategies import machines, tasks
 from praemia import envs, solve
 from praemia.errors import FileError, ModelError, ParameterError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
-from praemia.machines.guards import Else, Proposition
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.formula import ELSE, proposition
 from praemia.machines.labels import AFTER_THE_END, LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 from praemia.tasks.mdp import LabeledMDP
@@ -61,7 +62,7 @@ def test_a_task_loads_back_with_the_same_arrays(folder: Path, task: Task) -> Non
 def test_names_of_any_kind_survive(
     folder: Path, states: list[str], observations: list[str], actions: list[str]
 ) -> None:
-    rules = (Rule(states[0], Proposition("p"), (Outcome(states[1], 0.5, Reward((0.1,))), Outcome(states[2], 0.5))),)
+    rules = (Rule(states[0], proposition("p"), (Outcome(states[1], 0.5, Reward((0.1,))), Outcome(states[2], 0.5))),)
     machine = RewardMachine(tuple(states), states[1], ("p",), rules)
     kernel = np.full((3, 3, 3), 1 / 3)
     labels = [LabelRule(frozenset("p"), 0, 1, 2)]
@@ -93,8 +94,8 @@ def test_sums_that_are_off_by_rounding_survive(folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["two words", "true", "a&b", "else", "at(A)", "a->b", 'a "b"', "é"])
 def test_propositions_of_any_name_survive_in_guards(folder: Path, name: str) -> None:
-    guard = Proposition(name) & ~Proposition("p")
-    rules = (Rule("s", guard, (Outcome("s", 1.0, Reward((1.0,))),)), Rule("s", Else(), (Outcome("t"),)))
+    guard = proposition(name) & ~proposition("p")
+    rules = (Rule("s", guard, (Outcome("s", 1.0, Reward((1.0,))),)), Rule("s", ELSE, (Outcome("t"),)))
     machine = RewardMachine(("s", "t"), "s", (name, "p"), rules)
     save_machine(machine, folder / "machine.yaml")
     assert load_machine(folder / "machine.yaml") == machine
@@ -102,7 +103,7 @@ def test_propositions_of_any_name_survive_in_guards(folder: Path, name: str) -> 
 
 @pytest.mark.parametrize("name", ["", "a\nb"])
 def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
-    rule = Rule("s", Proposition(name), (Outcome("s"),))
+    rule = Rule("s", proposition(name), (Outcome("s"),))
     with pytest.raises(ModelError):
         dump_machine(RewardMachine(("s",), "s", (name,), (rule,)))
 

@@ -16,8 +16,8 @@ from praemia.cli import execute
 from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
 from praemia.inference.memory import joint_machine, moves_of
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
-from praemia.machines.machine import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

@@ -19,8 +19,9 @@ from strategies import full_task, with_rewards
 from praemia import envs, learners, simulate
 from praemia.errors import ParameterError
 from praemia.learners.base import Experience, LearnerPlan
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 from praemia.tasks.unknown_chances import UnknownChancesSpec

@@ -18,8 +18,8 @@ from strategies import tasks_of_any_width as tasks
 
 from praemia import envs, learners
 from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

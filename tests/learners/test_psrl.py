@@ -17,8 +17,8 @@ from scipy.stats import beta, kstwo
 
 from praemia import envs, learners, solve
 from praemia.learners.psrl import PSRL
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

@@ -6,13 +6,15 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams
-from praemia.machines.guards import parse_guard
-from praemia.machines.symbolic import as_function, as_guard, literals
+from praemia.machines.guards import GuardFunctions, parse_guard
 
-VARIABLES = {name: variable for variable, name in enumerate(strategies.PROPOSITIONS)}
-NAMES = literals({variable: name for name, variable in VARIABLES.items()})
+
+def value_at(store, diagram, true):
+    """Return the value of a diagram where some variables are true and all others false."""
+    while not store.is_leaf(diagram):
+        diagram = store.high[diagram] if store.variable[diagram] in true else store.low[diagram]
+    return store.value(diagram)
 
 
 def true_on(guard):
@@ -22,29 +24,30 @@ def true_on(guard):
 @settings(deadline=None)
 @given(strategies.formulas, strategies.formulas)
 def test_two_guards_are_one_diagram_exactly_if_they_hold_on_the_same_labels(first, second):
-    functions = Booleans()
+    functions = GuardFunctions(strategies.PROPOSITIONS)
     guards = [parse_guard(strategies.write(formula)) for formula in (first, second)]
-    numbers = [as_function(guard, functions, VARIABLES) for guard in guards]
+    numbers = [functions.function(guard) for guard in guards]
     assert (numbers[0] == numbers[1]) == (true_on(guards[0]) == true_on(guards[1]))
     for guard, number in zip(guards, numbers, strict=True):
         for label in strategies.ALL_LABELS:
-            assert functions.at(number, {VARIABLES[name] for name in label}) == guard.holds(label)
+            assert value_at(functions, number, {functions.variables[name] for name in label}) == guard.holds(label)
         assert functions.negate(functions.negate(number)) == number
-        assert functions.support([number]) <= set(VARIABLES.values())
+        assert functions.support([number]) <= set(functions.variables.values())
 
 
 @settings(deadline=None)
 @given(strategies.formulas)
 def test_a_diagram_is_written_as_an_irredundant_guard_that_reads_back(formula):
-    functions = Booleans()
-    number = as_function(parse_guard(strategies.write(formula)), functions, VARIABLES)
-    guard = as_guard(functions, number, NAMES)
+    functions = GuardFunctions(strategies.PROPOSITIONS)
+    number = functions.function(parse_guard(strategies.write(formula)))
+    guard = functions.guard(number)
     assert parse_guard(str(guard)) == guard
-    assert as_function(guard, functions, VARIABLES) == number
+    assert functions.function(guard) == number
     terms = functions.terms(number)
     for left_out in range(len(terms)):
         rest = [term for i, term in enumerate(terms) if i != left_out]
-        products = [functions.all(functions.literal(v, value) for v, value in term.items()) for term in rest]
+        literals = [[(functions.literal(variable), is_true) for variable, is_true in term.items()] for term in rest]
+        products = [functions.all(f if is_true else functions.negate(f) for f, is_true in term) for term in literals]
         assert functions.any(products) != number
 
 
@@ -59,8 +62,8 @@ def test_diagrams_join_and_choose_value_by_value(first, second):
         chosen = store.choose(variable, f, g)
         for case, a, b in zip(cases, first, second, strict=True):
             true = {v for v in range(3) if case[v]}
-            assert store.at(total, true) == a + b
-            assert store.at(chosen, true) == (b if case[variable] else a)
+            assert value_at(store, total, true) == a + b
+            assert value_at(store, chosen, true) == (b if case[variable] else a)
 
 
 def table(store, values, variable):

@@ -6,8 +6,11 @@ import strategies
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.errors import ModelError
-from praemia.machines.guards import MAX_DEPTH, MAX_LENGTH, Constant, Else, Proposition, overlap, parse_guard
+from praemia.errors import ModelError, SizeError
+from praemia.machines import guards
+from praemia.machines.formula import ELSE, proposition
+from praemia.machines.guards import GuardFunctions, example_label, parse_guard
+from praemia.machines.syntax import MAX_DEPTH, MAX_LENGTH
 
 
 @given(strategies.formulas)
@@ -36,17 +39,8 @@ def test_operators_join_guards_as_text_does(first, second):
 def test_two_guards_overlap_when_some_label_satisfies_both(first, second):
     one, other = parse_guard(strategies.write(first)), parse_guard(strategies.write(second))
     common = [label for label in strategies.ALL_LABELS if one.holds(label) and other.holds(label)]
-    found = overlap(one, other)
-    assert found in common if common else found is None
-
-
-@given(strategies.formulas)
-def test_knowing_some_propositions_leaves_the_rest(formula):
-    guard = parse_guard(strategies.write(formula))
-    for label in strategies.ALL_LABELS:
-        left = guard.given({"a": "a" in label})
-        assert left.holds(label) == guard.holds(label)
-        assert "a" not in left.propositions()
+    label = example_label(one & other)
+    assert label in common if common else label is None
 
 
 @pytest.mark.parametrize(
@@ -72,7 +66,7 @@ def test_negation_binds_tighter_than_and_and_tighter_than_or(text, same):
 @pytest.mark.parametrize("name", ["trueish", "false-alarm", "left-end", "_x1", "Öl", "true_"])
 def test_a_name_is_read_whole(name):
     guard = parse_guard(name)
-    assert guard.propositions() == {name}
+    assert guard.propositions() == (name,)
     assert guard.holds({name})
     assert not guard.holds({name[:-1]})
 
@@ -108,7 +102,7 @@ def test_a_guard_too_long_or_too_deep_is_refused():
     with pytest.raises(ModelError, match="characters"):
         parse_guard("a" * (MAX_LENGTH + 1))
     with pytest.raises(ModelError, match="deep"):
-        parse_guard("(" * (MAX_DEPTH + 1) + "a" + ")" * (MAX_DEPTH + 1))
+        parse_guard("(a & (b | " * MAX_DEPTH + "a" + "))" * MAX_DEPTH)
     with pytest.raises(ModelError, match="deep"):
         parse_guard("!" * (MAX_DEPTH + 1) + "a")
     with pytest.raises(ModelError, match="deep"):
@@ -122,24 +116,46 @@ def test_forty_propositions_cost_nothing():
     every = parse_guard(" & ".join(names))
     none = parse_guard(" & ".join(f"!{name}" for name in names))
     some = parse_guard(" | ".join(names))
-    assert overlap(every, none) is None
-    assert overlap(some, none) is None
-    assert overlap(every, some) == set(names)
+    assert example_label(every & none) is None
+    assert example_label(some & none) is None
+    assert example_label(every & some) == set(names)
 
 
 def test_hundreds_of_choices_do_not_exhaust_the_stack():
-    text = " & ".join(f"p{i}" for i in range(1200))
-    assert len(overlap(parse_guard(text), Constant(True))) == 1200
+    every = parse_guard(" & ".join(f"p{i}" for i in range(1200)))
+    assert len(example_label(every)) == 1200
+    assert example_label(~every) == set()
+    assert len(example_label(every & ~parse_guard(" & ".join(f"q{i}" for i in range(1200))))) == 1200
     pairs = parse_guard(" & ".join(f"(p{i} | q{i})" for i in range(200)))
-    assert len(overlap(pairs, Constant(True))) == 200
+    assert len(example_label(pairs)) == 200
 
 
-def test_guards_that_cannot_be_compared_in_time_are_refused():
-    holes = range(7)  # eight pigeons do not fit in seven holes; case-splitting takes too long to see it
+def test_guards_with_many_cases_are_decided():
+    holes = range(7)  # eight pigeons do not fit in seven holes
     parts = ["(" + " | ".join(f"x{i}{j}" for j in holes) + ")" for i in range(8)]
     parts += [f"(!x{i}{j} | !x{k}{j})" for j in holes for i in range(8) for k in range(i)]
-    with pytest.raises(ModelError, match="too complicated"):
-        overlap(parse_guard(" & ".join(parts)), Constant(True))
+    assert example_label(parse_guard(" & ".join(parts))) is None
+
+
+def test_variables_stand_in_the_order_of_first_occurrence():
+    functions = GuardFunctions()
+    pairs = parse_guard(" & ".join(f"(a{i} | b{i})" for i in range(14)))
+    assert len(list(functions.below([functions.function(pairs)]))) == 2 * 14 + 2
+    assert list(functions.variables) == [f"{letter}{i}" for i in range(14) for letter in "ab"]
+
+
+def test_guards_whose_diagrams_outgrow_their_limit_are_refused(monkeypatch):
+    monkeypatch.setattr(guards, "MAX_NODES", 1000)
+    names = " | ".join(f"a{i}" for i in range(17))  # in an order that keeps each apart from its partner
+    pairs = " & ".join(f"(a{i} | b{i})" for i in range(17))
+    with pytest.raises(SizeError, match=r"outgrew their limit of 1,000 diagram nodes"):
+        example_label(parse_guard(f"({names}) & {pairs}"))
+
+
+@pytest.mark.parametrize("name", ["F", "X", "last", "M", "tt", "U", "WX", "N", "S"])
+def test_words_of_formulas_are_names_in_guards(name):
+    assert parse_guard(f"{name} & !tt0") == proposition(name) & ~proposition("tt0")
+    assert str(proposition(name)) == name
 
 
 @pytest.mark.parametrize(
@@ -157,17 +173,17 @@ def test_guards_that_cannot_be_compared_in_time_are_refused():
     ],
 )
 def test_a_name_in_quotes_is_a_proposition(text, name):
-    assert parse_guard(text) == Proposition(name)
-    assert parse_guard(f"!{text} & (b|{text})") == ~Proposition(name) & (Proposition("b") | Proposition(name))
+    assert parse_guard(text) == proposition(name)
+    assert parse_guard(f"!{text} & (b|{text})") == ~proposition(name) & (proposition("b") | proposition(name))
 
 
 @given(st.text(st.characters(exclude_characters="\n"), min_size=1))
 def test_any_name_of_one_line_is_read_back(name):
-    assert parse_guard(str(Proposition(name))) == Proposition(name)
+    assert parse_guard(str(proposition(name))) == proposition(name)
 
 
 def test_brackets_in_quotes_are_not_nesting():
-    assert parse_guard(f'"{"(" * 200}"') == Proposition("(" * 200)
+    assert parse_guard(f'"{"(" * 200}"') == proposition("(" * 200)
 
 
 @pytest.mark.parametrize("text", ['"', '""', '"a', '"a\nb"', '"\\a"'])
@@ -177,6 +193,6 @@ def test_quotes_that_do_not_close_or_hold_no_name_are_refused(text):
 
 
 def test_else_stands_alone():
-    assert parse_guard(" else ") == Else()
+    assert parse_guard(" else ") == ELSE
     with pytest.raises(ModelError, match="'else' stands alone"):
         parse_guard("else & a")

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
 from praemia.machines.diagrams import Growth
 from praemia.machines.entailment import entails
+from praemia.machines.formula import write
 from praemia.machines.ltlf import accept_formula
 from praemia.machines.machine import RewardMachine
 from praemia.machines.paying import WAYS, paid, state_names
-from praemia.machines.syntax import parse_formula, write
+from praemia.machines.syntax import parse_formula
 
 ALL_WORDS = oracle.words(5)
 
@@ -31,7 +32,7 @@ def check_random_formula(rng, names="ab"):
     for word in chosen:
         satisfied = oracle.satisfaction(formula, word)
         for pay, machine in paying.items():
-            assert machine.payments(word) == oracle.payments(satisfied, pay), (oracle.write(formula), word, pay)
+            assert oracle.paid_by(machine, word) == oracle.payments(satisfied, pay), (oracle.write(formula), word, pay)
     for pay, machine in paying.items():
         labels = (
             oracle.LABELS if names == "ab" else [frozenset(x) for x in ("", "a", "b", "c", "ab", "ac", "bc", "abc")]
@@ -195,7 +196,7 @@ def test_operators_bind_as_documented(text, means):
 def test_names_that_are_operators_or_hold_other_characters_are_quoted():
     automaton = accepting(r'F("F" & "at(A)" & "a->b" & "say \"x\"" & Fa)')
     assert automaton.names == ("F", "at(A)", "a->b", 'say "x"', "Fa")
-    assert automaton.payments([{"F", "at(A)", "a->b", 'say "x"', "Fa"}]) == [1]
+    assert oracle.paid_by(automaton, [{"F", "at(A)", "a->b", 'say "x"', "Fa"}]) == [1]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ import strategies
 from hypothesis import given
 
 from praemia.errors import ModelError, PraemiaError
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import parse_guard
-from praemia.machines.machine import MachineBuilder, RewardMachine, format_label
+from praemia.machines.labels import format_label
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 
@@ -140,7 +142,7 @@ def test_a_label_is_written_in_order():
 def test_on_every_label_at_most_one_rule_matches_and_the_outcomes_are_a_law(machine):
     for state in machine.states:
         for label in strategies.ALL_LABELS:
-            assert sum(rule.guard.holds(label) for rule in machine.rules_from(state)) <= 1
+            assert sum(rule.guard.holds(label) for rule in machine.rules if rule.source == state) <= 1
             outcomes = machine.outcomes(state, label)
             assert sum(outcome.probability for outcome in outcomes) == pytest.approx(1.0)
             assert len({outcome.target for outcome in outcomes}) == len(outcomes)

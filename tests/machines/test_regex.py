@@ -58,7 +58,7 @@ def test_random_expressions_match_as_in_python(seed):
         text = "".join(LETTERS[label] for label in word)
         satisfied = [pattern.fullmatch(text[:end]) is not None for end in range(1, len(word) + 1)]
         for pay, machine in paying.items():
-            assert machine.payments(word) == oracle.payments(satisfied, pay), (ours, text, pay)
+            assert oracle.paid_by(machine, word) == oracle.payments(satisfied, pay), (ours, text, pay)
     assert oracle.num_distinguishable(0, automaton.step, oracle.LABELS) == automaton.num_states
 
 
@@ -78,7 +78,7 @@ def test_random_expressions_match_as_in_python(seed):
 def test_operators_bind_as_documented(text, means):
     first, second = accept_regex(text, Growth()), accept_regex(means, Growth())
     for word in oracle.words(4):
-        assert first.payments(word) == second.payments(word)
+        assert oracle.paid_by(first, word) == oracle.paid_by(second, word)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError
-from praemia.machines.guards import Else, parse_guard
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.formula import ELSE
+from praemia.machines.guards import parse_guard
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 
@@ -30,33 +32,36 @@ def test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands(tex
     guards = [parse_guard(text) for text in texts]
     built = machine(guards, first_match=True)
     for label in strategies.ALL_LABELS:
-        matching = [i for i, guard in enumerate(guards) if not isinstance(guard, Else) and guard.holds(label)]
+        matching = [i for i, guard in enumerate(guards) if guard is not ELSE and guard.holds(label)]
         matching += [i for i, text in enumerate(texts) if text == "else"]
         expected = Outcome(STATES[matching[0]], 1.0, Reward((matching[0] / 10,))) if matching else Outcome("0")
         assert built.outcomes("0", label) == (expected,)
-        assert sum(rule.guard.holds(label) for rule in built.rules) <= 1
+        assert [rule.guard.holds(label) for rule in built.exclusive_rules].count(True) == len(matching[:1])
 
 
 @given(strategies.machines())
 def test_else_takes_what_the_other_rules_leave(drawn):
-    more = tuple(Rule(state, Else(), (Outcome(state, 1.0, Reward((1.0,))),)) for state in drawn.states)
+    more = tuple(Rule(state, ELSE, (Outcome(state, 1.0, Reward((1.0,))),)) for state in drawn.states)
     larger = RewardMachine(drawn.states, drawn.initial, drawn.propositions, more + drawn.rules)
     for state in drawn.states:
         for label in strategies.ALL_LABELS:
-            taken = any(rule.guard.holds(label) for rule in drawn.rules_from(state))
+            taken = any(rule.guard.holds(label) for rule in drawn.rules if rule.source == state)
             expected = drawn.outcomes(state, label) if taken else (Outcome(state, 1.0, Reward((1.0,))),)
             assert larger.outcomes(state, label) == expected
     assert larger.over(["d"]).rules == larger.rules
 
 
-def test_guards_that_do_not_overlap_stay_as_they_are():
-    built = machine([parse_guard("a & !b"), parse_guard("b"), parse_guard("c")], first_match=True)
-    assert [str(rule.guard) for rule in built.rules] == ["a & !b", "b", "c & !(a & !b) & !b"]
+def test_rules_are_kept_as_written_and_made_exclusive_where_they_overlap():
+    texts = ["a & !b", "!(!b)", "c", "else"]
+    built = machine([parse_guard(text) for text in texts], first_match=True)
+    assert [str(rule.guard) for rule in built.rules] == ["a & !b", "b", "c", "else"]
+    assert [str(rule.guard) for rule in built.exclusive_rules] == ["a & !b", "b", "!a & !b & c", "else"]
+    assert str(built.exclusive_rules[-1].guard.parts[0]) == "!a & !b & !c"
 
 
 def test_a_state_has_one_else():
     with pytest.raises(ModelError, match="state '0': a second rule on 'else'"):
-        machine([Else(), parse_guard("a"), Else()])
+        machine([ELSE, parse_guard("a"), ELSE])
 
 
 def test_overlapping_guards_are_an_error_that_names_first_match():

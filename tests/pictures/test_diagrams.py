@@ -15,7 +15,8 @@ from hypothesis import given, settings
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.pictures import diagrams
 from praemia.pictures.diagrams import draw_machine, edge_text, machine_svg, mermaid

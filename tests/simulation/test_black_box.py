@@ -19,7 +19,7 @@ from strategies import tasks
 from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
 from praemia.errors import ModelError, ParameterError
 from praemia.learners.base import Experience, Recent
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.tasks.task import Task
 
 LEARNERS = [name for name in learners.names() if not learners.kind_of(name).privileged]

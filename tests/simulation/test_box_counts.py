@@ -11,7 +11,7 @@ from gymnasium.spaces import Discrete
 from learner_oracles import Wanderer, Watched
 
 from praemia import BlackBox, simulate
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 
 SIZE, HORIZON, EPISODES = 30, 8, 200
 

@@ -14,7 +14,7 @@ from gymnasium.spaces import Discrete
 
 from praemia import BlackBox, envs, learners, simulate
 from praemia.learners.base import Learner
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.simulation.interrupts import interrupts_held
 from praemia.tasks.task import Task
 

@@ -22,7 +22,7 @@ from praemia.kernels.records import padded_width
 from praemia.learners.base import REPLAN_RULES, Experience, LearnerPlan
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.ucbvi_prm import UCBVIPRM
-from praemia.machines.machine import MachineBuilder
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task

@@ -10,8 +10,8 @@ from hypothesis import given
 
 from praemia.envs.riverswim import riverswim
 from praemia.errors import ModelError
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import MAX_HORIZON, Task

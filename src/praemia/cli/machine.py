@@ -11,7 +11,7 @@ from praemia.cli.common import json_option, print_fields, print_json, print_tabl
 
 if TYPE_CHECKING:
     from praemia.machines.automaton import Automaton
-    from praemia.machines.symbolic import SymbolicMachine
+    from praemia.machines.machine import RewardMachine
 
 MOST_SHOWN = 30
 
@@ -77,7 +77,7 @@ def machine_command(
         _print_machine(record, machine)
 
 
-def _judged(automaton: Automaton, machine: SymbolicMachine, trace: str) -> dict[str, Any]:
+def _judged(automaton: Automaton, machine: RewardMachine, trace: str) -> dict[str, Any]:
     from praemia.machines.automaton import judge
     from praemia.machines.syntax import parse_trace
 
@@ -92,7 +92,7 @@ def _judged(automaton: Automaton, machine: SymbolicMachine, trace: str) -> dict[
     }
 
 
-def _write(machine: SymbolicMachine, text: str, out: Path | None, draw: Path | None) -> None:
+def _write(machine: RewardMachine, text: str, out: Path | None, draw: Path | None) -> None:
     if draw is not None:
         from praemia.pictures.diagrams import draw_machine
 
@@ -121,7 +121,7 @@ def _print_trace(record: dict[str, Any]) -> None:
         click.echo(f"{last}: decided at step {decided}, whatever follows" if decided else f"{last}, as every trace")
 
 
-def _print_machine(record: dict[str, Any], machine: SymbolicMachine) -> None:
+def _print_machine(record: dict[str, Any], machine: RewardMachine) -> None:
     sizes = {key: record[key] for key in ("pay", "reward", "num_states", "diagram_nodes")}
     fields = {"propositions": ", ".join(machine.propositions), **sizes}
     print_fields({key.replace("num_", "").replace("_", " "): value for key, value in fields.items()})

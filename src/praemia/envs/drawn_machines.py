@@ -7,8 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
-from praemia.machines.guards import Constant, Guard, Proposition
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.formula import TRUE, proposition
+from praemia.machines.guards import Guard
+from praemia.machines.machine import RewardMachine
 
 TRAP = "trap"
 
@@ -31,10 +33,10 @@ def in_order(
     for i, event in enumerate(events):
         here, last = f"wait-{i}", i == len(events) - 1
         there = ("wait-0" if again else "done") if last else f"wait-{i + 1}"
-        guard: Guard = Proposition(event)
+        guard: Guard = proposition(event)
         if trapped:
             builder.edge(here, TRAP, "trapped")
-            guard = guard & ~Proposition(TRAP)
+            guard = guard & ~proposition(TRAP)
         reward = share or float(last)
         builder.edge(here, guard, there, probability=notice, reward=reward)
         if notice < 1.0:
@@ -46,21 +48,21 @@ def in_any_order(items: Sequence[str], goal: str, *, notice: float = 1.0) -> Rew
     """Pay 1 for reaching the goal with all items; a trap ends all hope. Has 2^items + 2 states."""
     builder = MachineBuilder(initial=_bag(()), propositions=(*items, goal, TRAP))
     bags = [bag for size in range(len(items) + 1) for bag in combinations(items, size)]
-    fine = ~Proposition(TRAP)
+    fine = ~proposition(TRAP)
     for bag in bags:
         builder.edge(_bag(bag), TRAP, "trapped")
-        before: Guard = Constant(True)
+        before: Guard = TRUE
         for item in items:
             if item in bag:
                 continue
             fuller = tuple(known for known in items if known in bag or known == item)
-            guard = fine & before & Proposition(item)
+            guard = fine & before & proposition(item)
             builder.edge(_bag(bag), guard, _bag(fuller), probability=notice)
             if notice < 1.0:
                 builder.edge(_bag(bag), guard, _bag(bag), probability=1.0 - notice)
-            before = before & ~Proposition(item)
+            before = before & ~proposition(item)
         if len(bag) == len(items):
-            builder.edge(_bag(bag), fine & Proposition(goal), "done", reward=1.0)
+            builder.edge(_bag(bag), fine & proposition(goal), "done", reward=1.0)
     return builder.build()
 
 
@@ -71,10 +73,10 @@ def _bag(items: Sequence[str]) -> str:
 def prices(rewards: dict[str, float]) -> RewardMachine:
     """Pay for each event what it is worth, and remember nothing; of several events the first one counts."""
     builder = MachineBuilder(initial="open", propositions=tuple(rewards))
-    earlier: Guard = Constant(True)
+    earlier: Guard = TRUE
     for event, reward in rewards.items():
-        builder.edge("open", earlier & Proposition(event), "open", reward=reward)
-        earlier = earlier & ~Proposition(event)
+        builder.edge("open", earlier & proposition(event), "open", reward=reward)
+        earlier = earlier & ~proposition(event)
     return builder.build()
 
 
@@ -86,12 +88,12 @@ def moods(levels: int, rewards: dict[str, float], bad: str, good: str, chance: f
     builder = MachineBuilder(initial=f"mood-{levels - 1}", propositions=(bad, *rewards))
     for level in range(levels):
         here, share = f"mood-{level}", (level + 1) / levels
-        _chance(builder, here, Proposition(bad), f"mood-{max(0, level - 1)}", chance, 0.0)
-        earlier: Guard = ~Proposition(bad)
+        _chance(builder, here, proposition(bad), f"mood-{max(0, level - 1)}", chance, 0.0)
+        earlier: Guard = ~proposition(bad)
         for event, reward in rewards.items():
             there = f"mood-{min(levels - 1, level + 1)}" if event == good else here
-            _chance(builder, here, earlier & Proposition(event), there, chance, share * reward)
-            earlier = earlier & ~Proposition(event)
+            _chance(builder, here, earlier & proposition(event), there, chance, share * reward)
+            earlier = earlier & ~proposition(event)
     return builder.build()
 
 

@@ -17,9 +17,10 @@ import math
 from itertools import pairwise
 
 from praemia.errors import require_whole
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import only
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.task import Task

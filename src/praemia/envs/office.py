@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from praemia.envs.grid_map import GridMap
 from praemia.errors import unknown_name
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import only
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 MAP = """

@@ -16,7 +16,8 @@ import numpy as np
 
 from praemia.errors import require_whole
 from praemia.limits import require_memory
-from praemia.machines.guards import Constant, Guard, Proposition
+from praemia.machines.formula import TRUE, proposition
+from praemia.machines.guards import Guard
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -93,10 +94,10 @@ def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, 
     states = tuple(f"q{i}" for i in range(num_states))
     rules = []
     for state in states:
-        earlier: Guard = Constant(True)
+        earlier: Guard = TRUE
         for name in rng.permutation(np.array(names)).tolist():
-            rules.append(Rule(state, earlier & Proposition(name), _random_outcomes(rng, states)))
-            earlier = earlier & ~Proposition(name)
+            rules.append(Rule(state, earlier & proposition(name), _random_outcomes(rng, states)))
+            earlier = earlier & ~proposition(name)
     return RewardMachine(states, states[0], names, tuple(rules))
 
 

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, require_whole
 from praemia.limits import require_memory
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
 from praemia.tasks.task import Task

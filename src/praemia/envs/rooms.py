@@ -14,8 +14,9 @@ import numpy as np
 from praemia.envs.grid_kernel import require_cells
 from praemia.envs.grid_map import GridMap
 from praemia.errors import ParameterError, require_whole
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 

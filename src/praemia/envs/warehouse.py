@@ -10,7 +10,8 @@ from __future__ import annotations
 from praemia.envs.grid_kernel import require_cells
 from praemia.envs.grid_map import GridMap
 from praemia.errors import require_whole
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 

@@ -19,8 +19,9 @@ from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import Counted, SeenLabels
 from praemia.learners.base import Learner
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import ENDED, Indices, LabelRule, RuleLabelling
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
 from praemia.simulation.task_world import TaskWorld

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.machines.labels import Indices, Label, Labelling, RuleLabelling
-from praemia.machines.machine import format_label
+from praemia.machines.labels import Indices, Label, Labelling, RuleLabelling, format_label
 from praemia.simulation.loop import World
 
 if TYPE_CHECKING:

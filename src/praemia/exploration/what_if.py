@@ -12,7 +12,8 @@ from praemia.exploration.certificate import VOUCHED
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.likely_loss import DRAWS, LikelyLoss, OnDraw, require_draws
 from praemia.exploration.plan_from import ExploredPlan, plan_from
-from praemia.machines.machine import MachineBuilder, RewardMachine
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.task import Task
 

@@ -83,13 +83,7 @@ def _rule(part: RulePart) -> Rule:
 
 
 def _reward(law: RewardLaw | None) -> Reward:
-    if law is None:
-        return NOTHING
-    if law.bernoulli is not None:
-        return Reward.bernoulli(law.bernoulli)
-    if law.uniform is not None:
-        return Reward.uniform(*law.uniform)
-    return Reward(tuple(law.values or ()), tuple(law.probabilities or ()))
+    return NOTHING if law is None else Reward.from_data(law.model_dump(exclude_none=True))
 
 
 def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = None) -> Task:

@@ -14,7 +14,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.machines.guards import Guard, overlap
+from praemia.machines.guards import Guard, example_label
 from praemia.machines.labels import AFTER_THE_END, Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
@@ -63,7 +63,7 @@ def lint_machine(machine: RewardMachine) -> list[Finding]:
     reached = machine.reachable_states()
 
     def holds(guard: Guard) -> bool:
-        return overlap(guard, guard) is not None
+        return example_label(guard) is not None
 
     return [
         *_unreached_states(machine, reached),
@@ -128,10 +128,11 @@ def _hopeless_states(machine: RewardMachine, hopeless: set[str]) -> Iterator[Fin
 
 
 def _idle_rules(machine: RewardMachine, holds: Holds, reason: str) -> Iterator[Finding]:
-    for rule in machine.written_rules:
-        if not holds(rule.guard):
-            is_hidden = rule.written is not None and holds(rule.written)
-            why = "earlier rules take every label that satisfies its guard" if is_hidden else reason
+    if machine.written_rules is None:
+        return
+    for rule, exclusive in zip(machine.written_rules, machine.exclusive_rules, strict=True):
+        if not holds(exclusive.guard):
+            why = "earlier rules take every label that satisfies its guard" if holds(rule.guard) else reason
             yield Finding("warning", f"{rule.where}: this rule never fires; {why}")
 
 
@@ -149,7 +150,8 @@ def _closure(begin: Iterable[str], steps: Iterable[tuple[str, str]]) -> set[str]
 
 
 def _odd_propositions(machine: RewardMachine, occurring: Label) -> Iterator[Finding]:
-    read = machine.reads
+    rules = machine.written_rules
+    read = machine.reads if rules is None else {name for rule in rules for name in rule.guard.propositions()}
     unread = [name for name in machine.propositions if name not in read]
     absent = [name for name in machine.propositions if name in read and name not in occurring]
     if unread:

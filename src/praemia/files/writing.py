@@ -18,8 +18,7 @@ from praemia.files.layout import Block, Lines, Rows, json_text, yaml_text
 from praemia.machines.guards import reads_back
 from praemia.machines.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.machines.rules import Outcome, Rule
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -120,6 +119,7 @@ def machine_record(machine: RewardMachine) -> Block:
         states=machine.states,
         initial=machine.initial,
         propositions=machine.propositions,
+        **({"first_match": True} if machine.first_match else {}),
         transitions=Rows(_rule_part(rule) for rule in machine.rules),
     )
 
@@ -132,24 +132,12 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
     if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
         outcome = rule.outcomes[0]
-        reward = {} if outcome.reward == NOTHING else {"reward": _reward_part(outcome.reward)}
+        reward = {} if outcome.reward.is_nothing else {"reward": outcome.reward.to_data()}
         return part | {"to": outcome.target} | reward
     return part | {"to": {outcome.target: _outcome_part(outcome) for outcome in rule.outcomes}}
 
 
 def _outcome_part(outcome: Outcome) -> Any:
-    if outcome.reward == NOTHING:
+    if outcome.reward.is_nothing:
         return outcome.probability
-    return {"probability": outcome.probability, "reward": _reward_part(outcome.reward)}
-
-
-def _reward_part(reward: Reward) -> Any:
-    if reward == Reward((reward.values[0],)):
-        return reward.values[0]
-    if reward == Reward.bernoulli(reward.probabilities[-1]):
-        return {"bernoulli": reward.probabilities[-1]}
-    if reward == Reward.uniform(*reward.ends):
-        return {"uniform": reward.ends}
-    if any(reward.widths):
-        raise ModelError(f"the reward {reward} mixes uniform laws; task files have no word for that")
-    return {"values": reward.values, "probabilities": reward.probabilities}
+    return {"probability": outcome.probability, "reward": outcome.reward.to_data()}

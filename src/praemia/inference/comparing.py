@@ -153,7 +153,7 @@ def _moves(machine: RewardMachine, state: str, label: Label) -> dict[float, dict
     """Return the states that each reward can lead to, with the chance of the reward and the state."""
     found: dict[float, dict[str, float]] = {}
     for out in machine.outcomes(state, label):
-        for value, probability in zip(out.reward.values, out.reward.probabilities, strict=True):
+        for value, _, probability in out.reward.pieces:
             if out.probability * probability > LIKELY:
                 targets = found.setdefault(reward_key(value), {})
                 targets[out.target] = targets.get(out.target, 0.0) + out.probability * probability

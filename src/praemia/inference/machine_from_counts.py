@@ -17,7 +17,8 @@ from praemia.inference.evidence import p_value
 from praemia.inference.merging import Core
 from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
-from praemia.machines.guards import Constant, Guard, Proposition
+from praemia.machines.formula import disjunction
+from praemia.machines.guards import Guard, exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -184,10 +185,5 @@ def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:
 
 def _guard(labels: list[Label], relevant: tuple[str, ...]) -> Guard:
     """Return the guard that holds on labels which agree with one of some on the relevant propositions."""
-    guard: Guard = Constant(False)
-    for true in sorted({label.intersection(relevant) for label in labels}, key=sorted):
-        term: Guard = Constant(True)
-        for name in relevant:
-            term = term & (Proposition(name) if name in true else ~Proposition(name))
-        guard = guard | term
-    return guard
+    agreeing = sorted({label.intersection(relevant) for label in labels}, key=sorted)
+    return disjunction(exactly(label, relevant) for label in agreeing)

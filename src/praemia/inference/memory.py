@@ -2,48 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.exploration.estimate import INTO_THE_SINK
 from praemia.inference.playing import IMPOSSIBLE, Memory, Played
 from praemia.inference.traces import Floats, Ints, reward_key
+from praemia.machines.guards import exactly
 from praemia.machines.labels import ENDED, Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome
+from praemia.machines.rules import NOTHING, Outcome, Rule
 
 SURE = Reward((1.0,))
-
-
-@dataclass(frozen=True)
-class TableMachine(RewardMachine):
-    """A machine given by its outcomes on every label that can come; on others it stays and pays nothing."""
-
-    table: Mapping[tuple[str, Label], tuple[Outcome, ...]] = field(default_factory=dict, repr=False)
-
-    def outcomes(self, state: str, label: Set[str]) -> tuple[Outcome, ...]:
-        return self.table.get((state, frozenset(label)), (Outcome(state, reward=self.idle_reward),))
-
-    @property
-    def _rewards(self) -> list[Reward]:
-        return [out.reward for outs in self.table.values() for out in outs]
-
-    @cached_property
-    def in_unit_range(self) -> RewardMachine:
-        known = self.reward_range
-        if known.is_unit:
-            return self
-        table = {
-            key: tuple(replace(out, reward=known.to_unit(out.reward)) for out in outs)
-            for key, outs in self.table.items()
-        }
-        return replace(self, table=table, idle_reward=known.to_unit(self.idle_reward))
 
 
 def moves_of(machine: RewardMachine, labels: Sequence[Label]) -> Memory:
@@ -101,41 +75,41 @@ class EventMemory:
 
     def seeking(
         self, machine: RewardMachine, labels: Sequence[Label], new: NDArray[np.bool_], propositions: Sequence[str]
-    ) -> TableMachine:
+    ) -> RewardMachine:
         """Return the machine that pays 1 for every new label [memory, labels], and in the sink of unknown pairs."""
         size = len(self.shift)
         names = tuple(map(str, range(machine.num_states * size)))
-        table: dict[tuple[str, Label], tuple[Outcome, ...]]
-        table = {(name, INTO_THE_SINK): (Outcome(name, reward=SURE),) for name in names}
+        rules = []
         for (q, state), (i, label) in product(enumerate(machine.states), enumerate(labels)):
+            if not label.issubset(propositions):  # it cannot come
+                continue
+            guard = exactly(label, propositions)
             outs = machine.outcomes(state, label)
             for w in range(size):
                 here = q * size + w
-                table[names[here], label] = tuple(
-                    Outcome(
-                        names[machine.index[out.target] * size + self.shift[w, i]],
-                        out.probability,
-                        SURE if new[here, i] else NOTHING,
-                    )
-                    for out in outs
-                )
-        return TableMachine(names, names[0], tuple(propositions), (), table=table)
+                reward = SURE if new[here, i] else NOTHING
+                there = [names[machine.index[out.target] * size + self.shift[w, i]] for out in outs]
+                moves = zip(there, (out.probability for out in outs), strict=True)
+                rules.append(Rule(names[here], guard, tuple(Outcome(*move, reward) for move in moves)))
+        # In the sink no rule holds.
+        return RewardMachine(names, names[0], tuple(propositions), rules, idle_reward=SURE)
 
 
-def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) -> TableMachine:
+def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) -> RewardMachine:
     """Return the true machine with the player's memory beside it; states are numbered q · memory + m."""
-    table: dict[tuple[str, Label], tuple[Outcome, ...]] = {}
+    rules = []
     for state, m, (i, label) in product(truth.states, range(len(moves.next)), enumerate(labels)):
+        if ENDED in label:
+            continue
         parts: dict[str, list[tuple[float, Reward]]] = {}
         for out in truth.outcomes(state, label):
-            for value, width, chance in zip(
-                out.reward.values, out.reward.widths, out.reward.probabilities, strict=True
-            ):
+            for value, width, chance in out.reward.pieces:
                 column = int(moves.columns(np.array([value]))[0]) if width == 0.0 else len(moves.rewards)
                 target = f"{out.target}|{moves.settled[m, i, column]}"
                 parts.setdefault(target, []).append((out.probability * chance, Reward((value,), (1.0,), (width,))))
-        table[f"{state}|{m}", label] = tuple(
+        outcomes = (
             Outcome(target, sum(weight for weight, _ in laws), Reward.mixture(laws)) for target, laws in parts.items()
         )
+        rules.append(Rule(f"{state}|{m}", exactly(label, truth.propositions), tuple(outcomes)))
     names = tuple(f"{state}|{m}" for state in truth.states for m in range(len(moves.next)))
-    return TableMachine(names, f"{truth.initial}|0", truth.propositions, (), table=table)
+    return RewardMachine(names, f"{truth.initial}|0", truth.propositions, rules)

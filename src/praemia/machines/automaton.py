@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Set
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
-from praemia.machines.diagrams import Diagrams, Growth, copy
+from praemia.machines.diagrams import Diagrams, Growth
+from praemia.machines.state_diagrams import StateDiagrams
 
 State = TypeVar("State", bound=Hashable)
 
@@ -35,38 +36,31 @@ class Automaton:
 
     Attributes
     ----------
-    names : the propositions that are read; number v is variable v of the diagrams.
-    diagrams : the store; roots : a diagram for each state, whose values are ``Step``.
+    diagrams : those of its states, whose values are ``Step``.
     meanings : for each state, the formula or expression that is left to be satisfied, as text.
     """
 
-    names: tuple[str, ...]
-    diagrams: Diagrams
-    roots: tuple[int, ...]
+    diagrams: StateDiagrams
     meanings: tuple[str, ...]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The propositions that may be read."""
+        return self.diagrams.variables
+
+    @property
     def num_states(self) -> int:
-        return len(self.roots)
+        return self.diagrams.num_states
 
     def step(self, state: int, label: Set[str]) -> Step:
         """Return what happens in a state on a label."""
-        true = {variable for variable, name in enumerate(self.names) if name in label}
-        step: Step = self.diagrams.at(self.roots[state], true)
+        step: Step = self.diagrams.at(state, label)
         return step
-
-    def payments(self, word: Iterable[Set[str]]) -> list[int]:
-        """Return what is paid at each step of a word."""
-        state, paid = 0, []
-        for label in word:
-            state, payment = self.step(state, label)
-            paid.append(payment)
-        return paid
 
     def constant_payment(self, state: int) -> int | None:
         """Return what a state pays at every step from now on, if it never moves and always pays the same."""
-        root = self.roots[state]
-        step = self.diagrams.value(root) if self.diagrams.is_leaf(root) else None
+        store, root = self.diagrams.store, self.diagrams.roots[state]
+        step = store.value(root) if store.is_leaf(root) else None
         return step.payment if step is not None and step.target == state else None
 
 
@@ -83,8 +77,8 @@ def judge(automaton: Automaton, word: Iterable[Set[str]]) -> Verdict:
 
 
 def explore(
-    names: tuple[str, ...],
-    diagrams: Diagrams,
+    names: Iterable[str],
+    store: Diagrams,
     start: State,
     moves: Callable[[State], int],
     meaning: Callable[[State], str],
@@ -100,26 +94,11 @@ def explore(
     states = [start]
     for state in states:
         roots.append(moves(state))
-        for target, _ in _new_values(diagrams, roots[-1], seen):
+        for target, _ in store.new_values(roots[-1], seen):
             if target not in numbers:
                 numbers[target] = len(states)
                 states.append(target)
         growth.num_states = len(states)
-        growth.check(len(diagrams), diagrams.num_leaves)
-    numbered = Diagrams()
-    memo: dict[int, int] = {}
-    copied = tuple(copy(diagrams, root, numbered, lambda v: Step(numbers[v[0]], int(v[1])), memo) for root in roots)
-    return Automaton(names, numbered, copied, tuple(map(meaning, states)))
-
-
-def _new_values(diagrams: Diagrams, root: int, seen: set[int]) -> Iterable[Any]:
-    """Yield the values below a root that were not seen before."""
-    waiting = [root]
-    while waiting:
-        diagram = waiting.pop()
-        if diagram not in seen:
-            seen.add(diagram)
-            if diagrams.is_leaf(diagram):
-                yield diagrams.value(diagram)
-            else:
-                waiting += (diagrams.high[diagram], diagrams.low[diagram])
+        growth.check(len(store), store.num_leaves)
+    built = StateDiagrams(tuple(names), store, tuple(roots))
+    return Automaton(built.changed(lambda v: Step(numbers[v[0]], int(v[1]))), tuple(map(meaning, states)))

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from praemia.errors import SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo
+
+MAX_TERMS = 10_000
 
 Term = dict[int, bool]  # variable -> whether it must be true
 
@@ -19,9 +22,9 @@ class Booleans(Diagrams):
         self._either: Memo = {}
         self._not: dict[int, int] = {self.false: self.true, self.true: self.false}
 
-    def literal(self, variable: int, value: bool = True) -> int:
-        """Return the function that is true where a variable has a value."""
-        return self.node(variable, *((self.false, self.true) if value else (self.true, self.false)))
+    def literal(self, variable: int) -> int:
+        """Return the function that is true where a variable is."""
+        return self.node(variable, self.false, self.true)
 
     def both(self, f: int, g: int) -> int:
         f, g = (f, g) if f < g else (g, f)
@@ -36,15 +39,19 @@ class Booleans(Diagrams):
 
     def all(self, parts: Iterable[int]) -> int:
         result = self.true
-        for part in parts:
-            result = self.both(result, part)
+        for part in self._last_first(parts):
+            result = self.both(part, result)
         return result
 
     def any(self, parts: Iterable[int]) -> int:
         result = self.false
-        for part in parts:
-            result = self.either(result, part)
+        for part in self._last_first(parts):
+            result = self.either(part, result)
         return result
+
+    def _last_first(self, parts: Iterable[int]) -> list[int]:
+        """Sort functions by their first variable, so that each is joined above what was joined before."""
+        return sorted(parts, key=self.variable.__getitem__, reverse=True)
 
     def restrict(self, f: int, variable: int, value: bool) -> int:
         """Return a function where a variable has a value."""
@@ -93,22 +100,8 @@ class Booleans(Diagrams):
         rest = self.either(self.both(low0, self.negate(made0)), self.both(low1, self.negate(made1)))
         shared, made = self._terms(rest, self.both(up0, up1), memo)
         terms = [*({top: True} | term for term in only1), *({top: False} | term for term in only0), *shared]
+        if len(terms) > MAX_TERMS:
+            raise SizeError(f"a guard would be more than {MAX_TERMS:,} products long; it is not written out")
         whole = self.either(made, self.node(top, made0, made1))
         memo[lower, upper] = terms, whole
         return terms, whole
-
-
-def where_each(diagrams: Diagrams, root: int, functions: Booleans, memo: dict[int, dict[int, int]]) -> dict[int, int]:
-    """Return for each leaf below a root the function that is true where it is met."""
-    if root not in memo:
-        if diagrams.is_leaf(root):
-            memo[root] = {root: functions.true}
-        else:
-            low = where_each(diagrams, diagrams.low[root], functions, memo)
-            high = where_each(diagrams, diagrams.high[root], functions, memo)
-            no = functions.false
-            memo[root] = {
-                leaf: functions.node(diagrams.variable[root], low.get(leaf, no), high.get(leaf, no))
-                for leaf in (*low, *(leaf for leaf in high if leaf not in low))
-            }
-    return memo[root]

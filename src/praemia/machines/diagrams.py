@@ -8,21 +8,26 @@ they are the same number (Bryant, 1986), and a child's number is smaller than it
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 from praemia.errors import SizeError
 
 LEAF = 1 << 60  # the variable of a leaf: after all others
-CHECK_EVERY = 256
-
-Memo = dict[tuple[int, int], int]
+CHECK_EVERY = 256  # nodes
 MAX_STATES = 100_000
 MAX_NODES = 10_000_000
-TELL_SECONDS = 2.0
 CANDIDATES_PER_STATE, FEWEST_CANDIDATES = 2, 10_000
+TELL_SECONDS = 2.0
+DEEP = 100_000  # levels of recursion: a diagram is as deep as it has variables
+
+Memo = dict[tuple[int, int], int]
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -60,6 +65,24 @@ class Growth:
             self.tell(size)
 
 
+def deep_recursion(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Let a function recurse from variable to variable: for hundreds of them Python's own limit is too low."""
+
+    @wraps(function)
+    def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
+        try:
+            return function(*arguments, **named)
+        except RecursionError:
+            limit = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(limit, DEEP))
+            try:
+                return function(*arguments, **named)
+            finally:
+                sys.setrecursionlimit(limit)
+
+    return wrapper
+
+
 class Diagrams:
     """A store of diagrams that share their nodes; it refuses to grow beyond its limits."""
 
@@ -81,29 +104,30 @@ class Diagrams:
 
     def leaf(self, value: Hashable) -> int:
         """Return the diagram that is one value everywhere."""
-        found = self._leaves.get(value)
-        if found is None:
-            found = self._leaves[value] = self._add(LEAF, -1, -1)
-            self._values[found] = value
-        return found
+        leaf = self._leaves.get(value)
+        if leaf is None:
+            leaf = self._leaves[value] = self._add(LEAF, -1, -1)
+            self._values[leaf] = value
+        return leaf
 
     def node(self, variable: int, low: int, high: int) -> int:
         """Return the diagram that decides a variable; it must come before those of both children."""
         if low == high:
             return low
         key = (variable, low, high)
-        found = self._nodes.get(key)
-        if found is None:
-            found = self._nodes[key] = self._add(variable, low, high)
-        return found
+        node = self._nodes.get(key)
+        if node is None:
+            node = self._nodes[key] = self._add(variable, low, high)
+        return node
 
     def _add(self, variable: int, low: int, high: int) -> int:
-        if self._growth is not None and len(self.variable) % CHECK_EVERY == 0:
-            self._growth.check(len(self.variable), self.num_leaves)
+        number = len(self.variable)
+        if number % CHECK_EVERY == 0 and self._growth is not None:
+            self._growth.check(number, self.num_leaves)
         self.variable.append(variable)
         self.low.append(low)
         self.high.append(high)
-        return len(self.variable) - 1
+        return number
 
     def is_leaf(self, diagram: int) -> bool:
         return self.variable[diagram] == LEAF
@@ -111,12 +135,6 @@ class Diagrams:
     def value(self, leaf: int) -> Any:
         """Return what a leaf holds."""
         return self._values[leaf]
-
-    def at(self, diagram: int, true: Collection[int]) -> Any:
-        """Return the value where the given variables are true and all others false."""
-        while self.variable[diagram] != LEAF:
-            diagram = self.high[diagram] if self.variable[diagram] in true else self.low[diagram]
-        return self._values[diagram]
 
     def below(self, roots: Iterable[int]) -> Iterator[int]:
         """Yield all leaves and nodes that diagrams consist of, each once, parents before children are exhausted."""
@@ -135,6 +153,19 @@ class Diagrams:
         """Yield the values that diagrams can take, each once."""
         return (self._values[diagram] for diagram in self.below(roots) if self.is_leaf(diagram))
 
+    def new_values(self, root: int, seen: set[int]) -> Iterator[Any]:
+        """Yield the values below a diagram, without those below diagrams that were seen before; all are seen then."""
+        waiting = [root]
+        while waiting:
+            diagram = waiting.pop()
+            if diagram in seen:
+                continue
+            seen.add(diagram)
+            if self.is_leaf(diagram):
+                yield self._values[diagram]
+            else:
+                waiting += (self.high[diagram], self.low[diagram])
+
     def support(self, roots: Iterable[int]) -> set[int]:
         """Return the variables that diagrams depend on."""
         return {self.variable[diagram] for diagram in self.below(roots)} - {LEAF}
@@ -143,13 +174,13 @@ class Diagrams:
         self, f: int, g: int, join: Callable[[Any, Any], Hashable], memo: Memo, zero: int = -1, unit: int = -1
     ) -> int:
         """Join two diagrams value by value; ``zero`` and ``unit`` are leaves that swallow or leave alone the other."""
-        if f in (zero, unit) or g in (zero, unit):
-            if zero in (f, g):
-                return zero
+        if f == zero or g == zero:
+            return zero
+        if f == unit or g == unit:
             return g if f == unit else f
-        found = memo.get((f, g))
-        if found is not None:
-            return found
+        result = memo.get((f, g))
+        if result is not None:
+            return result
         first, second = self.variable[f], self.variable[g]
         top = min(first, second)
         if top == LEAF:
@@ -189,27 +220,13 @@ class Diagrams:
 
 def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Hashable], memo: dict[int, int]) -> int:
     """Copy a diagram to a store with the same variables, changing every value."""
-    found = memo.get(f)
-    if found is not None:
-        return found
-    if source.is_leaf(f):
+    result = memo.get(f)
+    if result is not None:
+        return result
+    if source.variable[f] == LEAF:
         result = target.leaf(change(source.value(f)))
     else:
         low = copy(source, source.low[f], target, change, memo)
         result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
     memo[f] = result
     return result
-
-
-def example_labels(
-    diagrams: Diagrams, root: int, memo: dict[int, dict[int, frozenset[int]]]
-) -> dict[int, frozenset[int]]:
-    """Return for each leaf below a root the variables that are true on one label where it is met."""
-    if root not in memo:
-        if diagrams.is_leaf(root):
-            memo[root] = {root: frozenset()}
-        else:
-            low = example_labels(diagrams, diagrams.low[root], memo)
-            high = example_labels(diagrams, diagrams.high[root], memo)
-            memo[root] = {leaf: label | {diagrams.variable[root]} for leaf, label in high.items()} | low
-    return memo[root]

@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
 from praemia.machines.automaton import Automaton, Step
-from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Diagrams, Growth, copy
+from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth
 from praemia.machines.ltlf import accept_formula
+from praemia.machines.machine import RewardMachine
 from praemia.machines.paying import paid, require_way, state_names
 from praemia.machines.regex import accept_regex
 from praemia.machines.rewards import Reward
-from praemia.machines.symbolic import Branch, Branches, SymbolicMachine
+from praemia.machines.rules import Outcome, Outcomes
 
 BYTES_PER_NODE = 500  # of a diagram, with its entries in tables
 
@@ -35,7 +36,7 @@ def machine_from(
     pay: str = "first",
     propositions: Iterable[str] | None = None,
     max_states: int = MAX_STATES,
-) -> SymbolicMachine:
+) -> RewardMachine:
     """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
     require_way(pay)
     growth = growth_limits(max_states)
@@ -60,14 +61,14 @@ def machine_from(
 
 
 def with_source(
-    machine: SymbolicMachine, kind: str, text: str | Mapping[str, float], pay: str, reward: float | None = None
-) -> SymbolicMachine:
+    machine: RewardMachine, kind: str, text: str | Mapping[str, float], pay: str, reward: float | None = None
+) -> RewardMachine:
     """Return a machine that knows the formula it was made from, to be written to files."""
     texts = text if isinstance(text, str) else {part: float(own) for part, own in text.items()}
     source: dict[str, object] = {"ltlf" if kind == "formula" else "regex": texts, "pay": pay}
     if reward is not None:
         source["reward"] = float(reward)
-    return machine.changed(machine.propositions, machine.variables, machine.diagrams, machine.roots, source)
+    return machine.changed(source=source)
 
 
 def accept(kind: str, text: str, growth: Growth) -> Automaton:
@@ -84,26 +85,19 @@ def accept(kind: str, text: str, growth: Growth) -> Automaton:
 
 def paying_machine(
     automaton: Automaton, pay: str, reward: float, propositions: Iterable[str] | None, growth: Growth
-) -> SymbolicMachine:
+) -> RewardMachine:
     """Return the machine that pays in some way for what an automaton accepts."""
     if isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
         raise ParameterError(f"reward={reward!r}; expected a finite number")
-    known = automaton.names if propositions is None else tuple(propositions)
+    allowed = automaton.names if propositions is None else tuple(propositions)
     for name in automaton.names:
-        if name not in known:
-            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, known)}")
+        if name not in allowed:
+            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, allowed)}")
     built = paid(automaton, pay, growth)
-    laws = {payment: Reward.of(payment * float(reward) if payment else 0.0) for payment in _payments(built)}
+    laws = {payment: Reward.of(payment * float(reward) if payment else 0.0) for payment in (-1, 0, 1)}
+    names = state_names(built)
 
-    def branches(step: Step) -> Branches:
-        return (Branch(step.target, 1.0, laws[step.payment]),)
+    def outcomes(step: Step) -> Outcomes:
+        return (Outcome(names[step.target], 1.0, laws[step.payment]),)
 
-    store = Diagrams()
-    memo: dict[int, int] = {}
-    roots = [copy(built.diagrams, root, store, branches, memo) for root in built.roots]
-    variables = {name: variable for variable, name in enumerate(automaton.names)}
-    return SymbolicMachine(state_names(built), "start", known, variables, store, roots, built.meanings)
-
-
-def _payments(automaton: Automaton) -> set[int]:
-    return {step.payment for step in automaton.diagrams.values(automaton.roots)}
+    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.changed(outcomes), built.meanings)

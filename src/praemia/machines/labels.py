@@ -8,7 +8,7 @@ that match it. Labels are interned: a label that occurs gets a number, one that 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -138,6 +138,13 @@ def as_label(propositions: object, where: str, known: Collection[str] | None = N
             f"{did_you_mean(name, known or ())}; machine.over([{name!r}]) lets labels have it"
         )
     return frozenset(names)
+
+
+def format_label(label: Set[str]) -> str:
+    """Write a label as ``{a, b}``."""
+    if ENDED in label:
+        return "(after the end)"
+    return "{" + ", ".join(sorted(label)) + "}"
 
 
 def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:

@@ -17,11 +17,11 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.automaton import Automaton, explore
 from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams, Growth, Memo
-from praemia.machines.entailment import Known, entails
-from praemia.machines.formula import FUTURE, PAST, Formula, conjunction, disjunction, names, negation
+from praemia.machines.entailment import Answers, entails
+from praemia.machines.formula import FUTURE, PAST, Formula, conjunction, disjunction, negation, write
 from praemia.machines.past import remember
 from praemia.machines.paying import smallest_accepting
-from praemia.machines.syntax import parse_formula, write
+from praemia.machines.syntax import parse_formula
 
 Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and j = q
 
@@ -32,14 +32,14 @@ def accept_formula(text: str, growth: Growth) -> Automaton:
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
     its last step. An empty trace satisfies nothing.
     """
-    formula, used = parse_formula(text)
-    if used & FUTURE and used & PAST:
+    formula, words = parse_formula(text)
+    if words & FUTURE and words & PAST:
         raise ModelError(
-            f"the formula {text!r} mixes operators about the future ({', '.join(sorted(used & FUTURE))}) and about the "
-            f"past ({', '.join(sorted(used & PAST))}); write it with one kind"
+            f"the formula {text!r} mixes operators about the future ({', '.join(sorted(words & FUTURE))}) and about "
+            f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
     try:
-        return smallest_accepting((remember if used & PAST else progress)(formula, growth))
+        return smallest_accepting((remember if words & PAST else progress)(formula, growth))
     except RecursionError:
         raise SizeError(f"the formula {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
@@ -47,19 +47,19 @@ def accept_formula(text: str, growth: Growth) -> Automaton:
 def progress(formula: Formula, growth: Growth) -> Automaton:
     """Return the automaton that pays 1 whenever what was seen so far satisfies a formula at its first step."""
     work = _Progression(formula, growth)
-    return explore(tuple(work.names), work.moves, work.residual(formula), work.moves_of, work.text, growth)
+    return explore(work.names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
 
 class _Progression:
     def __init__(self, formula: Formula, growth: Growth) -> None:
-        self.names = {name: number for number, name in enumerate(names(formula))}
+        self.names = {name: number for number, name in enumerate(formula.propositions())}
         self.moves = Diagrams(growth)
         self._functions = Booleans(growth)
         self._elements: list[Formula] = []
         self._opposites: list[Formula] = []  # the negation of each element
         self._numbers: dict[Formula, int] = {}
         self._forbidden: list[list[Forbidden]] = []  # for each element, with those before it
-        self._entailed: Known = {}
+        self._entailed: Answers = {}
         self._never = self.moves.leaf((self._functions.false, False))
         self._always = self.moves.leaf((self._functions.true, True))
         self._joined: dict[str, Memo] = {"&": {}, "|": {}}
@@ -88,7 +88,7 @@ class _Progression:
             number = self._numbers[formula] = len(self._elements)
             self._elements.append(formula)
             self._opposites.append(negation(formula))
-            self._forbidden.append([found for other in range(number) for found in self._impossible(other, number)])
+            self._forbidden.append([pair for other in range(number) for pair in self._impossible(other, number)])
         return self._numbers[formula]
 
     def _impossible(self, i: int, j: int) -> list[Forbidden]:

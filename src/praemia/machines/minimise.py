@@ -9,90 +9,74 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Any
 
-from praemia.machines.diagrams import Diagrams, copy
+from praemia.machines.diagrams import Diagrams
+from praemia.machines.state_diagrams import StateDiagrams
 
 Targets = Callable[[Any], Iterable[int]]
 Image = Callable[[Any, Sequence[int]], Hashable]
 
 
-class Minimal(NamedTuple):
-    """The result of minimising; ``class_of`` is -1 for states that cannot be reached, and 0 for state 0."""
-
-    class_of: list[int]
-    diagrams: Diagrams
-    roots: list[int]
+def shorter(first: str, second: str) -> str:
+    return second if len(second) < len(first) else first
 
 
-def minimise(diagrams: Diagrams, roots: Sequence[int], targets: Targets, image: Image) -> Minimal:
-    """Merge states that pay the same on every sequence of labels.
+def minimise(
+    diagrams: StateDiagrams,
+    meanings: Sequence[str],
+    targets: Targets,
+    image: Image,
+    better: Callable[[str, str], str] = shorter,
+) -> tuple[StateDiagrams, tuple[str, ...]]:
+    """Merge the states that pay the same on every sequence of labels, without those that cannot be reached.
 
     ``targets`` gives the states that a value names; ``image(value, classes)`` is the value with classes in their place.
-    Classes are numbered in the order in which they are reached from state 0.
+    Classes are numbered in the order in which they are reached from state 0, and have the best of their meanings.
     """
-    reached = reachable(diagrams, roots, targets)
-    rough = _Refinement(diagrams, roots, reached, targets, image).run()
+    reached = diagrams.reachable(targets)
+    rough = _Refinement(diagrams, reached, targets, image).run()
     numbers: dict[int, int] = {}
-    class_of = [-1] * len(roots)
-    chosen: list[int] = []
+    class_of = [-1] * diagrams.num_states
+    roots: list[int] = []
     for state in reached:
         if rough[state] not in numbers:
-            numbers[rough[state]] = len(chosen)
-            chosen.append(state)
+            numbers[rough[state]] = len(roots)
+            roots.append(diagrams.roots[state])
         class_of[state] = numbers[rough[state]]
-    store = Diagrams()
-    memo: dict[int, int] = {}
-    new = [copy(diagrams, roots[state], store, lambda value: image(value, class_of), memo) for state in chosen]
-    return Minimal(class_of, store, new)
-
-
-def reachable(diagrams: Diagrams, roots: Sequence[int], targets: Targets, start: int = 0) -> list[int]:
-    """Return the states that can be reached from a state, nearest first."""
-    found, seen = {start: None}, set[int]()
-    states = [start]
-    for state in states:
-        waiting = [roots[state]]
-        while waiting:
-            diagram = waiting.pop()
-            if diagram in seen:
-                continue
-            seen.add(diagram)
-            if not diagrams.is_leaf(diagram):
-                waiting += (diagrams.high[diagram], diagrams.low[diagram])
-                continue
-            new = [target for target in targets(diagrams.value(diagram)) if target not in found]
-            found.update(dict.fromkeys(new))
-            states += dict.fromkeys(new)
-    return states
+    best: dict[int, str] = {}
+    for state in sorted(reached):
+        number = class_of[state]
+        best[number] = better(best[number], meanings[state]) if number in best else meanings[state]
+    small = replace(diagrams, roots=tuple(roots)).changed(lambda value: image(value, class_of))
+    return small, tuple(best[number] for number in range(len(roots)))
 
 
 class _Refinement:
-    def __init__(
-        self, diagrams: Diagrams, roots: Sequence[int], states: list[int], targets: Targets, image: Image
-    ) -> None:
-        self._diagrams, self._image = diagrams, image
+    def __init__(self, diagrams: StateDiagrams, states: list[int], targets: Targets, image: Image) -> None:
+        store = self._store = diagrams.store
+        self._roots, self._image = diagrams.roots, image
         self._images = Diagrams()
         self._image_of: dict[int, int] = {}
         self._parents: dict[int, list[int]] = defaultdict(list)
         self._leaves_to: dict[int, list[int]] = defaultdict(list)  # state -> the leaves that name it
         self._states_at: dict[int, list[int]] = defaultdict(list)  # diagram -> the states whose root it is
-        self._classes = [0] * len(roots)
+        self._classes = [0] * diagrams.num_states
         self._members: dict[int, set[int]] = {0: set(states)}
-        self._roots = roots
         for state in states:
-            self._states_at[roots[state]].append(state)
-        for diagram in diagrams.below(self._states_at):
-            if diagrams.is_leaf(diagram):
-                for target in set(targets(diagrams.value(diagram))):
+            self._states_at[self._roots[state]].append(state)
+        for diagram in store.below(self._states_at):
+            if store.is_leaf(diagram):
+                for target in set(targets(store.value(diagram))):
                     self._leaves_to[target].append(diagram)
             else:
-                self._parents[diagrams.low[diagram]].append(diagram)
-                self._parents[diagrams.high[diagram]].append(diagram)
+                self._parents[store.low[diagram]].append(diagram)
+                self._parents[store.high[diagram]].append(diagram)
 
     def run(self) -> list[int]:
         """Return a class for each state; alike states have the same."""
-        touched = set(self._diagrams.below(self._states_at))
+        touched = set(self._store.below(self._states_at))
         while touched:
             self._recompute(touched)
             looked_at: dict[int, list[int]] = defaultdict(list)
@@ -104,13 +88,13 @@ class _Refinement:
         return self._classes
 
     def _recompute(self, touched: set[int]) -> None:
-        diagrams, images = self._diagrams, self._images
+        store, images = self._store, self._images
         for diagram in sorted(touched):  # children have smaller numbers than their parents
-            if diagrams.is_leaf(diagram):
-                image = images.leaf(self._image(diagrams.value(diagram), self._classes))
+            if store.is_leaf(diagram):
+                image = images.leaf(self._image(store.value(diagram), self._classes))
             else:
-                low, high = self._image_of[diagrams.low[diagram]], self._image_of[diagrams.high[diagram]]
-                image = images.node(diagrams.variable[diagram], low, high)
+                low, high = self._image_of[store.low[diagram]], self._image_of[store.high[diagram]]
+                image = images.node(store.variable[diagram], low, high)
             self._image_of[diagram] = image
 
     def _split(self, number: int, states: list[int]) -> list[int]:
@@ -131,10 +115,10 @@ class _Refinement:
         return [state for part in others for state in part]
 
     def _above(self, leaves: Iterable[int]) -> set[int]:
-        found, waiting = set[int](), list(leaves)
+        above, waiting = set[int](), list(leaves)
         while waiting:
             diagram = waiting.pop()
-            if diagram not in found:
-                found.add(diagram)
+            if diagram not in above:
+                above.add(diagram)
                 waiting += self._parents[diagram]
-        return found
+        return above

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from praemia.errors import ParameterError
 from praemia.machines.automaton import Automaton, Step, explore
 from praemia.machines.diagrams import Diagrams, Growth, copy
-from praemia.machines.minimise import minimise
+from praemia.machines.minimise import minimise, shorter
 
 WAYS = ("first", "each", "end")
 MAX_NAME = 24
@@ -55,16 +55,14 @@ def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
 
 def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
     done = automaton.num_states
-    store = Diagrams(growth)
-    memo: dict[int, int] = {}
 
     def once(step: Step) -> Step:
         payment, _, is_over = settle("first", step.payment > 0, satisfied_before=False)
         return Step(done if is_over else step.target, payment)
 
-    roots = [copy(automaton.diagrams, root, store, once, memo) for root in automaton.roots]
-    roots.append(store.leaf(Step(done, 0)))
-    return Automaton(automaton.names, store, tuple(roots), (*automaton.meanings, PAID))
+    diagrams = automaton.diagrams.changed(once, growth)
+    roots = (*diagrams.roots, diagrams.store.leaf(Step(done, 0)))
+    return Automaton(replace(diagrams, roots=roots), (*automaton.meanings, PAID))
 
 
 def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
@@ -78,7 +76,7 @@ def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
             payment, satisfied, _ = settle("end", step.payment > 0, before)
             return (step.target, satisfied), payment
 
-        return copy(automaton.diagrams, automaton.roots[number], store, change, memos[before])
+        return copy(automaton.diagrams.store, automaton.diagrams.roots[number], store, change, memos[before])
 
     def meaning(state: tuple[int, bool]) -> str:
         return automaton.meanings[state[0]] + (SATISFIED if state[1] else "")
@@ -92,18 +90,13 @@ def minimal(automaton: Automaton) -> Automaton:
     def image(step: Step, classes: Sequence[int]) -> Step:
         return Step(classes[step.target], step.payment)
 
-    found = minimise(automaton.diagrams, automaton.roots, lambda step: (step.target,), image)
-    meanings = [""] * len(found.roots)
-    for state, number in enumerate(found.class_of):
-        if number >= 0:
-            meanings[number] = _better(meanings[number], automaton.meanings[state])
-    return replace(automaton, diagrams=found.diagrams, roots=tuple(found.roots), meanings=tuple(meanings))
+    return Automaton(
+        *minimise(automaton.diagrams, automaton.meanings, lambda step: (step.target,), image, better=_better)
+    )
 
 
 def _better(first: str, second: str) -> str:
-    if first and (first in FINISHED) != (second in FINISHED):
-        return OVER
-    return second if not first or len(second) < len(first) else first
+    return shorter(first, second) if (first in FINISHED) == (second in FINISHED) else OVER
 
 
 def smallest_accepting(automaton: Automaton) -> Automaton:

@@ -8,35 +8,16 @@ matches nothing at all.
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
 from praemia.machines.automaton import Automaton, explore
-from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
+from praemia.machines.formula import proposition, write
+from praemia.machines.guards import GuardFunctions
 from praemia.machines.paying import smallest_accepting
-from praemia.machines.syntax import NAMES, make_parser, mistake, parse, read_name, write_terms
-
-_GRAMMAR = (
-    r"""
-    ?start: either
-    ?either: sequence ("|" sequence)*
-    ?sequence: repeated+
-    ?repeated: both OFTEN*              -> repeated
-    ?both: factor ("&" factor)*
-    ?factor: "!" factor                 -> negation
-           | "(" either ")"
-           | CONSTANT                   -> constant
-           | NAME                       -> name
-           | QUOTED                     -> name
-    OFTEN: /[*+?]/
-    CONSTANT.2: /\.|(true|false)(?!\w|-(?!>))/
-"""
-    + NAMES
-)
-_OPERAND = "a name, '.', '!' or '('"
-_OPERATOR = "'*', '+', '?', '&', '|', another letter or ')' or the end"
+from praemia.machines.syntax import REGEX, mistake, parse, read_name
 
 
 class Expression(NamedTuple):
@@ -56,14 +37,9 @@ def accept_regex(text: str, growth: Growth) -> Automaton:
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return smallest_accepting(explore(tuple(work.names), work.moves, start, work.moves_of, work.text, growth))
+        return smallest_accepting(explore(work.names, work.moves, start, work.moves_of, work.text, growth))
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
-
-
-@cache
-def _parser() -> Any:
-    return make_parser(_GRAMMAR)
 
 
 def _matches_nothing(expression: Expression) -> bool:
@@ -90,24 +66,28 @@ def _sequence(first: Expression, second: Expression) -> Expression:
 
 class _Derivation:
     def __init__(self, text: str, growth: Growth) -> None:
-        self.names: dict[str, int] = {}
         self.moves = Diagrams(growth)
-        self._letters = Booleans(growth)
+        self._letters = GuardFunctions(growth=growth)
         self._text = text
         self._memo: Memo = {}
+        self._texts = {self._letters.true: "."}
         self._derivatives: dict[Expression, int] = {}
-        self.expression = self._build(parse(_parser(), text, "regex", _OPERAND, _OPERATOR))
+        self.expression = self._build(parse(REGEX, text))
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The propositions that are read, in the order in which they are written."""
+        return self._letters.variables
 
     def _build(self, node: Any) -> Expression:
         children = node.children
         match node.data:
             case "name":
-                number = self.names.setdefault(read_name(children[0]), len(self.names))
-                return self._letter(self._letters.literal(number))
+                return self._letter(self._letters.function(proposition(read_name(children[0]))))
             case "constant":
                 return self._letter(self._letters.false if children[0] == "false" else self._letters.true)
-            case "negation":
-                return self._letter(self._letters.negate(self._guard(children[0], "!")))
+            case "unary":
+                return self._letter(self._letters.negate(self._guard(children[1], "!")))
             case "both":
                 return self._letter(self._letters.all(self._guard(child, "&") for child in children))
             case "either":
@@ -181,6 +161,12 @@ class _Derivation:
     def _followed(self, first: Expression, second: Expression) -> int:
         return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left), {})
 
+    def _write_letter(self, letter: int) -> str:
+        if letter not in self._texts:
+            text = write(self._letters.guard(letter))
+            self._texts[letter] = f"({text})" if "|" in text else text
+        return self._texts[letter]
+
     def text(self, state: Derived) -> str:
         """Write what is left to match."""
         return " | ".join(sorted(self._write(expression) for expression in state)) or "false"
@@ -191,9 +177,7 @@ class _Derivation:
             case "nothing":
                 return "()"
             case "letter":
-                terms = self._letters.terms(expression.letter)
-                text = "." if terms == [{}] else write_terms(terms, tuple(self.names))
-                return f"({text})" if "|" in text else text
+                return self._write_letter(expression.letter)
             case "star":
                 inner = self._write(parts[0], tight=True)
                 return f"{inner}*" if inner.startswith("(") or inner.isidentifier() or inner == "." else f"({inner})*"

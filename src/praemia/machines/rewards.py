@@ -93,33 +93,65 @@ class Reward:
         return reward if isinstance(reward, Reward) else cls((float(reward),))
 
     @classmethod
+    def from_data(cls, data: Any) -> Reward:
+        """Read a reward as task files have it: a number, or a mapping that names a law."""
+        match data:
+            case {"bernoulli": probability}:
+                return cls.bernoulli(probability)
+            case {"uniform": [low, high]}:
+                return cls.uniform(low, high)
+            case {"values": values, "probabilities": probabilities}:
+                return cls(tuple(values), tuple(probabilities))
+            case _:
+                return cls.of(data)
+
+    def to_data(self) -> float | dict[str, Any]:
+        """Return what ``from_data`` makes this reward of again."""
+        if self.is_constant:
+            return self.values[0]
+        if self == Reward.bernoulli(self.probabilities[-1]):
+            return {"bernoulli": self.probabilities[-1]}
+        if self == Reward.uniform(*self.ends):
+            return {"uniform": self.ends}
+        if any(self.widths):
+            raise ModelError(f"the reward {self} mixes uniform laws; task files have no word for that")
+        return {"values": self.values, "probabilities": self.probabilities}
+
+    @classmethod
     def mixture(cls, parts: Iterable[tuple[float, Reward]]) -> Reward:
         """Mix rewards by weights (they are scaled to sum to 1)."""
         parts = list(parts)
         total = math.fsum(weight for weight, _ in parts)
-        values = [value for _, reward in parts for value in reward.values]
-        weights = [weight * p / total for weight, reward in parts for p in reward.probabilities]
-        widths = [width for _, reward in parts for width in reward.widths]
-        return cls(tuple(values), tuple(weights), tuple(widths))
+        pieces = [(value, weight * p / total, width) for weight, law in parts for value, width, p in law.pieces]
+        values, weights, widths = zip(*pieces, strict=True)
+        return cls(values, weights, widths)
 
     @classmethod
     def sum(cls, first: Reward, second: Reward) -> Reward:
         """Return the law of the sum of two independent rewards; the sum of two uniform ones cannot be expressed."""
-        pairs = [(i, j) for i in range(len(first.values)) for j in range(len(second.values))]
-        if any(first.widths[i] and second.widths[j] for i, j in pairs):
+        if any(first.widths) and any(second.widths):
             raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
-        values = tuple(first.values[i] + second.values[j] for i, j in pairs)
-        widths = tuple(first.widths[i] + second.widths[j] for i, j in pairs)
-        return cls(values, tuple(first.probabilities[i] * second.probabilities[j] for i, j in pairs), widths)
+        sums = [(v + w, p * q, a + b) for v, a, p in first.pieces for w, b, q in second.pieces]
+        values, probabilities, widths = zip(*sums, strict=True)
+        return cls(values, probabilities, widths)
+
+    @property
+    def pieces(self) -> list[tuple[float, float, float]]:
+        """Its parts: (value, width, probability)."""
+        return list(zip(self.values, self.widths, self.probabilities, strict=True))
 
     @property
     def is_constant(self) -> bool:
         return len(self.values) == 1 and self.widths[0] == 0.0
 
     @property
+    def is_nothing(self) -> bool:
+        """Whether it always pays 0."""
+        return self.is_constant and self.values[0] == 0.0
+
+    @property
     def mean(self) -> float:
-        parts = zip(self.values, self.widths, self.probabilities, strict=True)
-        return math.fsum((value + 0.5 * width) * probability for value, width, probability in parts)
+        return math.fsum((value + 0.5 * width) * probability for value, width, probability in self.pieces)
 
     @property
     def lowest(self) -> float:
@@ -143,13 +175,11 @@ class Reward:
             return f"{self.values[0]:g}"
         if self.values == (0.0, 1.0) and not any(self.widths):
             return f"Bernoulli({self.probabilities[1]:g})"
-        parts = [
-            f"uniform({value:g}, {value + width:g})" if width else f"{value:g}"
-            for value, width in zip(self.values, self.widths, strict=True)
+        texts = [
+            (f"uniform({value:g}, {value + width:g})" if width else f"{value:g}", probability)
+            for value, width, probability in self.pieces
         ]
-        if len(parts) == 1:
-            return parts[0]
-        return ", ".join(f"{part} w.p. {p:g}" for part, p in zip(parts, self.probabilities, strict=True))
+        return texts[0][0] if len(texts) == 1 else ", ".join(f"{text} w.p. {p:g}" for text, p in texts)
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,28 @@
-"""Rules: what a machine does in a state when a guard holds; and how an order of rules becomes guards without overlap.
+"""Rules: what a machine does in a state when a guard holds; and the decision diagrams that rules are a text of.
 
-With ``first_match`` a guard excludes the labels that an earlier guard of its state takes. ``else`` takes whatever the
-others leave.
+A diagram has one value for every label: the outcomes of the rule that is taken there, in the order in which they were
+written (it decides what a random number draws). So the guards of a state's rules must exclude each other; or, with
+``first_match``, the first rule whose guard holds is taken. ``else`` takes whatever the others leave.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TypeAlias
 
-from praemia.errors import ModelError
-from praemia.machines.guards import Constant, Else, Guard, overlap
+from praemia.errors import ModelError, SizeError, did_you_mean
+from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
+from praemia.machines.formula import Formula
+from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions
+from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
+from praemia.machines.state_diagrams import StateDiagrams
 
 NOTHING = Reward((0.0,))
+MAX_RULES = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -26,17 +34,16 @@ class Outcome:
     reward: Reward = NOTHING
 
 
+Outcomes: TypeAlias = tuple[Outcome, ...]
+
+
 @dataclass(frozen=True)
 class Rule:
-    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one.
-
-    ``written`` is the guard as the user wrote it, for messages, where ``first_match`` has changed it.
-    """
+    """What happens in a machine state when a guard holds. Outcomes with one target are mixed into one."""
 
     source: str
     guard: Guard
-    outcomes: tuple[Outcome, ...]
-    written: Guard | None = field(default=None, compare=False, repr=False)
+    outcomes: Outcomes
 
     def __post_init__(self) -> None:
         if not self.outcomes:
@@ -49,16 +56,20 @@ class Rule:
         total = math.fsum(outcome.probability for outcome in self.outcomes)
         if not abs(total - 1.0) <= TOLERANCE:
             raise ModelError(f"{self.where}: probabilities sum to {total:.12g}; they must sum to 1")
-        object.__setattr__(self, "outcomes", _merge(self.outcomes))
+        object.__setattr__(self, "outcomes", merge(self.outcomes))
 
     @property
     def where(self) -> str:
         """Name the rule in a message."""
-        return f"state {self.source!r} on {str(self.written or self.guard)!r}"
+        return f"state {self.source!r} on {str(self.guard)!r}"
+
+    @property
+    def is_else(self) -> bool:
+        return self.guard.operator == "else"
 
 
-def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
-    """Mix the outcomes that share a target; the joint law of (q', reward) stays the same."""
+def merge(outcomes: Iterable[Outcome]) -> Outcomes:
+    """Mix the outcomes that share a target, at the place of the first; the joint law of (q', reward) stays the same."""
     by_target: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         if outcome.probability > 0.0:
@@ -75,38 +86,154 @@ def _merge(outcomes: Iterable[Outcome]) -> tuple[Outcome, ...]:
     )
 
 
-def exclusive(rules: Sequence[tuple[str, Guard]], first_match: bool) -> list[Guard]:
-    """Return the guards of rules (state, guard), with their order and every ``else`` worked into them.
+def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions: Collection[str]) -> None:
+    """Refuse rules that name a state or a proposition that there is not."""
+    valid: set[Guard] = set()
+    for rule in rules:
+        for state in (rule.source, *(outcome.target for outcome in rule.outcomes)):
+            if state not in states:
+                raise ModelError(f"{rule.where}: unknown state {state!r}{did_you_mean(state, states)}")
+        if rule.guard in valid:
+            continue
+        valid.add(rule.guard)
+        for name in sorted(set(rule.guard.propositions()).difference(propositions)):
+            raise ModelError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, propositions)}")
 
-    Without ``first_match`` guards other than ``else`` are returned as they are, whether or not they exclude each other.
+
+def by_source(states: Iterable[str], rules: Iterable[Rule]) -> dict[str, list[Rule]]:
+    """Return the rules of each state, in their order."""
+    grouped: dict[str, list[Rule]] = {state: [] for state in states}
+    for rule in rules:
+        grouped[rule.source].append(rule)
+    return grouped
+
+
+class _Overlap(Exception):
+    """Two rules of a state hold on one label."""
+
+
+@deep_recursion
+def build_diagrams(
+    rules: Mapping[str, Sequence[Rule]], idle: Mapping[str, Outcomes], first_match: bool
+) -> StateDiagrams:
+    """Return what the rules of each state do; ``idle`` is what happens in a state where no rule holds."""
+    choice = _Choice(first_match)
+    store = Diagrams()
+    roots = []
+    for state, own in rules.items():
+        rest = _rest(state, own, idle[state])
+        guarded = [rule for rule in own if not rule.is_else]
+        try:
+            root = choice.among([rule.guard for rule in guarded])
+        except _Overlap:
+            raise _overlap_error(state, guarded, choice.functions) from None
+        outcomes = {None: rest} | {number: rule.outcomes for number, rule in enumerate(guarded)}
+        roots.append(copy(choice.store, root, store, outcomes.__getitem__, {}))
+    return StateDiagrams(tuple(choice.functions.variables), store, tuple(roots))
+
+
+class _Choice:
+    """Diagrams from a label to the number of the guard that is taken there: None if none holds.
+
+    Many states have the same guards, so diagrams are kept.
     """
-    earlier: dict[str, list[Guard]] = {state: [] for state, _ in rules}
-    guards = [
-        guard if isinstance(guard, Else) else _after(guard, earlier[state], first_match) for state, guard in rules
-    ]
-    found: set[str] = set()
-    for number, (state, guard) in enumerate(rules):
-        if isinstance(guard, Else):
-            if state in found:
-                raise ModelError(f"state {state!r}: a second rule on 'else'; a state has at most one")
-            found.add(state)
-            guards[number] = Else(~_union(earlier[state]))
-    return guards
+
+    def __init__(self, first_match: bool) -> None:
+        self._first_match = first_match
+        self._growth = Growth()
+        self.functions, self.store = GuardFunctions(growth=self._growth), Diagrams(self._growth)
+        self._nothing = self.store.leaf(None)
+        self._known: dict[tuple[int, ...], int] = {(): self._nothing}
+
+    def among(self, guards: Sequence[Guard]) -> int:
+        """Return the diagram: if the first guard holds 0, else if the second holds 1, …"""
+        self._growth.max_nodes = max(len(self.functions), len(self.store)) + MAX_NODES
+        functions = tuple(map(self.functions.function, guards))
+        if functions not in self._known:
+            root = self._nothing
+            for number, function in enumerate(functions):
+                root = self.store.combine(root, self._where(function, number), self._first, {}, unit=self._nothing)
+            self._known[functions] = root
+        return self._known[functions]
+
+    def _where(self, function: int, number: int) -> int:
+        return copy(self.functions, function, self.store, lambda holds: number if holds else None, {})
+
+    def _first(self, earlier: int, later: int) -> int:
+        if self._first_match:
+            return earlier
+        raise _Overlap
 
 
-def _after(guard: Guard, earlier: list[Guard], first_match: bool) -> Guard:
-    """Exclude the labels of earlier guards from a guard, if the first match counts; then add it to them."""
-    left = guard
-    for other in earlier if first_match else ():
-        if overlap(guard, other) is not None:
-            true, false = left.literals  # what is known already need not be said again
-            left = left & ~other.given(dict.fromkeys(true, True) | dict.fromkeys(false, False))
-    earlier.append(guard)
-    return left
+def _rest(state: str, rules: Sequence[Rule], idle: Outcomes) -> Outcomes:
+    """Return what happens where no guard holds."""
+    last = [rule.outcomes for rule in rules if rule.is_else]
+    if len(last) > 1:
+        raise ModelError(f"state {state!r}: a second rule on 'else'; a state has at most one")
+    return last[0] if last else idle
 
 
-def _union(guards: Sequence[Guard]) -> Guard:
-    union: Guard = Constant(False)
-    for guard in guards:
-        union = union | guard
-    return union
+def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions) -> ModelError:
+    pairs = combinations([rule.guard for rule in rules], 2)
+    shared = ((*pair, functions.both(*map(functions.function, pair))) for pair in pairs)
+    first, second, both = next(item for item in shared if item[-1] != functions.false)
+    return ModelError(
+        f"state {state!r}: rules {str(first)!r} and {str(second)!r} both match the label "
+        f"{format_label(functions.example(both))}; make their guards exclude each other, "
+        "or take the first that holds (first_match: true)"
+    )
+
+
+@deep_recursion
+def exclude(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
+    """Return rules that do the same, and of which those of one state have guards that exclude each other.
+
+    Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
+    """
+    functions = GuardFunctions(growth=Growth())
+    taken = {rule.source: functions.false for rule in rules}
+    exclusive = []
+    for rule in rules:
+        function = functions.false if rule.is_else else functions.function(rule.guard)
+        left = functions.both(function, functions.negate(taken[rule.source])) if first_match else function
+        exclusive.append(rule if left == function else replace(rule, guard=functions.guard(left)))
+        taken[rule.source] = functions.either(taken[rule.source], function)
+
+    def rest(state: str) -> Guard:
+        return Formula("else", (functions.guard(functions.negate(taken[state])),))
+
+    return tuple(replace(rule, guard=rest(rule.source)) if rule.is_else else rule for rule in exclusive)
+
+
+@deep_recursion
+def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[str, Outcomes]) -> tuple[Rule, ...]:
+    """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
+    functions = GuardFunctions(diagrams.variables, Growth())
+    conditions = _conditions(diagrams, functions)
+    index = {state: number for number, state in enumerate(states)}
+    rules: list[Rule] = []
+    for number, (state, root) in enumerate(zip(states, diagrams.roots, strict=True)):
+        happens = [(diagrams.store.value(leaf), where) for leaf, where in conditions[root].items()]
+        cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
+        for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
+            if outcomes != idle[state]:
+                rules.append(Rule(state, functions.guard(where), outcomes))
+        if len(rules) > MAX_RULES:
+            raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")
+    return tuple(rules)
+
+
+def _conditions(diagrams: StateDiagrams, functions: GuardFunctions) -> dict[int, dict[int, int]]:
+    """Return for each diagram, and each leaf below it, the function that is true where that leaf is met."""
+    store, no = diagrams.store, functions.false
+    conditions: dict[int, dict[int, int]] = {}
+    for diagram in diagrams.upwards:
+        if store.is_leaf(diagram):
+            conditions[diagram] = {diagram: functions.true}
+        else:
+            low, high = conditions[store.low[diagram]], conditions[store.high[diagram]]
+            conditions[diagram] = {
+                leaf: functions.node(store.variable[diagram], low.get(leaf, no), high.get(leaf, no))
+                for leaf in (*low, *(leaf for leaf in high if leaf not in low))
+            }
+    return conditions

@@ -22,7 +22,6 @@ from typing import Any
 
 from praemia.errors import ParameterError, SizeError, missing_extra
 from praemia.files.atomic_io import write_whole
-from praemia.machines.guards import Junction
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
 
@@ -44,7 +43,7 @@ _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
 def edge_text(rule: Rule, outcome: Outcome) -> str:
     """Write an edge as ``guard | probability, reward``, without a probability of 1."""
     guard, reward = str(rule.guard), str(outcome.reward)
-    if isinstance(rule.guard, Junction) and rule.guard.operator == "|":
+    if rule.guard.operator == "|":
         guard = f"({guard})"
     if "," in reward:
         reward = f"({reward})"
@@ -118,13 +117,13 @@ def _require_drawable(machine: RewardMachine) -> None:
 
 
 def _edges(machine: RewardMachine) -> Iterator[tuple[int, int, Rule, Outcome]]:
-    for rule in machine.rules:
+    for rule in machine.exclusive_rules:
         for outcome in rule.outcomes:
             yield machine.index[rule.source], machine.index[outcome.target], rule, outcome
 
 
 def _is_absorbing(machine: RewardMachine, state: str) -> bool:
-    return all(outcome.target == state for rule in machine.rules_from(state) for outcome in rule.outcomes)
+    return all(outcome.target == state for outcomes in machine.possible_outcomes(state) for outcome in outcomes)
 
 
 def _mermaid_text(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
-from praemia.machines.machine import format_label
+from praemia.machines.labels import format_label
 from praemia.pictures.machine_scene import LIT
 from praemia.pictures.pixels import FINER, paint
 from praemia.pictures.policy_page import HEAD, MARGIN, MAX_WIDTH, machine_layout, machine_scale

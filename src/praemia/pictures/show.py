@@ -173,7 +173,7 @@ def _table(view: PolicyView, m: int) -> Iterator[str]:
 def _machine(view: PolicyView) -> Iterator[str]:
     machine = view.task.machine
     yield f"machine, from {machine.initial!r} on"
-    rules = machine.rules[:MAX_RULES]
+    rules = machine.exclusive_rules[:MAX_RULES]
     for rule in rules:
         for outcome in rule.outcomes:
             yield f"  {rule.source} → {outcome.target}  on {edge_text(rule, outcome)}"

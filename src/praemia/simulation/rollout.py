@@ -11,7 +11,7 @@ import numpy as np
 from praemia.arithmetic import ordered_sum
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
-from praemia.machines.machine import format_label
+from praemia.machines.labels import format_label
 from praemia.planning.exact import validate_policy
 from praemia.planning.policy import Policy, PolicyLike, policy_array
 from praemia.tasks.task import Task

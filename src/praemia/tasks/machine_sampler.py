@@ -44,7 +44,7 @@ def settled_states(machine: RewardMachine) -> frozenset[int]:
     for state in machine.states:
         for out in chain.from_iterable(machine.possible_outcomes(state)):
             sources[out.target].add(state)
-            if any(out.reward.values) or any(out.reward.widths):
+            if not out.reward.is_nothing:
                 paying.append(state)
     found = set(paying)
     while paying:

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.records import EveryRow, LabelSupport, ModelArrays
 from praemia.limits import require_memory
-from praemia.machines.labels import AFTER_THE_END, Label, Labelling
-from praemia.machines.machine import RewardMachine, format_label
+from praemia.machines.labels import AFTER_THE_END, Label, Labelling, format_label
+from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
 

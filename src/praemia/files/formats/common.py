@@ -1,4 +1,4 @@
-"""What other tools' formats share: lines and terms of text, events as whole labels, machines without chance.
+"""What other tools' formats share: lines of text, events as whole labels, machines without chance.
 
 An event is a whole label: ``item`` is the label {item}, on which nothing else is true. A label of several propositions,
 or of none, is written in braces: ``{delivery, item}``, ``{}``.
@@ -9,14 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, combinations, product
+from itertools import combinations
 from reprlib import repr as brief
-from typing import Any, TypeAlias
+from typing import Any
 
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
-from praemia.machines.guards import Constant, Else, Guard, Junction, Negation, Proposition
-from praemia.machines.labels import Label
-from praemia.machines.machine import RewardMachine, format_label
+from praemia.machines.labels import Label, format_label
+from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 
@@ -64,56 +63,6 @@ def write_number(value: float) -> str:
     return str(int(value)) if value == int(value) and abs(value) < 2**53 else repr(float(value))
 
 
-MAX_TERMS = 10_000
-
-Term: TypeAlias = frozenset[tuple[str, bool]]
-
-
-def terms(guard: Guard) -> list[Term]:
-    """Return products of literals (proposition, true or false) whose union is the guard; none if it never holds."""
-    return sorted(_terms(guard, True), key=lambda term: (len(term), sorted(term)))
-
-
-def _terms(guard: Guard, wanted: bool) -> list[Term]:
-    match guard:
-        case Constant(value):
-            return [frozenset()] if value == wanted else []
-        case Proposition(name):
-            return [frozenset({(name, wanted)})]
-        case Negation(part):
-            return _terms(part, not wanted)
-        case Else(rest):
-            return _terms(rest, wanted)
-        case Junction(operator, parts):
-            inner = [_terms(part, wanted) for part in parts]
-            return _products(inner) if (operator == "&") == wanted else _shortest(list(chain.from_iterable(inner)))
-        case _:
-            raise ModelError(f"guard {str(guard)!r} cannot be written as a sum of products")
-
-
-def _products(factors: Iterable[list[Term]]) -> list[Term]:
-    found: list[Term] = [frozenset()]
-    for factor in factors:
-        if len(found) * len(factor) > MAX_TERMS:
-            raise ModelError(f"a guard of more than {MAX_TERMS:,} products; it is too long for this format")
-        pairs = (first | second for first, second in product(found, factor))
-        found = _shortest([term for term in pairs if not _contradicts_itself(term)])
-    return found
-
-
-def _contradicts_itself(term: Term) -> bool:
-    return len({name for name, _ in term}) < len(term)
-
-
-def _shortest(found: list[Term]) -> list[Term]:
-    """Drop the products that another one contains."""
-    kept: list[Term] = []
-    for term in sorted(set(found), key=len):
-        if not any(shorter <= term for shorter in kept):
-            kept.append(term)
-    return kept
-
-
 MAX_EDGES = 100_000
 
 
@@ -131,14 +80,6 @@ def event_of(label: Label) -> str:
     if label_of(event) != label:
         raise ModelError(f"the label {format_label(label)} does not read back as an event; rename its propositions")
     return event
-
-
-def exactly(label: Label, propositions: Iterable[str]) -> Guard:
-    """Return the guard that holds on one label alone."""
-    guard: Guard = Constant(True)
-    for name in propositions:
-        guard = guard & (Proposition(name) if name in label else ~Proposition(name))
-    return guard
 
 
 def all_labels(machine: RewardMachine) -> Iterator[Label]:

@@ -20,17 +20,17 @@ from praemia.files.formats.common import (
     all_labels,
     at_line,
     event_of,
-    exactly,
     label_of,
     number,
     parsed,
     without_stays,
     write_number,
 )
+from praemia.machines.formula import in_quotes, unquoted
+from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-from praemia.machines.syntax import in_quotes, unquoted
 
 START = "__start"
 _EDGE_LABEL = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
@@ -141,7 +141,8 @@ def write_dot(machine: RewardMachine) -> str:
     """Return the text of a machine: a Mealy machine, or a stochastic one if the machine has any chance in it."""
     lines = ["digraph g {", '__start0 [label="", shape=none];']
     lines += [f"s{i} [label={in_quotes(state)}];" for i, state in enumerate(machine.states)]
-    is_sure = machine.is_deterministic and all(out.reward.is_constant for r in machine.rules for out in r.outcomes)
+    outcomes = [outcome for state in machine.states for outs in machine.possible_outcomes(state) for outcome in outs]
+    is_sure = machine.is_deterministic and all(outcome.reward.is_constant for outcome in outcomes)
     labels = list(all_labels(machine))
     for state in machine.states:
         for label in labels:
@@ -155,6 +156,6 @@ def _outputs(outcomes: tuple[Outcome, ...], is_sure: bool) -> Iterator[tuple[str
     for outcome in outcomes:
         if any(outcome.reward.widths):
             raise ModelError(f"the reward {outcome.reward} has infinitely many values; this format lists them")
-        for value, share in zip(outcome.reward.values, outcome.reward.probabilities, strict=True):
+        for value, _, share in outcome.reward.pieces:
             chance = "" if is_sure else f":{write_number(outcome.probability * share)}"
             yield outcome.target, write_number(value) + chance

@@ -10,22 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TypeAlias
 
 from praemia.errors import FileError, ModelError
-from praemia.files.formats.common import at_line, sure_outcome
-from praemia.files.formats.hoa_text import Edge, Hoa, parse_hoa
-from praemia.machines.guards import Constant, Else, Guard, Junction, Negation, Proposition, overlap
-from praemia.machines.machine import RewardMachine, format_label
+from praemia.files.formats.common import sure_outcome
+from praemia.files.formats.hoa_text import Hoa, parse_hoa
+from praemia.machines.diagrams import deep_recursion
+from praemia.machines.formula import ELSE, TRUE, in_quotes
+from praemia.machines.guards import Guard, GuardFunctions, example_label
+from praemia.machines.labels import format_label
+from praemia.machines.machine import RewardMachine
 from praemia.machines.paying import require_way, settle
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Outcome, Rule
-from praemia.machines.syntax import in_quotes
+from praemia.machines.rules import Outcome, Rule, by_source
 
 _State: TypeAlias = tuple[int | None, bool]
 
 
+@deep_recursion
 def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
     """Return the machine of a text; without ``pay``, as the file says, or at the first acceptance."""
     hoa = parse_hoa(text, name)
@@ -44,22 +46,27 @@ def _validate(hoa: Hoa) -> None:
         for edge in edges:
             if edge.target not in hoa.edges:
                 raise FileError(f"{hoa.name}:{edge.line}: an edge to state {edge.target}, which is not given")
-        for first, second in combinations(edges, 2):
-            with at_line(hoa.name, second.line):
-                _require_deterministic(state, first, second)
+        _require_deterministic(hoa, state)
     if hoa.initial not in hoa.edges:
         raise FileError(f"{hoa.name}: the initial state {hoa.initial} is not given")
     if hoa.size is not None and len(hoa.edges) > hoa.size:
         raise FileError(f"{hoa.name}: {len(hoa.edges)} states are given and {hoa.size} announced")
 
 
-def _require_deterministic(state: int, first: Edge, second: Edge) -> None:
-    label = overlap(first.guard, second.guard)
-    if label is not None and (first.target, first.accepts) != (second.target, second.accepts):
-        raise FileError(
-            f"from state {state} this edge and that of line {first.line} both hold on {format_label(label)}; "
-            "the automaton is not deterministic"
-        )
+def _require_deterministic(hoa: Hoa, state: int) -> None:
+    functions = GuardFunctions()
+    taken = functions.false
+    for number, edge in enumerate(hoa.edges[state]):
+        function = functions.function(edge.guard)
+        earlier = hoa.edges[state][:number] if functions.both(taken, function) != functions.false else []
+        for other in earlier:
+            both = functions.both(functions.function(other.guard), function)
+            if both != functions.false and (other.target, other.accepts) != (edge.target, edge.accepts):
+                raise FileError(
+                    f"{hoa.name}:{edge.line}: from state {state} this edge and that of line {other.line} both hold on "
+                    f"{format_label(functions.example(both))}; the automaton is not deterministic"
+                )
+        taken = functions.either(taken, function)
 
 
 @dataclass(frozen=True)
@@ -89,16 +96,14 @@ class _Paying:
     def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
         if state is None:
             return
-        rest: Guard = Constant(True)
-        for edge in self.hoa.edges[state]:
-            rest = rest & ~edge.guard
-        is_complete = overlap(rest, rest) is None
+        functions = GuardFunctions()
+        is_complete = functions.any(functions.function(edge.guard) for edge in self.hoa.edges[state]) == functions.true
         for edge in self.hoa.edges[state]:
             target, reward = self._step(edge.target, accepted, edge.accepts or self.hoa.accepting[edge.target])
             if not is_complete or (target, reward) != ((state, accepted), 0.0):  # to stay unpaid needs no rule
                 yield edge.guard, target, reward
         if not is_complete:
-            yield Else(), *self._step(None, accepted, accepts=False)
+            yield ELSE, *self._step(None, accepted, accepts=False)
 
     def _step(self, target: int | None, accepted: bool, accepts: bool) -> tuple[_State, float]:
         payment, satisfied, is_over = settle(self.pay, accepts, accepted)
@@ -128,34 +133,28 @@ def write_hoa(machine: RewardMachine) -> str:
         "praemia-pay: each",
         "--BODY--",
     ]
-    for state in machine.states:
+    for state, rules in by_source(machine.states, machine.exclusive_rules).items():
         lines.append(f"State: {machine.index[state]} {in_quotes(state)}")
-        rest: Guard = Constant(True)
-        for rule in machine.rules_from(state):
+        rest: Guard = TRUE
+        for rule in rules:
             target, reward = sure_outcome(rule)
             if reward not in (0.0, 1.0):
                 raise ModelError(f"{rule.where}: it pays {reward:g}; an automaton accepts or not: 1 or 0")
             mark = " {0}" if reward else ""
             lines.append(f"[{_label(rule.guard, names)}] {machine.index[target]}{mark}")
             rest = rest & ~rule.guard
-        if overlap(rest, rest) is not None:
+        if example_label(rest) is not None:
             lines.append(f"[{_label(rest, names)}] {machine.index[state]}")
     return "\n".join([*lines, "--END--"]) + "\n"
 
 
 def _label(guard: Guard, names: tuple[str, ...]) -> str:
-    match guard:
-        case Constant(value):
-            return "t" if value else "f"
-        case Proposition(name):
-            return str(names.index(name))
-        case Else(rest):
-            return _label(rest, names)
-        case Negation(part):
-            return f"!({_label(part, names)})" if isinstance(part, Junction) else f"!{_label(part, names)}"
-        case Junction(operator, parts):
-            return operator.join(
-                f"({_label(p, names)})" if isinstance(p, Junction) else _label(p, names) for p in parts
-            )
-        case _:
-            raise ModelError(f"guard {str(guard)!r} cannot be written in this format")
+    match guard.operator:
+        case "name":
+            return str(names.index(guard.name))
+        case "true" | "false":
+            return guard.operator[0]
+        case "else":
+            return _label(guard.parts[0], names)
+    parts = [f"({_label(part, names)})" if part.operator in "&|" else _label(part, names) for part in guard.parts]
+    return f"!{parts[0]}" if guard.operator == "!" else guard.operator.join(parts)

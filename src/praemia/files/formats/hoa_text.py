@@ -13,10 +13,11 @@ from functools import cache
 from typing import Any
 
 from praemia.errors import FileError
-from praemia.files.formats.common import at_line, exactly, parsed
+from praemia.files.formats.common import at_line, parsed
 from praemia.files.source import whole_number
-from praemia.machines.guards import MAX_DEPTH, Constant, Guard, Proposition, nesting
-from praemia.machines.syntax import unquoted
+from praemia.machines.formula import FALSE, TRUE, conjunction, disjunction, proposition, unquoted
+from praemia.machines.guards import Guard, exactly
+from praemia.machines.syntax import MAX_DEPTH, depth
 
 MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state
 
@@ -84,7 +85,7 @@ class Hoa:
                 number = whole_number(first)
                 if number >= len(self.propositions):
                     raise FileError(f"proposition {number}; there are {len(self.propositions)}, numbered from 0")
-                return Proposition(self.propositions[number])
+                return proposition(self.propositions[number])
             case "name":
                 if str(first) not in self.aliases:
                     raise FileError(f"unknown alias {first}")
@@ -92,22 +93,19 @@ class Hoa:
             case "constant":
                 if first not in ("t", "f"):
                     raise FileError(f"the word {str(first)!r} in a label; expected numbers of propositions, t or f")
-                return Constant(first == "t")
+                return TRUE if first == "t" else FALSE
             case "negation":
                 return ~self.guard(first)
             case _:
-                parts = [self.guard(child) for child in node.children]
-                joined = parts[0]
-                for part in parts[1:]:
-                    joined = joined & part if node.data == "both" else joined | part
-                return joined
+                join = conjunction if node.data == "both" else disjunction
+                return join([self.guard(child) for child in node.children])
 
 
 def parse_hoa(text: str, name: str) -> Hoa:
     """Parse a text; ``name`` stands for it in messages."""
-    if nesting(text) > MAX_DEPTH:
-        raise FileError(f"{name}: labels nested more than {MAX_DEPTH} deep")
     tree = parsed(_parser(), text, name, "an automaton: HOA: v1, headers, --BODY--, states with edges, --END--")
+    if depth(tree) > MAX_DEPTH:
+        raise FileError(f"{name}: labels nested more than {MAX_DEPTH} deep")
     hoa = Hoa(name)
     for item in tree.children[1:]:
         with at_line(name, item.meta.line):

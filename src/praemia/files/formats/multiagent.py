@@ -15,10 +15,11 @@ from typing import Any
 from pydantic import Field
 
 from praemia.errors import ModelError, unknown_name
-from praemia.files.formats.common import all_labels, event_of, exactly, is_over, label_of, sure_outcome, without_stays
+from praemia.files.formats.common import all_labels, event_of, is_over, label_of, sure_outcome, without_stays
 from praemia.files.schema import Part
 from praemia.files.source import Source, parse_source
 from praemia.files.validation import validate
+from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule

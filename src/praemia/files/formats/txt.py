@@ -27,12 +27,14 @@ from functools import cache
 from typing import Any
 
 from praemia.errors import FileError, ModelError, did_you_mean
-from praemia.files.formats.common import Term, at_line, is_over, parsed, sure_target, terms, write_number
+from praemia.files.formats.common import at_line, is_over, parsed, sure_target, write_number
 from praemia.files.source import whole_number
-from praemia.machines.guards import Constant, Else, Guard, Proposition, overlap
+from praemia.machines.diagrams import deep_recursion
+from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, proposition
+from praemia.machines.guards import Guard, GuardFunctions
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.machines.rules import NOTHING, Outcome, Rule, by_source
 
 DIGITS = 1000  # enough for the exact sum of any two numbers
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}")
@@ -41,13 +43,9 @@ OPERATORS = frozenset("&|!()'\"#\\")
 
 def parse_dnf(text: str) -> Guard:
     """Read a guard."""
-    guard: Guard = Constant(False)
-    for summand in text.split("|"):
-        product: Guard = Constant(True)
-        for factor in summand.split("&"):
-            product = product & _literal(factor.strip(), text)
-        guard = guard | product
-    return guard
+    return disjunction(
+        conjunction(_literal(factor.strip(), text) for factor in summand.split("&")) for summand in text.split("|")
+    )
 
 
 def _literal(factor: str, text: str) -> Guard:
@@ -58,24 +56,23 @@ def _literal(factor: str, text: str) -> Guard:
 
 def _atom(name: str, text: str) -> Guard:
     if name in ("True", "False", ""):
-        return Constant(name != "False")
+        return FALSE if name == "False" else TRUE
     if "(" in name or ")" in name:
         raise FileError(f"guard {text!r}: it has brackets; in this format it is a sum of products, such as 'a&!b|c'")
     if len(name) > 1:
         raise FileError(f"guard {text!r}: the proposition {name!r}; in this format it is a single letter")
-    return Proposition(name)
+    return proposition(name)
 
 
-def write_dnf(guard: Guard) -> str:
+def _write_dnf(functions: GuardFunctions, function: int) -> str:
     """Write a guard, or raise a ModelError that says why it cannot be."""
-    for name in sorted(guard.propositions()):
+    names = list(functions.variables)
+    terms = [sorted((names[variable], wanted) for variable, wanted in t.items()) for t in functions.terms(function)]
+    for name in sorted({name for term in terms for name, _ in term}):
         if len(name) != 1 or name in OPERATORS or name.isspace():
             raise ModelError(f"the proposition {name!r}; in this format it is a single letter")
-    return "|".join(map(_product, terms(guard))) or "False"
-
-
-def _product(term: Term) -> str:
-    return "&".join(("" if wanted else "!") + name for name, wanted in sorted(term)) or "True"
+    terms.sort(key=lambda term: (len(term), term))
+    return "|".join("&".join(("" if wanted else "!") + name for name, wanted in t) or "True" for t in terms) or "False"
 
 
 ENDED = -1  # what those tools call the one terminal state
@@ -99,6 +96,7 @@ _GRAMMAR = r"""
 """
 
 
+@deep_recursion
 def read_txt(text: str, name: str) -> RewardMachine:
     """Return the machine of a text; ``name`` stands for it in messages."""
     lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and line.strip()[0] != "#"]
@@ -136,9 +134,9 @@ def _cases(reward: Any) -> Iterator[tuple[Guard, Reward]]:
     function, *arguments = (item for item in reward.children if item is not None)
     match str(function), arguments:
         case "ConstantRewardFunction", [value] if not hasattr(value, "data"):
-            yield Constant(True), Reward.of(float(value))
+            yield TRUE, Reward.of(float(value))
         case "NoisyContRewardFunction", [mean, width] if not hasattr(mean, "data") and not hasattr(width, "data"):
-            yield Constant(True), _uniform(mean, width)
+            yield TRUE, _uniform(mean, width)
         case (("LabelRewardFunction" | "NoisyContLabelRewardFunction"), [mapping]) if hasattr(mapping, "data"):
             entries = {entry.children[0][1:-1]: entry.children[1] for entry in mapping.children if entry is not None}
             for guard, value in entries.items():
@@ -211,14 +209,16 @@ class _Machine:
         return RewardMachine(names, self._name(initial), tuple(self.letters), tuple(rules), first_match=True)
 
     def _rules(self, state: int) -> Iterator[Rule]:
-        left: Guard = Constant(True)
+        functions = GuardFunctions()
+        left = functions.true  # what no line has taken yet
         for target, (guard, cases) in self.entries.get(state, {}).items():
-            for case, law in (*cases, (Constant(True), Reward.of(0.0))):
-                if overlap(left & guard, case) is not None:
+            for case, law in (*cases, (TRUE, NOTHING)):
+                function = functions.function(guard & case)
+                if functions.both(left, function) != functions.false:
                     yield Rule(self._name(state), guard & case, (Outcome(self._name(target), 1.0, law),))
-                    left = left & ~(guard & case)
-        if overlap(left, left) is not None:
-            yield Rule(self._name(state), Else(), (Outcome(self._name(ENDED)),))
+                    left = functions.both(left, functions.negate(function))
+        if left != functions.false:
+            yield Rule(self._name(state), ELSE, (Outcome(self._name(ENDED)),))
 
     def _name(self, state: int) -> str:
         return str(self.terminals[0] if state == ENDED else state)
@@ -226,13 +226,14 @@ class _Machine:
 
 @dataclass
 class _Entry:
-    """What stands on the line of two states."""
+    """What stands on the line of two states; ``function`` is true where it is taken."""
 
-    guard: Guard
+    function: int
     reward: Reward
     is_last: bool = False
 
 
+@deep_recursion
 def write_txt(machine: RewardMachine) -> str:
     """Return the text of a machine, or raise a ModelError that names what the format cannot say."""
     numbers = _numbers(machine)
@@ -241,11 +242,12 @@ def write_txt(machine: RewardMachine) -> str:
     names = ", ".join(f"{number} = {state!r}" for state, number in numbers.items() if number != state)
     lines = [f"{numbers[machine.initial]}{f'  # {names}' if names else ''}"]
     lines.append(f"[{', '.join(numbers[state] for state in ended)}]")
-    for state in machine.states:
+    functions = GuardFunctions()
+    for state, rules in by_source(machine.states, machine.exclusive_rules).items():
         if state not in ended:
-            entries = _entries(machine, state, dict.fromkeys(ended, first))
+            entries = _entries(state, rules, functions, dict.fromkeys(ended, first))
             for target, entry in sorted(entries.items(), key=lambda item: item[1].is_last):
-                guard = "True" if entry.is_last else write_dnf(entry.guard)
+                guard = "True" if entry.is_last else _write_dnf(functions, entry.function)
                 lines.append(f"({numbers[state]},{numbers[target]},'{guard}',{_write_reward(entry.reward)})")
     return "\n".join(lines) + "\n"
 
@@ -268,32 +270,33 @@ def _numbers(machine: RewardMachine) -> dict[str, str]:
     return {state: str(number) for number, state in enumerate(machine.states)}
 
 
-def _entries(machine: RewardMachine, state: str, ended: dict[str, str]) -> dict[str, _Entry]:
+def _entries(state: str, rules: list[Rule], functions: GuardFunctions, ended: dict[str, str]) -> dict[str, _Entry]:
     entries: dict[str, _Entry] = {}
-    rest: Guard = Constant(True)
+    rest = functions.true
     falls = False
-    for rule in machine.rules_from(state):
+    for rule in rules:
         target, reward = sure_target(rule)
-        rest = rest & ~rule.guard
+        function = functions.function(rule.guard)
+        rest = functions.both(rest, functions.negate(function))
         if target in ended and reward == NOTHING:
             falls = True
-        else:
-            _join(entries, state, ended.get(target, target), rule.guard, reward)
-    if overlap(rest, rest) is not None:
-        _join(entries, state, state, Else(rest), NOTHING)
+        elif function != functions.false:
+            entry = _entry(entries, functions, state, ended.get(target, target), reward)
+            entry.function = functions.either(entry.function, function)
+            entry.is_last = entry.is_last or rule.is_else
+    if rest != functions.false:
+        entry = _entry(entries, functions, state, state, NOTHING)
+        entry.function, entry.is_last = functions.either(entry.function, rest), True
     for entry in entries.values():
         entry.is_last = entry.is_last and not falls
     return entries
 
 
-def _join(entries: dict[str, _Entry], state: str, target: str, guard: Guard, reward: Reward) -> None:
-    if overlap(guard, guard) is None:
-        return
-    entry = entries.setdefault(target, _Entry(Constant(False), reward))
+def _entry(entries: dict[str, _Entry], functions: GuardFunctions, state: str, target: str, reward: Reward) -> _Entry:
+    entry = entries.setdefault(target, _Entry(functions.false, reward))
     if entry.reward != reward:
         raise ModelError(
             f"from {state!r} to {target!r} the machine pays {entry.reward} or {reward}; "
             "in this format two states have one reward"
         )
-    entry.guard = entry.guard | guard
-    entry.is_last = entry.is_last or isinstance(guard, Else)
+    return entry

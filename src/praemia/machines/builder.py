@@ -1,0 +1,62 @@
+"""Write a machine down edge by edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from praemia.machines.guards import Guard, parse_guard
+from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import Outcome, Rule
+
+
+class MachineBuilder:
+    """Write a machine down edge by edge, as it stands in a drawing.
+
+    Edges with the same source and the same guard are the outcomes of one rule. States are numbered in the order
+    in which they are first named; propositions are those that the guards read, unless they are given. The guard
+    ``else`` takes what the state's other edges leave; with ``first_match`` the rules of a state are tried in order.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> machine = (
+    ...     praemia.MachineBuilder(initial="empty")
+    ...     .edge("empty", "item", "loaded", probability=0.8)
+    ...     .edge("empty", "item", "empty", probability=0.2)
+    ...     .edge("loaded", "delivery", "done", reward=1)
+    ...     .build()
+    ... )
+    >>> machine.states
+    ('empty', 'loaded', 'done')
+    """
+
+    def __init__(self, initial: str, propositions: Iterable[str] | None = None, *, first_match: bool = False) -> None:
+        self._initial = initial
+        self._first_match = first_match
+        self._propositions = None if propositions is None else tuple(propositions)
+        self._states = {initial: None}
+        self._rules: dict[tuple[str, Guard], list[Outcome]] = {}
+
+    def edge(
+        self,
+        source: str,
+        when: str | Guard,
+        target: str,
+        *,
+        probability: float = 1.0,
+        reward: float | Reward = 0.0,
+    ) -> MachineBuilder:
+        """Add an edge ``source --when | probability, reward--> target`` and return the builder."""
+        guard = parse_guard(when) if isinstance(when, str) else when
+        self._states |= {source: None, target: None}
+        outcome = Outcome(target, float(probability), Reward.of(reward))
+        self._rules.setdefault((source, guard), []).append(outcome)
+        return self
+
+    def build(self) -> RewardMachine:
+        """Return the machine, or raise a ModelError that says what is wrong with it."""
+        rules = tuple(Rule(source, guard, tuple(outs)) for (source, guard), outs in self._rules.items())
+        read = dict.fromkeys(name for rule in rules for name in sorted(rule.guard.propositions()))
+        propositions = tuple(read) if self._propositions is None else self._propositions
+        return RewardMachine(tuple(self._states), self._initial, propositions, rules, first_match=self._first_match)
