@@ -168,7 +168,7 @@ def product_task(task: Task) -> Task:
     kernel = matrices.transitions.tocoo()
     state, a = np.divmod(kernel.coords[0].astype(np.int64), mdp.num_actions)
     states = np.arange(num_states).reshape(size, -1).T.ravel()  # the state o · M + m as m · O + o
-    number = np.argsort(states)
+    number = np.arange(num_states).reshape(-1, size).T.ravel()  # and back
     start = matrices.start_probs[states]
     labels = ProductLabelling(mdp.labelling, task.machine, laws)
     entries = (number[state], a, number[kernel.coords[1]], kernel.data)
