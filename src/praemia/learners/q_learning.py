@@ -19,9 +19,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.compiling import UNCOUNTED, compiled
-from praemia.kernels.play import draw
-from praemia.kernels.records import Floats, Ints, MachineArrays
+from praemia.kernels.q_learning import learn_episode, learn_episode_for_all_states
 from praemia.kernels.references import by_reference
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, require_every_episode
 
@@ -106,53 +104,3 @@ def _epsilon_greedy(table: NDArray[np.float64], epsilon: float, horizon: int) ->
     best = table == table.max(axis=-1, keepdims=True)
     probs = epsilon / table.shape[-1] + (1.0 - epsilon) * best / best.sum(axis=-1, keepdims=True)
     return np.repeat(probs[np.newaxis], horizon, axis=0).swapaxes(1, 2)
-
-
-@compiled(**UNCOUNTED)
-def q_update(
-    table: Floats, o: int, m: int, a: int, reward: float, z: int, m_next: int, rate: float, discount: float
-) -> None:
-    """Move table[o, m, a] towards reward + discount · max_a' table[z, m', a']."""
-    best = table[z, m_next, 0]
-    for b in range(1, table.shape[2]):
-        best = max(best, table[z, m_next, b])
-    table[o, m, a] += rate * (reward + discount * best - table[o, m, a])
-
-
-@compiled(**UNCOUNTED)
-def learn_episode(table: Floats, steps: Ints, rewards: Floats, rate: float, discount: float) -> None:
-    """Update table[O, M, A] along the steps (o, a, z, label, m, m') of an episode."""
-    for h in range(steps.shape[0]):
-        q_update(table, steps[h, 0], steps[h, 4], steps[h, 1], rewards[h], steps[h, 2], steps[h, 5], rate, discount)
-
-
-@compiled(**UNCOUNTED)
-def learn_episode_for_all_states(
-    table: Floats,
-    steps: Ints,
-    machine: MachineArrays,
-    sums: Floats,
-    uniforms: Floats,
-    rate: float,
-    discount: float,
-) -> None:
-    """Update every machine state at each step: where would it have gone on this label, and what would it have paid?
-
-    sums holds the running sums of the machine's probabilities, uniforms[H, M] the numbers to draw m' with.
-    """
-    num_states = table.shape[1]
-    for h in range(steps.shape[0]):
-        for m in range(num_states):
-            row = steps[h, 3] * num_states + m
-            j = draw(sums, machine.indptr[row], machine.indptr[row + 1], uniforms[h, m])
-            q_update(
-                table,
-                steps[h, 0],
-                m,
-                steps[h, 1],
-                machine.rewards[j],
-                steps[h, 2],
-                machine.targets[j],
-                rate,
-                discount,
-            )
