@@ -754,4 +754,60 @@ BITS = (
     ),
 )
 
-FAULTS = KERNELS + SIMULATION + EXPLORATION + GRIDS + OUTSIDE + INFERENCE + BITS
+RULES = "machines/test_rules.py"
+EQUAL = "machines/test_equal_machines.py"
+
+MACHINES = (
+    Fault(
+        "the last rule that holds is taken, not the first",
+        "machines/rules.py",
+        "            return earlier\n",
+        "            return later\n",
+        f"{RULES}::test_the_first_rule_that_holds_is_taken_and_else_last_wherever_it_stands",
+    ),
+    Fault(
+        "two rules that hold on one label pass",
+        "machines/rules.py",
+        "        raise _Overlap\n",
+        "        return earlier\n",
+        f"{RULES}::test_overlapping_guards_are_an_error_that_names_first_match",
+    ),
+    Fault(
+        "outcomes are put in another order than they were written in",
+        "machines/rules.py",
+        "in by_target.items()",
+        "in sorted(by_target.items())",
+        f"machines/test_machine.py::test_outcomes_with_one_target_are_mixed_and_keep_the_law {EQUAL}",
+    ),
+    Fault(
+        "machines with the same outcomes on other labels are equal",
+        "machines/machine.py",
+        " and self.diagrams.is_same_as(other.diagrams)",
+        "",
+        f"{EQUAL}::test_machines_are_equal_exactly_if_they_do_the_same_on_every_label "
+        f"{EQUAL}::test_whatever_a_machine_does_otherwise_makes_it_another",
+    ),
+    Fault(
+        "a formula is written for a machine that was changed",
+        "machines/machine.py",
+        "first_match=first_match, source=None)",
+        'first_match=first_match, source={"ltlf": "F a"})',
+        f"{EQUAL}::test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from",
+    ),
+    Fault(
+        "an event that is missed is seen",
+        "machines/algebra.py",
+        "((chance, seen), (1.0 - chance, missed))",
+        "((chance, seen), (1.0 - chance, seen))",
+        "machines/test_machines_from_formulas.py::test_a_missed_event_is_taken_out_of_the_label_for_the_whole_machine",
+    ),
+    Fault(
+        "propositions that are not in the right order are taken for one another",
+        "machines/state_diagrams.py",
+        "target.choose(numbers[self.variables[source.variable[diagram]]], low, high)",
+        "target.choose(source.variable[diagram], low, high)",
+        f"{EQUAL}::test_a_machine_equals_its_rules_for_single_labels_in_any_order",
+    ),
+)
+
+FAULTS = KERNELS + SIMULATION + EXPLORATION + GRIDS + OUTSIDE + INFERENCE + BITS + MACHINES

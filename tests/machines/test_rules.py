@@ -56,7 +56,18 @@ def test_rules_are_kept_as_written_and_made_exclusive_where_they_overlap():
     built = machine([parse_guard(text) for text in texts], first_match=True)
     assert [str(rule.guard) for rule in built.rules] == ["a & !b", "b", "c", "else"]
     assert [str(rule.guard) for rule in built.exclusive_rules] == ["a & !b", "b", "!a & !b & c", "else"]
-    assert str(built.exclusive_rules[-1].guard.parts[0]) == "!a & !b & !c"
+    assert str(built.exclusive_rules[-1].guard.parts[0]) == "!(a & !b | b | c)"
+
+
+def test_exclusive_guards_stay_short_where_their_products_are_many():
+    pairs = " | ".join(f"a{i} & b{i}" for i in range(12))  # without it a guard would have 2^12 products
+    built = (
+        MachineBuilder("q", first_match=True).edge("q", pairs, "r").edge("q", "c", "s").edge("q", "else", "q").build()
+    )
+    guard = built.exclusive_rules[1].guard
+    assert len(str(guard)) < 2 * len(pairs)
+    assert guard.holds({"c"})
+    assert not guard.holds({"c", "a5", "b5"})
 
 
 def test_a_state_has_one_else():

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from praemia.errors import SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo
-
-MAX_TERMS = 10_000
 
 Term = dict[int, bool]  # variable -> whether it must be true
 
@@ -66,10 +65,13 @@ class Booleans(Diagrams):
             memo[f] = self.node(own, low, self._restrict(self.high[f], variable, value, memo))
         return memo[f]
 
-    def terms(self, f: int) -> list[Term]:
-        """Return an irredundant sum of products: f is true where all of some term holds (Minato and Morreale)."""
+    def terms(self, f: int, most: float = math.inf) -> list[Term]:
+        """Return an irredundant sum of products: f is true where all of some term holds (Minato and Morreale).
+
+        There can be exponentially many: more than ``most`` are refused.
+        """
         single = self._single_term(f)
-        return self._terms(f, f, {})[0] if single is None else [single]
+        return self._terms(f, f, most, {})[0] if single is None else [single]
 
     def _single_term(self, f: int) -> Term | None:
         """Return the one term that a function is, if it is one: most guards are, and this is fast."""
@@ -83,7 +85,7 @@ class Booleans(Diagrams):
         return term if f == self.true else None
 
     def _terms(
-        self, lower: int, upper: int, memo: dict[tuple[int, int], tuple[list[Term], int]]
+        self, lower: int, upper: int, most: float, memo: dict[tuple[int, int], tuple[list[Term], int]]
     ) -> tuple[list[Term], int]:
         """Return terms of some function between two, and that function."""
         if lower == self.false:
@@ -95,13 +97,13 @@ class Booleans(Diagrams):
         top = min(self.variable[lower], self.variable[upper])
         low0, low1 = (self.part(lower, top, value) for value in (False, True))
         up0, up1 = (self.part(upper, top, value) for value in (False, True))
-        only0, made0 = self._terms(self.both(low0, self.negate(up1)), up0, memo)
-        only1, made1 = self._terms(self.both(low1, self.negate(up0)), up1, memo)
+        only0, made0 = self._terms(self.both(low0, self.negate(up1)), up0, most, memo)
+        only1, made1 = self._terms(self.both(low1, self.negate(up0)), up1, most, memo)
         rest = self.either(self.both(low0, self.negate(made0)), self.both(low1, self.negate(made1)))
-        shared, made = self._terms(rest, self.both(up0, up1), memo)
+        shared, made = self._terms(rest, self.both(up0, up1), most, memo)
         terms = [*({top: True} | term for term in only1), *({top: False} | term for term in only0), *shared]
-        if len(terms) > MAX_TERMS:
-            raise SizeError(f"a guard would be more than {MAX_TERMS:,} products long; it is not written out")
+        if len(terms) > most:
+            raise SizeError(f"a guard of more than {most:,} products; it is too long to be written out")
         whole = self.either(made, self.node(top, made0, made1))
         memo[lower, upper] = terms, whole
         return terms, whole

@@ -9,6 +9,7 @@ propositions never meets 2^40 labels.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TypeAlias
 
@@ -81,11 +82,11 @@ class GuardFunctions(Booleans):
             case _:
                 return parts[0]
 
-    def guard(self, function: int) -> Guard:
-        """Write a function as a guard: few products, each of few literals."""
+    def guard(self, function: int, most: float = math.inf) -> Guard:
+        """Write a function as a guard: few products, each of few literals; more products than ``most`` are refused."""
         for name in list(self.variables)[len(self._literals) :]:
             self._literals.append((~proposition(name), proposition(name)))
-        products = [self._product(term) for term in self.terms(function)]
+        products = [self._product(term) for term in self.terms(function, most)]
         if len(products) < 2:
             return products[0] if products else FALSE
         return Formula("|", tuple(products))

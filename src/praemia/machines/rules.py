@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from praemia.errors import ModelError, SizeError, did_you_mean
 from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
-from praemia.machines.formula import Formula
+from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
@@ -23,6 +23,7 @@ from praemia.machines.state_diagrams import StateDiagrams
 
 NOTHING = Reward((0.0,))
 MAX_RULES = 1_000_000
+MAX_PRODUCTS = 1_000  # of a guard that nobody wrote
 
 
 @dataclass(frozen=True)
@@ -191,18 +192,27 @@ def exclude(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
     Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
     """
     functions = GuardFunctions(growth=Growth())
-    taken = {rule.source: functions.false for rule in rules}
-    exclusive = []
+    earlier: dict[str, list[Guard]] = {rule.source: [] for rule in rules}
+    guards = []
     for rule in rules:
-        function = functions.false if rule.is_else else functions.function(rule.guard)
-        left = functions.both(function, functions.negate(taken[rule.source])) if first_match else function
-        exclusive.append(rule if left == function else replace(rule, guard=functions.guard(left)))
-        taken[rule.source] = functions.either(taken[rule.source], function)
+        others = disjunction(earlier[rule.source] if first_match else ())
+        guards.append(rule.guard if rule.is_else else _without(rule.guard, others, functions))
+        earlier[rule.source] += [] if rule.is_else else [rule.guard]
+    rest = {state: Formula("else", (~disjunction(others),)) for state, others in earlier.items()}
+    return tuple(
+        replace(rule, guard=rest[rule.source] if rule.is_else else guard)
+        for rule, guard in zip(rules, guards, strict=True)
+    )
 
-    def rest(state: str) -> Guard:
-        return Formula("else", (functions.guard(functions.negate(taken[state])),))
 
-    return tuple(replace(rule, guard=rest(rule.source)) if rule.is_else else rule for rule in exclusive)
+def _without(guard: Guard, others: Guard, functions: GuardFunctions) -> Guard:
+    """Return a guard without the labels on which others hold: as few products, if these are not too many."""
+    whole = functions.function(guard)
+    left = functions.both(whole, functions.negate(functions.function(others)))
+    try:
+        return guard if left == whole else functions.guard(left, MAX_PRODUCTS)
+    except SizeError:
+        return guard & ~others
 
 
 @deep_recursion

@@ -36,6 +36,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule, by_source
 
+MAX_TERMS = 10_000
 DIGITS = 1000  # enough for the exact sum of any two numbers
 _NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 OPERATORS = frozenset("&|!()'\"#\\")
@@ -67,7 +68,8 @@ def _atom(name: str, text: str) -> Guard:
 def _write_dnf(functions: GuardFunctions, function: int) -> str:
     """Write a guard, or raise a ModelError that says why it cannot be."""
     names = list(functions.variables)
-    terms = [sorted((names[variable], wanted) for variable, wanted in t.items()) for t in functions.terms(function)]
+    products = functions.terms(function, MAX_TERMS)
+    terms = [sorted((names[variable], wanted) for variable, wanted in product.items()) for product in products]
     for name in sorted({name for term in terms for name, _ in term}):
         if len(name) != 1 or name in OPERATORS or name.isspace():
             raise ModelError(f"the proposition {name!r}; in this format it is a single letter")
