@@ -108,7 +108,8 @@ def parse_formula(text: str) -> tuple[Formula, set[str]]:
 def _parser(language: Language) -> Any:
     from lark import Lark
 
-    return Lark(language.grammar, parser="lalr", maybe_placeholders=False, propagate_positions=True)
+    # Messages about the meaning of a text, not its form, need places: there are such about regular expressions.
+    return Lark(language.grammar, parser="lalr", maybe_placeholders=False, propagate_positions=language is REGEX)
 
 
 def parse(language: Language, text: str) -> Any:

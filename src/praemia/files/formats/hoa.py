@@ -16,7 +16,7 @@ from praemia.errors import FileError, ModelError
 from praemia.files.formats.common import sure_outcome
 from praemia.files.formats.hoa_text import Hoa, parse_hoa
 from praemia.machines.diagrams import deep_recursion
-from praemia.machines.formula import ELSE, TRUE, in_quotes
+from praemia.machines.formula import ELSE, TRUE, disjunction, in_quotes
 from praemia.machines.guards import Guard, GuardFunctions, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
@@ -85,13 +85,16 @@ class _Paying:
         names = {state: self._name(state) for state in waiting}
         rules = []
         for state in waiting:
+            guards: dict[tuple[_State, float], list[Guard]] = {}  # those that overlap lead to the same
             for guard, target, reward in self._moves(*state):
+                guards.setdefault((target, reward), []).append(guard)
+            for (target, reward), alternatives in guards.items():
                 if target not in names:
                     names[target] = self._name(target)
                     waiting.append(target)
-                rules.append(Rule(names[state], guard, (Outcome(names[target], 1.0, Reward.of(reward)),)))
-        states = tuple(names.values())
-        return RewardMachine(states, names[first], self.hoa.propositions, tuple(rules), first_match=True)
+                outcome = Outcome(names[target], 1.0, Reward.of(reward))
+                rules.append(Rule(names[state], disjunction(alternatives), (outcome,)))
+        return RewardMachine(tuple(names.values()), names[first], self.hoa.propositions, rules)
 
     def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
         if state is None:
