@@ -307,7 +307,7 @@ def test_rules_on_all_transitions_and_functions_give_one_certificate() -> None:
 @given(task=tasks(), episodes=st.integers(1, 300), method=st.sampled_from(["euler", "uncertainty"]))
 def test_any_task_can_be_explored_and_its_own_machine_planned_for(task: Task, episodes: int, method: str) -> None:
     dataset = explore(task, episodes=episodes, policy_episodes=3, method=method, seed=episodes)
-    read = frozenset().union(*(rule.guard.propositions() for rule in task.machine.rules))
+    read = task.machine.reads
     if read and not read & dataset.labelling.propositions():
         with pytest.raises(ModelError, match="never produce any of it"):
             plan_from(dataset, task.machine)
