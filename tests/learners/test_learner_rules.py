@@ -155,17 +155,31 @@ class Oracle:
         return mean, sqrt(sum(row[z] * (varied[z] - middle) ** 2 for z in row) / n)
 
 
+COMBINATIONS = {
+    "task": tasks(),
+    "seed": st.integers(0, 2**32),
+    "given_fields": FIELDS,
+    "lengths": st.tuples(st.integers(0, 4), st.integers(5, 9)),
+}
+
+
 @pytest.mark.parametrize("sees", ["observations", "product"])
-@settings(max_examples=40, deadline=None)
-@given(
-    task=tasks(),
-    seed=st.integers(0, 2**32),
-    given_fields=FIELDS,
-    lengths=st.tuples(st.integers(0, 4), st.integers(5, 9)),
-)
-def test_every_combination_of_fields_plans_by_its_formula(
-    sees: str, task: Task, seed: int, given_fields: dict[str, Any], lengths: tuple[int, int]
-) -> None:
+@settings(max_examples=15)
+@given(**COMBINATIONS)
+def test_combinations_of_fields_plan_by_their_formulas(sees: str, **drawn: Any) -> None:
+    check_combination(sees, **drawn)
+
+
+@pytest.mark.slow  # every combination is compiled
+@pytest.mark.parametrize("sees", ["observations", "product"])
+@settings(max_examples=200)
+@given(**COMBINATIONS)
+def test_every_combination_of_fields_plans_by_its_formula(sees: str, **drawn: Any) -> None:
+    check_combination(sees, **drawn)
+
+
+def check_combination(sees: str, task: Task, seed: int, given_fields: dict[str, Any], lengths: tuple[int, int]) -> None:
+    """Compare the plans of a rule with the oracle's, after few and after more episodes."""
     learner = ByRule(sees=sees, given=given_fields)
     wanderer = Watched(Wanderer.instead_of(learner))
     simulate(task, wanderer, max(lengths) + 1, seed)
