@@ -164,7 +164,7 @@ COMBINATIONS = {
 
 
 @pytest.mark.parametrize("sees", ["observations", "product"])
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(**COMBINATIONS)
 def test_combinations_of_fields_plan_by_their_formulas(sees: str, **drawn: Any) -> None:
     check_combination(sees, **drawn)
