@@ -11,7 +11,7 @@ plant ends all errands unpaid.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from praemia.envs.errands import Stages, errand_machine, sequence
 from praemia.envs.grid_kernel import Slip
@@ -164,7 +164,7 @@ def office_jair(task: int = 1) -> Task:
     return Task(grid_map.mdp(), _errand(grid_map, _JAIR[task]), MAX_STEPS, f"office-jair-t{task}")
 
 
-def _require(name: str, number: object, known: Iterable[int]) -> None:
+def _require(name: str, number: object, known: Collection[int]) -> None:
     if number not in known:
         raise ParameterError(f"{name}={number!r}; expected one of {', '.join(map(str, known))}")
 
