@@ -174,7 +174,7 @@ def _texts() -> dict[str, Reader]:
             lambda data: praemia.RewardMachine.from_regex(_text(data), **limits),
             TEXTS,
         ),
-        "guard": Reader((b"a & !(b | c)", b"'at(A)' | (x & y)", b"else"), lambda data: parse_guard(_text(data)), TEXTS),
+        "guard": Reader((b"a & !(b | c)", b'"at(A)" | (x & y)', b"true"), lambda data: parse_guard(_text(data)), TEXTS),
         "grid": Reader(
             (b"S.|.i\n..+..\n-+|--\n.~|>d\n", b"S.#i\n..v.\n.#.d\n"),
             lambda data: GridMap(_text(data), legend).mdp(),
