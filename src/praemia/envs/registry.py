@@ -21,7 +21,7 @@ from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, did_you_mean, unknown_name
-from praemia.pictures.svg import render_svg
+from praemia.pictures.renderers import render_svg
 from praemia.pictures.task_picture import page_scene, page_text, task_picture
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
