@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia import envs, learners
-from praemia.envs.grid_kernel import MOVES, kernel_entries, number_cells, reached_by_moves
+from praemia.envs.grid_map import GridMap
 from praemia.kernels.records import action_type, padded_width
 from praemia.learners.base import Learner
 from praemia.machines.guards import Guard, parse_guard
@@ -38,7 +38,6 @@ from praemia.planning.exact import choose_threads, solve
 from praemia.simulation.loop import run_loop
 from praemia.simulation.simulate import simulate
 from praemia.simulation.task_world import TaskWorld
-from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 _BITS = tuple(f"bit-{i}" for i in range(6))
@@ -68,10 +67,8 @@ class DiagonalLabels(Labelling):
 
 def grid_task(side: int, num_machine_states: int, horizon: int, *, many: bool = False, dense: bool = False) -> Task:
     """Make a side × side grid with five actions and a chain of machine states, with few labels or many."""
-    reached = reached_by_moves(number_cells(np.ones((side, side), dtype=bool)))
-    mdp = LabeledMDP.from_entries(
-        side * side, len(MOVES) + 1, *kernel_entries(reached, stay=True), labels=DiagonalLabels(side, many)
-    )
+    rows = ["S" + "." * (side - 1), *["." * side] * (side - 1)]
+    mdp = GridMap("\n".join(rows), stay=True).mdp(DiagonalLabels(side, many))
     name = f"grid-{side}-{'many' if many else 'few'}-{'dense' if dense else 'sparse'}"
     return Task(mdp, chain(num_machine_states, many=many, dense=dense), horizon, name)
 

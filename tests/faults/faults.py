@@ -563,7 +563,7 @@ EXPLORATION = (
 GRIDS = (
     Fault(
         "the sides of a slip are swapped",
-        "envs/grid_kernel.py",
+        "envs/grid_map.py",
         "_TURNS = (0, 1, -1)",
         "_TURNS = (0, -1, 1)",
         "envs/test_grids.py",

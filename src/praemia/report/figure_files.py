@@ -14,7 +14,7 @@ from praemia.experiments.league import NAME as LEAGUE
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.diagrams import draw_machine
-from praemia.pictures.policy_view import has_map
+from praemia.pictures.policy_page import has_map
 from praemia.pictures.show import show
 from praemia.statistics.standings import boards, standings
 from praemia.statistics.stored_runs import Series, Study

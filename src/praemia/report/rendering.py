@@ -17,8 +17,8 @@ from markupsafe import Markup
 
 from praemia.drawing.style import render
 from praemia.errors import MissingExtraError
+from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
-from praemia.pictures.svg import render_svg
 from praemia.text_tables import numeric_columns
 
 if TYPE_CHECKING:
