@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import ParameterError, SizeError, missing_extra
+from praemia.errors import ParameterError, SizeError, require
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
@@ -156,10 +156,9 @@ def _node_text(item: Annotated, state: str) -> str:
 
 def _empty_graph() -> Any:
     """Return a pygraphviz graph without nodes."""
-    try:
-        from pygraphviz import AGraph
-    except ImportError:
-        raise missing_extra("drawing needs pygraphviz", "diagrams") from None
+    require("pygraphviz")
+    from pygraphviz import AGraph
+
     graph = AGraph(directed=True, strict=False, name="machine")
     graph.graph_attr.update(_GRAPH)
     graph.node_attr.update(_NODE, fontname=_FONT, fontsize="13")

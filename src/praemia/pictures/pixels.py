@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import missing_extra
+from praemia.errors import require
 from praemia.pictures.scene import PAPER, Area, Arrow, Item, Line, Scene, Text, place
 
 FINER = 3  # drawn so much larger and then reduced: smooth edges
@@ -22,10 +22,9 @@ def render_image(scene: Scene, scale: float = 1.0) -> Any:
 
 def paint(scene: Scene, scale: float = 1.0, ground: Any = None) -> Any:
     """Draw a scene ``FINER`` times as large, on paper or on a copy of an image; it is then reduced by this factor."""
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError:
-        raise missing_extra("pictures in pixels need Pillow", "plot") from None
+    require("PIL")
+    from PIL import Image, ImageDraw
+
     size = (FINER * round(scale * scene.width), FINER * round(scale * scene.height))
     image = Image.new("RGB", size, PAPER) if ground is None else ground.copy()
     brush = ImageDraw.Draw(image)
