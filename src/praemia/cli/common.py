@@ -116,8 +116,18 @@ def rho_option(default: float, help: str) -> Callable[[Function], Function]:
     return click.option("--failure-prob", default=default, show_default=True, help=f"ρ: {help}")
 
 
-def file_option(*names: str, help: str) -> Callable[[Function], Function]:
-    return click.option(*names, type=click.Path(path_type=Path), help=help)
+class OutputFile(click.Path):
+    """A file to write: what would stand in the way is said before the work, not after it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(super().convert(value, param, ctx))
+        if not path.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {path.parent}")
+        return path
+
+
+def file_option(*names: str, help: str, required: bool = False) -> Callable[[Function], Function]:
+    return click.option(*names, type=OutputFile(dir_okay=False), required=required, help=help)
 
 
 def seed_option(function: Function) -> Function:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import complete_tasks, emit, json_option, read_episodes, seed_option
+from praemia.cli.common import complete_tasks, emit, file_option, json_option, read_episodes, seed_option
 from praemia.cli.progress import display, say
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @click.option("--certify", help="What must be below --until: likely or proven.  [default: likely]")
 @click.option("--append", is_flag=True, help="Add to the data already in the file.")
 @seed_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, such as data.npz.")
+@file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
 def explore_command(
     task: str,
@@ -76,7 +76,7 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.errors import FileError, ParameterError
+    from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
     from praemia.exploration.merging import require_other_seeds
     from praemia.files import load_machine, resolve_task
@@ -84,10 +84,6 @@ def explore_command(
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
-    if not out.parent.is_dir():
-        raise FileError(f"{out}: there is no folder {out.parent}")
-    if out.is_dir():
-        raise FileError(f"{out}: this is a folder; expected a file to write, such as data.npz")
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:
         require_other_seeds(before.sources, [{"task": problem.name, "seed": [seed]}])

@@ -113,7 +113,7 @@ class Display(activity.Progress):
             for row in rows:
                 row.visible = True
             self.bars.start()
-        elif (now := time.monotonic()) >= self._next_line:
+        elif (now := time.monotonic()) >= self._next_line and (rows[-1].total is None or rows[-1].completed):
             self._next_line = now + LINE_SECONDS
             say(_line(rows[-1]))
 

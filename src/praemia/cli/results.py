@@ -94,7 +94,7 @@ def _line(entry: dict[str, Any], *, with_streams: bool) -> tuple[str, ...]:
 
 @click.command("report")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@file_option("-o", "--out", help="The report; by default DIR/report.html.")
+@click.option("-o", "--out", type=click.Path(path_type=Path), help="The report; by default DIR/report.html.")
 @click.option("--figures/--no-figures", default=True, help="Draw the figures too, into a folder beside the report.")
 def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     """Write a report on the runs in DIR: what held, curves, tables, tasks, and how it was made.
