@@ -5,27 +5,33 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from copy import copy
+from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
 
+ElementTree.register_namespace("", "http://www.w3.org/1998/Math/MathML")
+
 # What pymdownx.arithmatex makes of $…$ and $$…$$, so that Markdown leaves them alone.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+LONG = 20  # characters; shorter formulas stay on one line
+BREAKS_AFTER = frozenset("=<>≤≥≈≲↦+−")
+NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
 BLACKBOARD = re.compile(r'<mi mathvariant="double-struck">([A-Z])</mi>')
+PRIME = '<mo lspace="0" rspace="0">′</mo>'
 # Where browsers need more than latex2mathml says, or something else.
 MENDED = [
-    # Primes stand high already, without being raised and shrunk.
-    (
-        r"<msup><mi>(\w|&#x\w+;)</mi><mi>&#x02032;</mi></msup>",
-        r"<mrow><mi>\1</mi><mo lspace='0' rspace='0'>&#x02032;</mo></mrow>",
-    ),
+    # Primes stand high already, without being raised and shrunk: o′, N′ with an index.
+    (r"<msup><mi>(\w)</mi><mi>′</mi></msup>", rf"<mrow><mi>\1</mi>{PRIME}</mrow>"),
+    (r"<msubsup>(<mi>\w</mi>)((?:(?!msubsup).)*)<mi>′</mi></msubsup>", rf"<msub><mrow>\1{PRIME}</mrow>\2</msub>"),
     # The bars of |x| and ‖x‖ would grow with what surrounds them.
-    (r"<mo>(&#x0007C;|&#x02016;)</mo>", r"<mo stretchy='false' lspace='0' rspace='0'>\1</mo>"),
+    (r"<mo>([|‖])</mo>", r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>'),
     # Bars over and under letters.
-    (r'<mover>(.*?)<mo stretchy="true">&#x000AF;</mo>', r"<mover accent='true'>\1<mo stretchy='true'>&#x0203E;</mo>"),
-    (r'<munder>(.*?)<mo accent="true">&#x02015;</mo>', r"<munder accentunder='true'>\1<mo>_</mo>"),
-    # Functions: a thin space after them, unless a parenthesis follows.
-    (r"<mo>(max|min)</mo>", r"<mo lspace='0.15em' rspace='0.15em'>\1</mo>"),
-    (r"<mi>ln</mi>(?!<mo stretchy=\"false\">&#x00028;)", r"<mi>ln</mi><mspace width='0.15em' />"),
+    (r'<mover>(.*?)<mo stretchy="true">¯</mo>', r'<mover accent="true">\1<mo stretchy="true">‾</mo>'),
+    (r'<munder>(.*?)<mo accent="true">―</mo>', r'<munder accentunder="true">\1<mo>_</mo>'),
+    # Functions: a thin space on either side, but none before a parenthesis.
+    (r"<(m[io])>(max|min|ln|exp)</\1>", r'<mo lspace="0.15em" rspace="0.15em">\2</mo>'),
+    (r'rspace="0.15em">(\w+)</mo>(?=<mo stretchy="false">\()', r'rspace="0">\1</mo>'),
 ]
 
 
@@ -36,10 +42,35 @@ def with_mathml(page: str) -> str:
 
 def mathml(tex: str, is_block: bool = False) -> str:
     """Return a formula as MathML; commands that the converter does not know stay in it as they are."""
-    text = BLACKBOARD.sub(_blackboard, convert(tex.strip(), display="block" if is_block else "inline"))
+    formula = ElementTree.fromstring(convert(tex.strip(), display="block" if is_block else "inline"))
+    parts = [formula] if is_block else breakable(formula)
+    text = "<wbr>".join(ElementTree.tostring(part, encoding="unicode") for part in parts)
+    text = BLACKBOARD.sub(_blackboard, text)
     for pattern, replacement in MENDED:
         text = re.sub(pattern, replacement, text)
     return text
+
+
+def breakable(formula: ElementTree.Element) -> list[ElementTree.Element]:
+    """Cut a long formula after relations and signs outside brackets: no browser breaks a line within a formula."""
+    if len("".join(formula.itertext())) < LONG:
+        return [formula]
+    parts: list[list[ElementTree.Element]] = [[]]
+    depth = 0
+    for element in formula[0]:
+        parts[-1].append(element)
+        depth += NESTING.get(element.text or "", 0)
+        if element.text in BREAKS_AFTER and depth == 0 and len(parts[-1]) > 1:
+            element.set("form", "infix")
+            parts.append([])
+    return [_with_children(formula, part) for part in parts if part]
+
+
+def _with_children(formula: ElementTree.Element, children: list[ElementTree.Element]) -> ElementTree.Element:
+    part, row = copy(formula), copy(formula[0])
+    row[:] = children
+    part[:] = [row]
+    return part
 
 
 def _blackboard(letter: re.Match[str]) -> str:
