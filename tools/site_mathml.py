@@ -14,6 +14,7 @@ ElementTree.register_namespace("", "http://www.w3.org/1998/Math/MathML")
 
 # What pymdownx.arithmatex makes of $…$ and $$…$$, so that Markdown leaves them alone.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+QQUAD = "2em"
 LONG = 20  # characters; shorter formulas stay on one line
 BREAKS_AFTER = frozenset("=<>≤≥≈≲↦+−")
 NESTING = {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}
@@ -43,12 +44,25 @@ def with_mathml(page: str) -> str:
 def mathml(tex: str, is_block: bool = False) -> str:
     """Return a formula as MathML; commands that the converter does not know stay in it as they are."""
     formula = ElementTree.fromstring(convert(tex.strip(), display="block" if is_block else "inline"))
-    parts = [formula] if is_block else breakable(formula)
-    text = "<wbr>".join(ElementTree.tostring(part, encoding="unicode") for part in parts)
+    if is_block:
+        text = f'<div class="formulas">{"".join(map(_text, side_by_side(formula)))}</div>'
+    else:
+        text = "<wbr>".join(map(_text, breakable(formula)))
     text = BLACKBOARD.sub(_blackboard, text)
     for pattern, replacement in MENDED:
         text = re.sub(pattern, replacement, text)
     return text
+
+
+def side_by_side(formula: ElementTree.Element) -> list[ElementTree.Element]:
+    r"""Cut what stands on one line at every \qquad: on narrow screens the parts stand below each other."""
+    parts: list[list[ElementTree.Element]] = [[]]
+    for element in formula[0]:
+        if element.get("width") == QQUAD:
+            parts.append([])
+        else:
+            parts[-1].append(element)
+    return [_with_children(formula, part) for part in parts]
 
 
 def breakable(formula: ElementTree.Element) -> list[ElementTree.Element]:
@@ -64,6 +78,10 @@ def breakable(formula: ElementTree.Element) -> list[ElementTree.Element]:
             element.set("form", "infix")
             parts.append([])
     return [_with_children(formula, part) for part in parts if part]
+
+
+def _text(formula: ElementTree.Element) -> str:
+    return ElementTree.tostring(formula, encoding="unicode")
 
 
 def _with_children(formula: ElementTree.Element, children: list[ElementTree.Element]) -> ElementTree.Element:

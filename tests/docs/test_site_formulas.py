@@ -111,6 +111,11 @@ def test_long_formulas_may_break_after_relations_and_signs_outside_brackets() ->
     assert _mathml(r"$-a \le f(b + c)$").count("<math") == 1
 
 
+def test_formulas_beside_each_other_are_apart() -> None:
+    parts = re.findall(r"<math.*?</math>", _mathml("$$\na = b, \\qquad c = d\n$$\n"))
+    assert ["".join(ElementTree.fromstring(part).itertext()) for part in parts] == ["a=b,", "c=d"]
+
+
 def test_expectations_have_the_letter_of_the_blackboard() -> None:
     assert "<mi>𝔼</mi>" in _mathml(r"$\mathbb E_p[F]$")
 
