@@ -29,7 +29,8 @@ def check_command(file: str, as_json: bool) -> None:
         _check_traces(file, as_json)
         return
     from praemia.files import load
-    from praemia.files.lint import lint, lint_machine
+    from praemia.files.lint import Finding, lint, lint_machine
+    from praemia.files.registry import format_of
     from praemia.tasks.task import Task
 
     loaded = load(file)
@@ -39,6 +40,8 @@ def check_command(file: str, as_json: bool) -> None:
         size += f"horizon {loaded.horizon}, {_machine_size(loaded.machine)}"
     else:
         kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
+        remarks = getattr(format_of(file), "remarks", None)
+        findings += [Finding("note", remark) for remark in (remarks(loaded) if remarks else ())]
     if as_json:
         print_json({"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]})
         return
