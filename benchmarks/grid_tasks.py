@@ -13,13 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.grid_kernel import MOVES, kernel_entries, number_cells, reached_by_moves
+from praemia.envs.grid_map import GridMap
 from praemia.machines.guards import Guard, parse_guard
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 _BITS = tuple(f"bit-{i}" for i in range(6))
@@ -49,10 +48,8 @@ class DiagonalLabels(Labelling):
 
 def grid_task(side: int, num_machine_states: int, horizon: int, *, many: bool = False, dense: bool = False) -> Task:
     """Make a side × side grid with five actions and a chain of machine states, with few labels or many."""
-    reached = reached_by_moves(number_cells(np.ones((side, side), dtype=bool)))
-    mdp = LabeledMDP.from_entries(
-        side * side, len(MOVES) + 1, *kernel_entries(reached, stay=True), labels=DiagonalLabels(side, many)
-    )
+    rows = ["S" + "." * (side - 1), *["." * side] * (side - 1)]
+    mdp = GridMap("\n".join(rows), stay=True).mdp(DiagonalLabels(side, many))
     name = f"grid-{side}-{'many' if many else 'few'}-{'dense' if dense else 'sparse'}"
     return Task(mdp, chain(num_machine_states, many=many, dense=dense), horizon, name)
 

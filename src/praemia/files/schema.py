@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from praemia.envs.grid_kernel import SLIP
+from praemia.envs.grid_text import SLIP
 from praemia.tasks.mdp import ROW_TOLERANCE
 from praemia.tasks.task import MAX_HORIZON
 
@@ -224,6 +224,7 @@ class GridPart(Part):
     start: Name | None = None
     slip: Any = SLIP
     stay: bool = False
+    slip_when_blocked: bool = True
 
     @property
     def propositions(self) -> list[str]:

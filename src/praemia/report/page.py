@@ -16,7 +16,7 @@ from praemia.experiments.league import LEAGUE
 from praemia.experiments.settings import Job, slug
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.diagrams import draw_machine
-from praemia.pictures.policy_view import has_map
+from praemia.pictures.policy_page import has_map
 from praemia.pictures.show import show
 from praemia.report import figures as drawn
 from praemia.report.interactive import plotly_script

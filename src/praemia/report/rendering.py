@@ -21,8 +21,8 @@ from markupsafe import Markup
 from praemia.errors import MissingExtraError, require
 from praemia.experiments.paper import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_PUBLISHED, UCRL2_L
 from praemia.files.atomic_io import write_whole
+from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
-from praemia.pictures.svg import render_svg
 from praemia.text_tables import numeric_columns, plural
 
 if TYPE_CHECKING:

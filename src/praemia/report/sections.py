@@ -13,8 +13,7 @@ from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.diagrams import machine_svg, mermaid
-from praemia.pictures.policy_page import policy_scene
-from praemia.pictures.policy_view import has_map
+from praemia.pictures.policy_page import has_map, policy_scene
 from praemia.report.interactive import as_script_data, curves
 from praemia.report.rendering import Table, inline_svg, picture
 from praemia.statistics.claims import BEYOND, PAPER
