@@ -241,7 +241,7 @@ def bytes_per_step(task: Task) -> int:
     V_{h+1} is read and V_h written, rows padded to four machine states; the extra rows are written and read; the edges
     (probability and row) and where they start are read; the policy is written.
     """
-    model = task.arrays
+    model = task.model.arrays
     width = 8 * padded_width(task.num_machine_states)
     extra = len(model.extra_rows)
     tables = 2 * width * (task.num_observations + extra)

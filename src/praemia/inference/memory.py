@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from praemia.inference.playing import IMPOSSIBLE, Memory, Played
 from praemia.inference.traces import Floats, Ints, reward_key
 from praemia.machines.guards import exactly
-from praemia.machines.labels import ENDED, Label
+from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule
@@ -50,7 +50,7 @@ class EventMemory:
     @classmethod
     def of(cls, moves: Memory, labels: Sequence[Label], num_events: int) -> EventMemory:
         """Return the memory of a machine's moves and of some events."""
-        events = [i for i, label in enumerate(labels) if label and ENDED not in label]
+        events = [i for i, label in enumerate(labels) if label]
         words = [word for length in range(num_events + 1) for word in product(events, repeat=length)]
         number = {word: i for i, word in enumerate(words)}
         shift = np.array(
@@ -69,14 +69,14 @@ class EventMemory:
         state = np.zeros(len(played.labels), dtype=np.int64)
         for step in range(played.labels.shape[1]):
             label = played.labels[:, step]
-            found += np.bincount(state * shape[1] + label, minlength=len(found))
+            found += np.bincount((state * shape[1] + label)[label >= 0], minlength=len(found))
             state = self.memory.step(state, label, played.rewards[:, step])
         return found.reshape(shape)
 
     def seeking(
         self, machine: RewardMachine, labels: Sequence[Label], new: NDArray[np.bool_], propositions: Sequence[str]
     ) -> RewardMachine:
-        """Return the machine that pays 1 for every new label [memory, labels], and in the sink of unknown pairs."""
+        """Return the machine that pays 1 for every new label [memory, labels]."""
         size = len(self.shift)
         names = tuple(map(str, range(machine.num_states * size)))
         rules = []
@@ -91,16 +91,13 @@ class EventMemory:
                 there = [names[machine.index[out.target] * size + self.shift[w, i]] for out in outs]
                 moves = zip(there, (out.probability for out in outs), strict=True)
                 rules.append(Rule(names[here], guard, tuple(Outcome(*move, reward) for move in moves)))
-        # In the sink no rule holds.
-        return RewardMachine(names, names[0], tuple(propositions), rules, idle_reward=SURE)
+        return RewardMachine(names, names[0], tuple(propositions), rules)
 
 
 def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) -> RewardMachine:
     """Return the true machine with the player's memory beside it; states are numbered q · memory + m."""
     rules = []
     for state, m, (i, label) in product(truth.states, range(len(moves.next)), enumerate(labels)):
-        if ENDED in label:
-            continue
         parts: dict[str, list[tuple[float, Reward]]] = {}
         for out in truth.outcomes(state, label):
             for value, width, chance in out.reward.pieces:

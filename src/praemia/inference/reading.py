@@ -16,10 +16,11 @@ import numpy as np
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.inference.traces import Episode, Floats, Ints, Traces, reward_key
 from praemia.limits import require_memory
-from praemia.machines.labels import ENDED, Label
+from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
 
 MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
+AFTER = -1  # the symbol of a step after the end of its episode
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
 
@@ -36,17 +37,20 @@ def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
 
 
 def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
-    """Turn episodes of one length, as label numbers and rewards [N, H], into traces."""
+    """Turn episodes, as label numbers and rewards [N, H], into traces; the label of a step after the end is −1."""
     values, reward_of = np.unique(rewards, return_inverse=True)
     alike: dict[float, int] = {}
     reward_of = np.array([alike.setdefault(reward_key(value), i) for i, value in enumerate(values)])[reward_of]
-    symbols = labels * len(values) + reward_of.reshape(labels.shape)
+    symbols = np.where(labels < 0, AFTER, labels * len(values) + reward_of.reshape(labels.shape))
     rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
     used, numbers = np.unique(rows, return_inverse=True)
+    numbers, lengths = numbers.reshape(rows.shape), np.count_nonzero(rows != AFTER, axis=1)
+    if used[0] == AFTER:
+        used, numbers = used[1:], numbers - 1
     shown, label_of = np.unique(used // len(values), return_inverse=True)
     return Traces(
-        numbers.reshape(rows.shape).astype(np.int32),
-        np.full(len(rows), labels.shape[1], dtype=np.int64),
+        numbers.astype(np.int32),
+        lengths.astype(np.int64),
         weights.astype(np.int64),
         firsts.astype(np.int64) + 1,
         tuple(label_sets[number] for number in shown),
@@ -138,8 +142,6 @@ def _checked_label(label: Any) -> Label:
     for name in names:
         if not isinstance(name, str) or not name:
             raise ValueError(f"the label {_shown(label)}, in which {_shown(name)} is no proposition name")
-    if ENDED in names:
-        raise ValueError(f"the proposition {ENDED!r}, which marks the end of an episode; leave out steps after the end")
     return frozenset(names)
 
 
@@ -213,7 +215,7 @@ def _as_arrays(weights: dict[tuple[int, ...], int], firsts: list[int], codes: _C
     )
     renumbered = np.empty(len(ranked) + 1, dtype=np.int32)
     renumbered[[old for _, old in ranked]] = np.arange(len(ranked))
-    renumbered[-1] = -1  # after the end
+    renumbered[-1] = AFTER
     pairs = np.array([pair for pair, _ in ranked], dtype=np.int64)
     return Traces(
         renumbered[symbols],
