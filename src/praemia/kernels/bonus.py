@@ -79,7 +79,8 @@ def find_spread(zero: Any, data: PlanData, place: Place) -> None:
         weight = 0.0
         for h in range(steps.shape[0]):
             weight += FIRST_WEIGHT * steps[h]["cap"]
-        spread[:] = 0.0
+        for k in range(2 * LANES):  # a slice takes much longer to compile
+            spread[k] = 0.0
         spread[0], spread[LANES] = FIRST_SPREAD * weight, weight
     differences, room = 0.0, 0.0
     for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
