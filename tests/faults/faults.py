@@ -741,7 +741,7 @@ BITS = (
     ),
     Fault(
         "a cube root is not searched to the end",
-        "kernels/cube_root.py",
+        "kernels/bonus.py",
         "NUM_STEPS = 4",
         "NUM_STEPS = 2",
         f"{ARITHMETIC}::test_a_cube_root_is_right_to_the_last_place_and_the_same_for_arrays_and_compiled",
