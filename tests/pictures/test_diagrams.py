@@ -1,6 +1,5 @@
 """Diagrams show every state and every edge, whatever they are called."""
 
-import builtins
 import os
 import subprocess
 import sys
@@ -239,14 +238,7 @@ def test_a_folder_that_does_not_exist_is_named(tmp_path):
 
 
 def test_without_the_extra_the_remedy_is_named_and_mermaid_still_works(tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def missing(name, *args, **kwargs):
-        if name == "pygraphviz":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", missing)
+    monkeypatch.setitem(sys.modules, "pygraphviz", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'pygraphviz>="):
         draw_machine(patrol(), tmp_path / "machine.svg")
     assert not os.listdir(tmp_path)

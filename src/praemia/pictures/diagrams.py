@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import ParameterError, SizeError, missing_extra
+from praemia.errors import ParameterError, SizeError, require
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.machine_graph import Annotated, Edge, MachineGraph, Node, edge_text, is_absorbing, machine_graph
@@ -142,10 +142,9 @@ def _edge_text(edge: Edge) -> str:
 
 def _empty_graph() -> Any:
     """Return a pygraphviz graph without nodes."""
-    try:
-        from pygraphviz import AGraph
-    except ImportError:
-        raise missing_extra("drawing needs pygraphviz", "diagrams") from None
+    require("pygraphviz")
+    from pygraphviz import AGraph
+
     graph = AGraph(directed=True, strict=False, name="machine")
     graph.graph_attr.update(_GRAPH)
     graph.node_attr.update(_NODE, fontname=_FONT, fontsize="13")

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from praemia.inference.answer import Inference
 from praemia.inference.comparing import Comparison, compare_with_truth
+from praemia.inference.infer import Inference
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule

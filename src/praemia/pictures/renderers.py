@@ -17,7 +17,7 @@ from xml.sax.saxutils import escape
 
 import numpy as np
 
-from praemia.errors import missing_extra
+from praemia.errors import require
 from praemia.pictures.scene import PAPER, WALL, Area, Arrow, Item, Line, Scene, Text, place
 from praemia.tasks.picture import Point
 
@@ -91,10 +91,9 @@ def render_image(scene: Scene, scale: float = 1.0) -> Any:
 
 def paint(scene: Scene, scale: float = 1.0, ground: Any = None) -> Any:
     """Draw a scene ``FINER`` times as large, on paper or on a copy of an image; it is then reduced by this factor."""
-    try:
-        from PIL import Image, ImageDraw
-    except ImportError:
-        raise missing_extra("pictures in pixels need Pillow", "plot") from None
+    require("PIL")
+    from PIL import Image, ImageDraw
+
     size = (FINER * round(scale * scene.width), FINER * round(scale * scene.height))
     image = Image.new("RGB", size, PAPER) if ground is None else ground.copy()
     brush = ImageDraw.Draw(image)

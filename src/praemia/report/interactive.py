@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.drawing.figures import thinned
-from praemia.drawing.style import GREY, GRID, INK, Look, looks
-from praemia.errors import missing_extra
+from praemia.errors import require
+from praemia.report.figures import thinned
+from praemia.report.rendering import GREY, GRID, INK, Look, looks
 from praemia.statistics.intervals import mean_band
 from praemia.statistics.stored_runs import Series
 
@@ -27,21 +27,20 @@ Json: TypeAlias = dict[str, Any]
 
 def plotly_script() -> str:
     """Return the text of Plotly's script."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
-        raise missing_extra("the report needs plotly", "report") from None
+    require("plotly.offline")
+    from plotly.offline import get_plotlyjs
+
     return str(get_plotlyjs())
 
 
 def curves(settings: Mapping[str, Sequence[Series]]) -> Json:
     """Return the regret curves of some settings as a figure for Plotly: mean, and a band that is its 95 % interval."""
-    chosen = looks(series.title for members in settings.values() for series in members)
+    look_of = looks(series.title for members in settings.values() for series in members)
     data: list[Json] = []
     seen: set[str] = set()
     for place, members in enumerate(settings.values()):
         for series in members:
-            data += _traces(series, place, chosen[series.title], in_legend=series.title not in seen)
+            data += _traces(series, place, look_of[series.title], in_legend=series.title not in seen)
             seen.add(series.title)
     return {"data": data, "layout": _layout([members[0] for members in settings.values()])}
 
