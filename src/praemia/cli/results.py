@@ -106,7 +106,7 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     from praemia.report.page import write_report
     from praemia.statistics.stored_runs import discover
 
-    require("plotly.offline", *(("matplotlib.figure", "PIL") if figures else ()))
+    require("plotly.offline", *(("PIL", "matplotlib.figure") if figures else ()))
     studies, damaged = discover(Store.open(folder))
     if not studies:
         also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""
