@@ -46,8 +46,11 @@ def wants_json() -> bool:
 
 
 def emit(record: Mapping[str, Any], text: str) -> None:
-    """Print what a command found: the record as one JSON object with ``--json``, else the text."""
-    click.echo(json.dumps(_as_json(record), allow_nan=False) if wants_json() else text.rstrip("\n"))
+    """Print what a command found: the record as one JSON object with ``--json``, else the text, if there is any."""
+    if wants_json():
+        click.echo(json.dumps(_as_json(record), allow_nan=False))
+    elif text:
+        click.echo(text.rstrip("\n"))
 
 
 def _as_json(value: Any) -> Any:

@@ -19,7 +19,6 @@ from praemia.cli.common import (
     parse_settings,
     runs_option,
     seed_option,
-    wants_json,
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
@@ -98,8 +97,7 @@ def run_command(
         text = f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n\n"
         text += f"{_table(rows)}\n{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where.out}" if where.out else ""
-    if members or wants_json():
-        emit({**shared, "learners": rows}, text)
+    emit({**shared, "learners": rows}, text)
     return report_failures(failures)
 
 

@@ -19,7 +19,6 @@ from praemia.cli.common import (
     parse_settings,
     runs_option,
     seed_option,
-    wants_json,
     where_options,
 )
 from praemia.cli.experiments import report_failures, sweep
@@ -79,8 +78,7 @@ def tune_command(
         label = _label(failure.job.learner.parameters, tried)
         failed[failure.job.task.name, failure.job.learner.name].add(label)
     results = [entry for task, members in stored.items() for entry in _entries(task, members, tried, budget, failed)]
-    if results or wants_json():
-        emit({"episodes": episodes, "runs": runs, "results": results}, _table(results) if results else "")
+    emit({"episodes": episodes, "runs": runs, "results": results}, _table(results) if results else "")
     return report_failures(failures)
 
 
