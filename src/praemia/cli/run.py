@@ -11,11 +11,11 @@ from click.core import ParameterSource
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     complete_tasks,
     emit,
     episodes_option,
     json_option,
+    learners_option,
     parse_settings,
     runs_option,
     seed_option,
@@ -36,16 +36,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 
 @click.command("run")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option(
-    "--learner",
-    "names",
-    multiple=True,
-    default=("headroom",),
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.",
-)
+@learners_option("headroom")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
 )

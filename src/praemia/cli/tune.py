@@ -12,10 +12,10 @@ import click
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     emit,
     episodes_option,
     json_option,
+    learners_option,
     parse_settings,
     runs_option,
     seed_option,
@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @click.option("--only", multiple=True, metavar="SETTING", help="A setting such as warehouse-3; may be repeated.")
-@click.option(
-    "--learner",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.",
-)
+@learners_option()
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
 )
