@@ -631,8 +631,8 @@ OUTSIDE = (
     Fault(
         "a curve begins with its first plan's loss",
         "statistics/frames.py",
-        "np.interp(at, ends, ",
-        "np.interp(at + 1, ends, ",
+        "np.interp(at, bends, ",
+        "np.interp(at + 1, bends, ",
         "statistics/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there",
     ),
     Fault(
