@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -108,13 +109,13 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
         machine = machine or _build_task_machine(source, part, world.propositions)
         with source.at("grid"):
             require_known(grid_map, machine)
-            return Task(grid_map.mdp(), machine, part.horizon, name)
+            return Task(grid_map.mdp(), machine, part.horizon, name, until_done=part.until_done or False)
     machine = machine or _build_task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
     unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
     with source.at(key, "labels", *islice(unreadable, 1)):
-        return Task(mdp, machine, part.horizon, name)
+        return Task(mdp, machine, part.horizon, name, until_done=part.until_done or False)
 
 
 def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:
@@ -142,4 +143,5 @@ def _build_in_environment(
     if machine is not None:
         with source.at("machine"):
             task = task.with_machine(machine)
-    return Task(task.mdp, task.machine, part.horizon or task.horizon, name)
+    until_done = task.until_done if part.until_done is None else part.until_done
+    return replace(task, horizon=part.horizon or task.horizon, name=name, until_done=until_done)

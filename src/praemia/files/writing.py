@@ -50,7 +50,8 @@ def _task_record(task: Task) -> Block:
         world = {"grid": Block(record, map=Lines(record["map"]))}
     else:
         world = {"mdp": _mdp_record(mdp)}
-    return Block(world, machine=machine_record(task.machine), horizon=task.horizon)
+    ends = {"until_done": True} if task.until_done else {}
+    return Block(world, machine=machine_record(task.machine), horizon=task.horizon, **ends)
 
 
 def _mdp_record(mdp: LabeledMDP) -> Block:

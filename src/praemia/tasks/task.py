@@ -8,7 +8,7 @@ ever grows with 2^propositions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,6 +19,7 @@ from praemia.kernels.records import END, EveryRow, LabelSupport
 from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, format_label
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end
@@ -54,7 +55,8 @@ class TaskSpec:
     table: MachineTable
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
     labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
-    can_end: bool = False  # whether episodes may end before the horizon
+    can_end: bool = False  # whether transitions may end an episode before the horizon
+    done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
 
     @property
     def num_machine_states(self) -> int:
@@ -136,6 +138,8 @@ class TaskSpec:
 class Task:
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
+    With ``until_done`` an episode ends as soon as the machine can neither pay nor charge any more. No value changes.
+
     Examples
     --------
     >>> import praemia
@@ -150,10 +154,13 @@ class Task:
     machine: RewardMachine
     horizon: int
     name: str = "task"
+    until_done: bool = False
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
+        if not isinstance(self.until_done, bool):
+            raise ModelError(f"until_done={self.until_done!r}; expected True or False")
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
 
@@ -161,7 +168,11 @@ class Task:
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        return self if machine is self.machine else Task(self.mdp, machine, self.horizon, self.name)
+        if machine is self.machine:
+            return self
+        unit = replace(self, machine=machine)
+        unit.__dict__["done_states"] = self.done_states  # what pays nothing is decided in the user's units
+        return unit
 
     def _validate_labels(self) -> None:
         known = self.machine.propositions
@@ -183,6 +194,11 @@ class Task:
     @property
     def num_machine_states(self) -> int:
         return self.machine.num_states
+
+    @cached_property
+    def done_states(self) -> frozenset[int]:
+        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
+        return settled_states(self.machine) if self.until_done else frozenset()
 
     @cached_property
     def model(self) -> Model:
@@ -217,19 +233,25 @@ class Task:
             label_sets=self.mdp.label_sets,
             table=unit.table,
             can_end=self.mdp.can_end,
+            done_states=self.done_states,
         )
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
         produced = frozenset().union(*self.mdp.label_sets)
-        return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
+        return replace(self, machine=machine.over(sorted(produced)))
 
     def with_horizon(self, horizon: int) -> Task:
         """Return the same task with another horizon."""
-        return Task(self.mdp, self.machine, horizon, self.name)
+        return replace(self, horizon=horizon)
+
+    def with_until_done(self, until_done: bool = True) -> Task:
+        """Return the same task with episodes that end when the machine is done, or that do not."""
+        return replace(self, until_done=until_done)
 
     def __repr__(self) -> str:
+        until_done = ", until done" if self.until_done else ""
         return (
             f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
-            f"{self.num_machine_states} machine states, horizon {self.horizon})"
+            f"{self.num_machine_states} machine states, horizon {self.horizon}{until_done})"
         )
