@@ -80,7 +80,7 @@ def explore_command(
     """
     from praemia.errors import FileError, ParameterError
     from praemia.exploration import Dataset, explore
-    from praemia.exploration.merging import require_other_seeds
+    from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
     if until is not None and append:
@@ -92,7 +92,8 @@ def explore_command(
         raise FileError(f"{out}: this is a folder; expected a file to write, such as data.npz")
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:
-        require_other_seeds(before.sources, [{"task": problem.name, "seed": [seed]}])
+        planned = {"task": problem.name, "seed": [seed]}
+        require_independent([*before.sources, planned], before.num_observations)
     fixed = [load_machine(name) for name in machines]
     began = time.perf_counter()
     with compiling_notice():

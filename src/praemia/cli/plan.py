@@ -14,7 +14,7 @@ from praemia.cli.compiling import compiling_notice
 from praemia.cli.progress import CountProgress
 
 if TYPE_CHECKING:
-    from praemia.exploration.what_if import Row
+    from praemia.exploration.what_if import MachineReport
 
 EXCEEDS = "*"
 
@@ -34,7 +34,7 @@ EXCEEDS = "*"
 )
 @click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
 @seed_option
-@click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write the policy of the one machine, for show --policy.")
 @click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
 @json_option
 def plan_command(
@@ -57,11 +57,14 @@ def plan_command(
     data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
     with probability 0.95 under the posterior a plan loses at most this.
     """
+    import numpy as np
+
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset
-    from praemia.exploration.what_if import machine_family, plan_rows
+    from praemia.exploration.what_if import machine_family, machine_reports
     from praemia.files import load_machine, resolve_task
     from praemia.machines.labels import AFTER_THE_END
+    from praemia.planning.policy import Policy
     from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:
@@ -71,7 +74,7 @@ def plan_command(
     chosen = {name: load_machine(name) for name in machines}
     family = chosen or machine_family(sorted(dataset.labelling.propositions() - AFTER_THE_END))
     with compiling_notice():
-        rows = plan_rows(
+        rows = machine_reports(
             dataset,
             family,
             truth,
@@ -83,7 +86,7 @@ def plan_command(
             on_progress=_draw_progress(len(family)),
         )
     if out is not None:
-        _save_policy(rows[0], out)
+        Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
     if report is not None:
         write_page(dataset, rows, truth, report)
     if as_json:
@@ -106,7 +109,7 @@ def _draw_progress(num_machines: int) -> Callable[[str], Callable[[int, int], No
     return start
 
 
-def _print(rows: list[Row]) -> None:
+def _print(rows: list[MachineReport]) -> None:
     from praemia.exploration.what_if import SAYS_LITTLE
 
     click.echo(f"{rows[0].plan.dataset.coverage()}\n")
@@ -128,7 +131,7 @@ def _print(rows: list[Row]) -> None:
     click.echo(f"\n{worst.name}\n{worst.text()}")
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: MachineReport) -> tuple[str, ...]:
     certificate = row.plan.certificate
     proven = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
     likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
@@ -143,7 +146,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: MachineReport) -> dict[str, Any]:
     """Return a machine's line as plain data."""
     certificate = row.plan.certificate
     record: dict[str, Any] = {
@@ -156,7 +159,7 @@ def _record(row: Row) -> dict[str, Any]:
             "vacuous": certificate.is_vacuous,
             "exceeds_value": row.exceeds_value(certificate.bound),
             "failure_prob": certificate.failure_prob,
-            "holds_for": certificate.holds_for,
+            "holds_for": certificate.scope.value,
             "optimistic": known(certificate.optimistic),
             "pessimistic": known(certificate.pessimistic),
             "simulation": known(certificate.simulation),
@@ -169,7 +172,7 @@ def _record(row: Row) -> dict[str, Any]:
     return record
 
 
-def _likely_record(row: Row) -> dict[str, Any] | None:
+def _likely_record(row: MachineReport) -> dict[str, Any] | None:
     """Return a likely loss as plain data, with all that it depends on."""
     if row.likely is None:
         return None
@@ -185,15 +188,3 @@ def _likely_record(row: Row) -> dict[str, Any] | None:
         "labels_drawn": row.likely.labels_drawn,
         "never_seen": list(row.likely.never_seen),
     }
-
-
-def _save_policy(row: Row, path: Path) -> None:
-    import numpy as np
-
-    from praemia.errors import FileError
-
-    try:
-        with path.open("wb") as file:
-            np.save(file, np.asarray(row.plan.policy), allow_pickle=False)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None

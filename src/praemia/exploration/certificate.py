@@ -8,7 +8,7 @@ With probability 1 − ρ:
 
 and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
 
-``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
+``scope`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
 labels and horizon, part 3 is used too, which is tighter. If the data records the machine, its certificate holds
 together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds with
@@ -28,7 +28,7 @@ from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_mdp
-from praemia.exploration.fixed_machines import is_recorded
+from praemia.exploration.scope import Scope, scope_of
 from praemia.kernels.records import Actions
 from praemia.machines.labels import ENDED, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
@@ -37,10 +37,6 @@ from praemia.tasks.task import Task
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
-ANY_REWARD = "any reward, also one chosen after looking at the data"
-ANY_MACHINE = "any machine, also one chosen after looking at the data"
-RECORDED = "a machine fixed before the data"
-VOUCHED = "a machine fixed before the data, as you say"
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class Certificate:
     alpha : the planner's α. simulation : the simulation lemma's bound, before it is cut off at G.
     optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
     start_tv : what not knowing the first observation's law adds, in total variation.
-    holds_for : what it is valid for, in words: ANY_REWARD, ANY_MACHINE, RECORDED or VOUCHED.
+    scope : what it holds for; ``scope.value`` says it in words.
     to_visit : the pairs that add the most, the worst first.
 
     Examples
@@ -84,7 +80,7 @@ class Certificate:
     optimistic: float = float("nan")
     pessimistic: float = float("nan")
     start_tv: float = 0.0
-    holds_for: str = ANY_REWARD
+    scope: Scope = Scope.ANY_REWARD
     to_visit: tuple[Suggestion, ...] = field(default=())
 
     @property
@@ -106,7 +102,7 @@ class Certificate:
             ]
         else:
             lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
-        lines.append(f"it holds for {self.holds_for}")
+        lines.append(f"it holds for {self.scope.value}")
         if np.isfinite(self.optimistic):
             lines.append(
                 f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
@@ -150,7 +146,7 @@ def certify_machine(
 
     ``task`` is the estimate with its sink, in the unit range; ``policy`` is [H, M, O + 1].
     """
-    holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
+    scope, shares = scope_of(dataset, machine, len(policy), labels, fixed_in_advance)
     sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
     # The bounds are for rewards in [0, 1]; results are converted to the user's units at the end.
@@ -173,7 +169,7 @@ def certify_machine(
         optimistic=scale.values_from_unit(_shifted(found.upper, start, sure.start_tv), task.horizon),
         pessimistic=scale.values_from_unit(0.0 - _shifted(-found.lower, start, sure.start_tv), task.horizon),
         start_tv=sure.start_tv,
-        holds_for=holds_for,
+        scope=scope,
         to_visit=_suggestions(dataset, sure, visits),
     )
 
@@ -184,15 +180,6 @@ def _can_end(dataset: Dataset, labels: Labels | None) -> bool:
     if not isinstance(labelling, RuleLabelling) or not (dataset.labels_known or labels is not None):
         return True
     return bool(dataset.absorbing.any()) or any(ENDED in rule.propositions for rule in labelling.rules)
-
-
-def _scope(
-    dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None, fixed_in_advance: bool
-) -> tuple[str, int]:
-    """Return what a certificate holds for, and how many machines share part 3 of the confidence."""
-    if is_recorded(dataset, machine, horizon, labels):
-        return RECORDED, dataset.fixed_shares
-    return (VOUCHED, 1) if fixed_in_advance else (ANY_MACHINE, 0)
 
 
 def _largest(dataset: Dataset, sure: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:

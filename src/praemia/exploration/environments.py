@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import BlackBox
 from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.merging import Counted, SeenLabels
+from praemia.exploration.merging import Counted
 from praemia.learners.base import Learner
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import ENDED, Indices, LabelRule, RuleLabelling
+from praemia.machines.labels import ENDED, Indices, LabelRule, RuleLabelling, SeenLabels
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
@@ -73,10 +73,6 @@ class Environment(ABC):
         known = self.known_rules()
         return (self.seen_rules(seen), False) if known is None else (known, True)
 
-    def counted(self, world: World) -> Counted:
-        """Read out what was counted in a world of this environment."""
-        return Counted.of(world)
-
 
 class TaskEnvironment(Environment):
     """A task, whose kernel is sampled from but never read."""
@@ -123,7 +119,7 @@ class BoxEnvironment(Environment):
         self.num_observations, self.num_actions = box.num_with_ended, box.num_actions
         self.targets = np.arange(box.observations.size)
         self.absorbing = np.arange(box.num_with_ended) >= box.observations.size
-        self._labels = SeenLabels()  # of the transitions counted so far
+        self._labels = SeenLabels(frozenset({HERE, ENDED}))  # of all worlds
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         box = self.box
@@ -133,14 +129,7 @@ class BoxEnvironment(Environment):
             return own | {HERE} if target is not None and box.observations.number(o) == target else own
 
         marked = box.relabelled(labels, arrival_machine(self.propositions))
-        return BoxWorld(marked, learner, num_episodes, seed)
-
-    def counted(self, world: World) -> Counted:
-        """Read out what was counted, and learn the labels; they must be a function of (o, a, o')."""
-        seen, sets = world.experience().transitions, world.spec.label_sets
-        for o, a, z, number in zip(*(column.tolist() for column in seen[:4]), strict=True):
-            self._labels.add((o, a, z), sets[number] - {HERE, ENDED})
-        return Counted.of(world)
+        return BoxWorld(marked, learner, num_episodes, seed, self._labels)
 
     def known_rules(self) -> None:
         return None

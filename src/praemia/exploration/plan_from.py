@@ -13,7 +13,7 @@ from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_task
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_history_loss, likely_loss
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss
 from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import (
@@ -66,7 +66,7 @@ class ExploredPlan:
     def likely_loss(self) -> float | None:
         """Bayesian: with probability 0.95 under the posterior the loss is at most this.
 
-        None for a reward on trajectories with too many histories to enumerate. Computed when first used.
+        None for a reward on trajectories. Computed when first used.
         """
         return None if self._likely is None else self._likely.loss
 
@@ -77,19 +77,18 @@ class ExploredPlan:
     def likely(
         self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnDraw | None = None
     ) -> LikelyLoss | None:
-        """Return the likely loss with its details: draws, seed, Monte-Carlo error.
+        """Return the likely loss with its details: draws, seed, Monte-Carlo error; None for rewards on trajectories.
 
         Parameters
         ----------
         draws : environments drawn from the posterior. level : the probability under the posterior.
-        on_draw : called with the number of draws so far and in total, for a machine.
+        on_draw : called with the number of draws so far and in total.
         """
-        if isinstance(self.reward, RewardMachine):
-            policy: NDArray[Any] = self.policy  # type: ignore[assignment]
-            settings: dict[str, Any] = {"draws": draws, "level": level, "seed": seed, "on_draw": on_draw}
-            return likely_loss(self.dataset, self.reward, policy, labels=self.labels, **settings)
-        rule: HistoryPolicy = self.policy  # type: ignore[assignment]
-        return likely_history_loss(self.dataset, self.reward, rule, self.horizon, draws=draws, level=level, seed=seed)
+        if not isinstance(self.reward, RewardMachine):
+            return None
+        policy: NDArray[Any] = self.policy  # type: ignore[assignment]
+        settings: dict[str, Any] = {"draws": draws, "level": level, "seed": seed, "on_draw": on_draw}
+        return likely_loss(self.dataset, self.reward, policy, labels=self.labels, **settings)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
         """Return the true loss in a known task: V* of the reward in ``task`` less the plan's value there.
@@ -97,10 +96,9 @@ class ExploredPlan:
         For a machine both are exact. For a reward on trajectories V* is found by enumeration, which small tasks allow.
         """
         if isinstance(self.reward, RewardMachine):
-            truth = task.with_machine(self.reward).with_horizon(self.horizon)
-            best = solve(truth, keep_values=False).value
-            return Value.exactly(best - evaluate(truth, self.policy, keep_values=False).value)  # type: ignore[arg-type]
-        best = ExpectimaxPlanner().optimum(KernelView.of_mdp(task.mdp), self.reward, self.horizon)
+            best = solve(task.with_machine(self.reward).with_horizon(self.horizon), keep_values=False).value
+        else:
+            best = ExpectimaxPlanner().optimum(KernelView.of_mdp(task.mdp), self.reward, self.horizon)
         own = self.true_value(task, **sampling)
         return Value(best - own.value, best - own.high, best - own.low, own.exact, own.confidence)
 
@@ -112,6 +110,13 @@ class ExploredPlan:
         view = KernelView.of_mdp(task.mdp)
         policy: HistoryPolicy = self.policy  # type: ignore[assignment]
         return value_of_histories(view, policy, self.reward, self.horizon, **sampling)
+
+    def __repr__(self) -> str:
+        sure = self.certificate
+        return (
+            f"ExploredPlan(value {self.value} from {self.dataset.num_episodes:,} episodes, planner {self.planner!r}; "
+            f"loses at most {sure.bound:.4g} with probability {1.0 - sure.failure_prob:g})"
+        )
 
 
 def plan_from(

@@ -140,8 +140,8 @@ class ExpectimaxPlanner:
         """Return the optimum, and keep the best action of every history."""
         if not self.fits(view, horizon):
             raise SizeError(
-                f"up to {view.histories(horizon):.3g} histories of {horizon} steps; {self.name} takes at most "
-                f"{self.max_histories:,}: use SearchPlanner"
+                f"there may be more than {self.max_histories:,} histories of {horizon} steps, the most that "
+                f"{self.name} takes: use SearchPlanner"
             )
         return math.fsum(
             p * _best(view, reward, horizon, Trajectory((o,), ()), actions) for o, p in zip(*view.start, strict=True)
