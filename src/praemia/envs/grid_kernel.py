@@ -56,14 +56,15 @@ def reached_by_moves(cells: Indices, shut: NDArray[np.bool_] | None = None) -> I
 
 
 def kernel_entries(
-    reached: Indices, *, stay: bool, slip: Slip = SLIP
+    reached: Indices, *, stay: bool, slip: Slip = SLIP, slip_when_blocked: bool = True
 ) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
     """Return the kernel's entries (o, a, o', p) of moves that lead to ``reached`` [4, O], and of a sure *stay*."""
     here = np.arange(reached.shape[1])
     parts = []
     for a in range(len(MOVES)):
+        blocked = (reached[a] == here) & (not slip_when_blocked)
         for turn, probability in zip(_TURNS, slip[:3], strict=True):
-            parts.append((a, reached[(a + turn) % 4], probability))
+            parts.append((a, np.where(blocked, here, reached[(a + turn) % 4]), probability))
         parts.append((a, here, slip[3]))
     if stay:
         parts.append((len(MOVES), here, 1.0))

@@ -45,6 +45,7 @@ class GridMap:
     slip : the probabilities of a move going as meant, to the right of that, to the left, nowhere; or one number, the
         probability of going to a side, each as likely.
     stay : whether there is a fifth action, which never slips.
+    slip_when_blocked : whether a move that is blocked as meant can still slip to a side; otherwise it stays.
     """
 
     text: str
@@ -53,13 +54,15 @@ class GridMap:
     start: str | None = None
     slip: Any = SLIP
     stay: bool = False
+    slip_when_blocked: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "legend", read_letters("legend", self.legend))
         object.__setattr__(self, "rooms", read_letters("rooms", self.rooms))
         object.__setattr__(self, "slip", read_slip(self.slip))
-        if not isinstance(self.stay, bool):
-            raise ModelError(f"stay={self.stay!r}; expected true or false")
+        for name in ("stay", "slip_when_blocked"):
+            if not isinstance(getattr(self, name), bool):
+                raise ModelError(f"{name}={getattr(self, name)!r}; expected true or false")
         twice = self.legend.keys() & self.rooms.keys()
         if twice:
             raise ModelError(f"rooms: the letter {min(twice)!r} is in the legend too; give the room another")
@@ -168,7 +171,7 @@ class GridMap:
         return LabeledMDP.from_entries(
             len(self.free_cells),
             len(actions),
-            *kernel_entries(self.reached, stay=self.stay, slip=self.slip),
+            *kernel_entries(self.reached, stay=self.stay, slip=self.slip, slip_when_blocked=self.slip_when_blocked),
             labels=labels,
             start={o: 1.0 / len(self.starts) for o in self.starts},
             observations=[f"{r},{c}" for r, c in self.free_cells],
@@ -191,7 +194,8 @@ class GridMap:
         start = {} if self.start == START and not self.explains(START) else {"start": self.start}
         rows = "\n".join("".join(row) for row in self.characters.tolist()) + "\n"
         given = {key: value for key, value in letters.items() if value}
-        return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay}
+        blocked = {} if self.slip_when_blocked else {"slip_when_blocked": False}
+        return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay, **blocked}
 
     def picture(self) -> Picture:
         """Draw the map: its cells with their letters, its walls, and how often moves slip."""

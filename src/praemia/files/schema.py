@@ -224,6 +224,7 @@ class GridPart(Part):
     start: Name | None = None
     slip: Any = SLIP
     stay: bool = False
+    slip_when_blocked: bool = True
 
     @property
     def propositions(self) -> list[str]:
