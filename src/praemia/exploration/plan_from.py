@@ -14,7 +14,7 @@ from praemia.exploration.certificate import Certificate, certify_history, certif
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss
-from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
+from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import (
     CoverageReward,
@@ -124,7 +124,7 @@ def plan_from(
     reward: RewardMachine | TrajectoryReward,
     *,
     horizon: int | None = None,
-    planner: ProductPlanner | TrajectoryPlanner | None = None,
+    planner: TrajectoryPlanner | None = None,
     failure_prob: float = 0.05,
     labels: Labels | None = None,
     fixed_in_advance: bool = False,
@@ -136,7 +136,8 @@ def plan_from(
     ----------
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; the data's own by default.
-    planner : by default exact for a machine, and for few histories; else greedy for coverage, search for other rewards.
+    planner : for a reward on trajectories; by default exact for few histories, else greedy for coverage, and search for
+        other rewards. For machines, plans are exact.
     failure_prob : ρ, the probability that the certificate fails.
     labels : other labels than the data's: rules or a function, known on all transitions.
     fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
@@ -154,11 +155,11 @@ def plan_from(
     """
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     if isinstance(reward, RewardMachine):
-        return _for_machine(dataset, reward, steps, planner, failure_prob, labels, fixed_in_advance)
+        if planner is not None:
+            raise ModelError(f"planner={planner!r} is for rewards on trajectories; plans for machines are exact")
+        return _for_machine(dataset, reward, steps, failure_prob, labels, fixed_in_advance)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
-    if isinstance(planner, ProductPlanner):
-        raise ModelError(f"the product planner takes machines; {reward.name!r} is a reward on trajectories")
     return _for_trajectories(dataset, reward, steps, planner, failure_prob, seed)
 
 
@@ -166,20 +167,16 @@ def _for_machine(
     dataset: Dataset,
     machine: RewardMachine,
     horizon: int,
-    planner: ProductPlanner | TrajectoryPlanner | None,
     failure_prob: float,
     labels: Labels | None,
     fixed_in_advance: bool,
 ) -> ExploredPlan:
-    if planner is not None and not isinstance(planner, ProductPlanner):
-        raise ModelError(f"the planner {planner.name!r} takes rewards on trajectories; machines have ProductPlanner")
-    chosen = planner or ProductPlanner()
     task = estimated_task(dataset, machine, horizon, labels)
-    plan = chosen.plan(task)
+    plan = solve(task, keep_values=False)
     certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels, fixed_in_advance)
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy[:, :, :-1])
     value = Value.exactly(machine.reward_range.values_from_unit(plan.value, horizon))
-    return ExploredPlan(policy, value, chosen.alpha, chosen.name, certificate, horizon, machine, dataset, labels)
+    return ExploredPlan(policy, value, 0.0, "product", certificate, horizon, machine, dataset, labels)
 
 
 def _for_trajectories(
@@ -193,11 +190,11 @@ def _for_trajectories(
     if isinstance(reward, CoverageReward) and len(reward.weights) != dataset.num_observations:
         raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
     view = KernelView.of_dataset(dataset)
-    chosen = planner or _default_planner(view, reward, horizon, seed)
-    plan = chosen.plan(view, reward, horizon)
+    planner = planner or _default_planner(view, reward, horizon, seed)
+    plan = planner.plan(view, reward, horizon)
     value = value_of_histories(view, plan.policy, reward, horizon, failure_prob=failure_prob, seed=seed)
     certificate = certify_history(dataset, reward.bound, plan.alpha, horizon, failure_prob)
-    return ExploredPlan(plan.policy, value, plan.alpha, chosen.name, certificate, horizon, reward, dataset)
+    return ExploredPlan(plan.policy, value, plan.alpha, planner.name, certificate, horizon, reward, dataset)
 
 
 def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, seed: int) -> TrajectoryPlanner:

@@ -1,8 +1,7 @@
-"""Planners: from a model and a reward to a policy, with a stated α — how far it may be from the best, in the model.
+"""Planners for rewards on trajectories: a policy with a stated α, how far it may be from the best in its model.
 
 | planner | for | α |
 |---|---|---|
-| ``ProductPlanner`` | machines | 0: backward induction over (h, machine state, observation) |
 | ``ExpectimaxPlanner`` | any F(η), few histories | 0: backward induction over histories |
 | ``SearchPlanner`` (``praemia.exploration.search``) | any F(η) | certified while it searches; 0 once all is searched |
 | ``GreedyPlanner`` | coverage | certified, where the value is exact |
@@ -38,8 +37,6 @@ from praemia.exploration.trajectories import (
     TrajectoryReward,
     value_of_histories,
 )
-from praemia.planning.exact import Plan, solve
-from praemia.tasks.task import Task
 
 MAX_EXACT = 200_000
 
@@ -69,26 +66,6 @@ class HistoryPlan:
 
     policy: HistoryPolicy
     alpha: float
-
-
-@dataclass(frozen=True)
-class ProductPlanner:
-    """Plan exactly for a machine: α = 0.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> from praemia.exploration import ProductPlanner
-    >>> task = praemia.envs.riverswim()
-    >>> ProductPlanner().plan(task).value == praemia.solve(task).value
-    True
-    """
-
-    name: str = "product"
-    alpha: float = 0.0
-
-    def plan(self, task: Task) -> Plan:
-        return solve(task, keep_values=False)
 
 
 @dataclass(eq=False)
