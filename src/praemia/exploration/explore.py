@@ -38,7 +38,7 @@ from praemia.exploration.explorers import (
     search,
     uniform_at,
 )
-from praemia.exploration.merging import COLLECT, SEARCH, SHARES, Counted
+from praemia.exploration.merging import COLLECT, SEARCH, SHARES
 from praemia.exploration.scope import digests_in_advance
 from praemia.exploration.until import CERTIFY, Goal, OnCheck, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
@@ -69,6 +69,7 @@ class Euler:
             )
         targets, num_actions = session.environment.targets.tolist(), session.environment.num_actions
         session.total += len(targets) * self.policy_episodes
+        session.keeps_search = self.keep_search
         rng = np.random.default_rng(np.random.SeedSequence((*session.seed, SHARES)))
         shares = rng.multinomial(session.episodes, np.full(len(targets), 1.0 / len(targets)))
         learner, collecting = Searcher(bonus_scale=self.scale), session.world(FixedPolicy(), COLLECT)
@@ -189,23 +190,26 @@ def explore(
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
     environment, named = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task), tuple(machines)
     fixed = digests_in_advance(environment, named)
-    goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check or (lambda check: None))
-    session = Session(
-        environment,
-        require_whole("episodes", episodes, 1, MAX_EPISODES),
-        seed_key(seed),
-        on_progress or (lambda done, total: None),
-    )
-
-    def dataset(kept: Counted, record: dict[str, Any]) -> Dataset:
-        played = {"method": how.name, "episodes": session.collected.num_episodes, "seed": list(session.seed)}
-        source = {"task": environment.name, **played, **asdict(how), **record}
-        return build_dataset(environment, kept, session.everything, source, fixed)
-
+    goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check)
+    num_episodes = require_whole("episodes", episodes, 1, MAX_EPISODES)
+    session = Session(environment, num_episodes, seed_key(seed), on_progress)
     try:
         record = how.play(session, goal)
     except ContradictionError as error:
-        kept = dataset(session.everything, {})
-        until_then = f"what was explored until then, {kept.num_episodes:,} episodes, is kept: error.dataset"
-        raise ContradictionError(f"{error}; {until_then}", kept) from None
-    return dataset(session.everything if keep_search else session.collected, record)
+        session.keeps_search = True
+        data = _dataset(session, how, {}, fixed)
+        kept = f"what was explored until then, {data.num_episodes:,} episodes, is kept: error.dataset"
+        raise ContradictionError(f"{error}; {kept}", data) from None
+    return _dataset(session, how, record, fixed)
+
+
+def _dataset(session: Session, method: Method, record: dict[str, Any], fixed: tuple[str, ...]) -> Dataset:
+    """Return what a session keeps as a dataset, with a record of how it was collected."""
+    source = {
+        "task": session.environment.name,
+        "method": method.name,
+        "episodes": session.collected.num_episodes,
+        "seed": list(session.seed),
+    }
+    source |= asdict(method) | record
+    return build_dataset(session.environment, session.kept, session.everything, source, fixed)

@@ -25,12 +25,14 @@ class Session:
     Attributes
     ----------
     total : all episodes that will be played, those of a search included.
-    searched : what was counted in the worlds of a search, which are not kept.
+    searched : what was counted in the worlds of a search; keeps_search : whether that is data too.
     """
 
-    def __init__(self, environment: Environment, episodes: int, seed: tuple[int, ...], on_progress: OnProgress) -> None:
+    def __init__(
+        self, environment: Environment, episodes: int, seed: tuple[int, ...], on_progress: OnProgress | None = None
+    ) -> None:
         self.environment, self.episodes, self.seed = environment, episodes, seed
-        self.total = episodes
+        self.total, self.keeps_search = episodes, False
         self.searched: Counted | None = None
         self._on_progress = on_progress
         self._worlds: list[World] = []
@@ -49,7 +51,8 @@ class Session:
 
     def report(self, _: int = 0) -> None:
         """Report the progress of all worlds together."""
-        self._on_progress(self.played, self.total)
+        if self._on_progress is not None:
+            self._on_progress(self.played, self.total)
 
     @property
     def played(self) -> int:
@@ -61,6 +64,11 @@ class Session:
         """What was counted in all worlds but those of a search."""
         first, *others = map(Counted.of, self._worlds)
         return sum(others, start=first)
+
+    @property
+    def kept(self) -> Counted:
+        """What was counted and is data."""
+        return self.everything if self.keeps_search else self.collected
 
     @property
     def everything(self) -> Counted:

@@ -118,7 +118,7 @@ class Goal:
     machines: tuple[RewardMachine, ...]
     certify: str
     fixed: tuple[str, ...]
-    on_check: OnCheck
+    on_check: OnCheck | None = None
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.until, int | float | np.number) and not isinstance(self.until, bool)
@@ -155,7 +155,8 @@ def explore_until(session: Session, goal: Goal, scale: float, *, is_directed: bo
         goes_on = is_directed and count < session.episodes
         loss, weights = check(_data(session, goal.fixed), goal, len(counts), wants_weights=goes_on)
         checks.append(Check(count, loss))
-        goal.on_check(checks[-1])
+        if goal.on_check is not None:
+            goal.on_check(checks[-1])
         if loss < goal.until:
             break
     return {
