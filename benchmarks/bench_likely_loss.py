@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from praemia.drawing.style import GREY, new_figure, render, tidy
 from praemia.envs import make, random_task
 from praemia.exploration import explore, plan_from
 from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import likely_loss
 from praemia.exploration.what_if import machine_family
 from praemia.planning.exact import evaluate, solve
+from praemia.report.rendering import GREY, new_figure, render, tidy
 from praemia.tasks.task import Task
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "likely-loss.svg"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import praemia
+from praemia.envs.builtin_machines import in_stages, sequence
 from praemia.envs.craft import LEGEND, PLACES, TASKS
-from praemia.envs.errands import errand_machine, sequence
 
 SHORTEST = {1: 15, 2: 29, 3: 29, 4: 30}  # steps, as published for the office without chance
 SIZES = {0: 10 * 10, 1: 9 * 12, 2: 12 * 12, 3: 15 * 15, 4: 15 * 15}
@@ -75,7 +75,7 @@ def test_errands_that_name_a_coffee_are_refused_on_other_maps() -> None:
     ],
 )
 def test_the_longest_craft_task_takes_its_events_in_any_interleaving(word: str, paid: float) -> None:
-    machine = errand_machine(TASKS[10], tuple(LEGEND.values()))
+    machine = in_stages(TASKS[10], tuple(LEGEND.values()))
     assert machine.expected_rewards([{LEGEND[letter]} for letter in word]).sum() == paid
 
 
@@ -89,7 +89,7 @@ def test_craft_maps_are_drawn_by_their_seed_with_every_place() -> None:
 
 
 def test_a_sequence_pays_its_last_event_and_nothing_after_a_hazard() -> None:
-    machine = errand_machine(sequence("a", "b"), ("a", "b", "hole"), reward=3.0, hazard="hole")
-    assert machine.expected_rewards([{"a"}, {"b"}, {"b"}]).tolist() == [0.0, 3.0, 0.0]
+    machine = in_stages(sequence("a", "b"), ("a", "b", "hole"), hazard="hole")
+    assert machine.expected_rewards([{"a"}, {"b"}, {"b"}]).tolist() == [0.0, 1.0, 0.0]
     assert machine.expected_rewards([{"a"}, {"hole", "b"}, {"b"}]).sum() == 0.0
     assert machine.num_states == 4

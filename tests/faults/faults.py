@@ -563,7 +563,7 @@ EXPLORATION = (
 GRIDS = (
     Fault(
         "the sides of a slip are swapped",
-        "envs/grid_kernel.py",
+        "envs/grid_map.py",
         "_TURNS = (0, 1, -1)",
         "_TURNS = (0, -1, 1)",
         "envs/test_grids.py",
@@ -681,7 +681,7 @@ INFERENCE = (
     ),
     Fault(
         "equal episodes count once",
-        "inference/walking.py",
+        "inference/state_table.py",
         "np.bincount(place, traces.weights[row], delta.size)",
         "np.bincount(place, None, delta.size)",
         "inference/test_infer_command.py::test_infer_writes_a_machine_that_is_right",
@@ -689,22 +689,22 @@ INFERENCE = (
     Fault(
         "each interval holds by itself only",
         "inference/machine_from_counts.py",
-        "(1.0 - INTERVAL_LEVEL) / len(seen)",
+        "(1.0 - INTERVAL_LEVEL) / len(taken)",
         "1.0 - INTERVAL_LEVEL",
         f"{INFER}::test_intervals_are_those_of_each_label_even_if_labels_share_a_rule",
     ),
     Fault(
         "an interval has the whole error at either end",
         "inference/machine_from_counts.py",
-        "half = failure_prob / 2.0",
-        "half = failure_prob",
+        "1.0 - failure_prob, method",
+        "1.0 - 2.0 * failure_prob, method",
         f"{INFER}::test_intervals_are_clopper_and_pearsons",
     ),
     Fault(
         "a label is left out though nothing could show that it matters",
         "inference/idle_labels.py",
-        "_repetitions(traces) < ENOUGH",
-        "_repetitions(traces) < 0",
+        "steps.num_repetitions < ENOUGH",
+        "steps.num_repetitions < 0",
         "inference/test_idle_labels.py::test_one_long_episode_leaves_nothing_out",
     ),
     Fault(

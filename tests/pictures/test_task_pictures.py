@@ -11,7 +11,7 @@ import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import SizeError
-from praemia.pictures.svg import render_svg
+from praemia.pictures.renderers import render_svg
 from praemia.pictures.task_picture import page_scene, page_text
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot

@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import wraps
@@ -16,19 +16,47 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from praemia.errors import FileError, ParameterError
-from praemia.text_tables import table_text
+from praemia.errors import FileError, ParameterError, require
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from praemia.machines.machine import RewardMachine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 TASK_FILES = (".yaml", ".yml", ".json")
 
 
+JSON = "praemia.cli.json"  # in a context's meta: whether --json is given
+
+
 def json_option(function: Function) -> Function:
-    """Add the option ``--json`` to a command, as its argument ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+    """Add the option ``--json`` to a command; ``emit`` heeds it."""
+
+    def note(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+        context.meta[JSON] = is_given
+
+    text = "Print one JSON object and nothing else."
+    return click.option("--json", "as_json", is_flag=True, expose_value=False, callback=note, help=text)(function)
+
+
+def wants_json() -> bool:
+    """Tell whether the command being run was given ``--json``."""
+    return bool(click.get_current_context().meta.get(JSON))
+
+
+def emit(record: Mapping[str, Any], text: str) -> None:
+    """Print what a command found: the record as one JSON object with ``--json``, else the text."""
+    click.echo(json.dumps(_as_json(record), allow_nan=False) if wants_json() else text.rstrip("\n"))
+
+
+def _as_json(value: Any) -> Any:
+    """Replace numbers that JSON does not have, infinite ones and NaN, by null."""
+    if isinstance(value, Mapping):
+        return {key: _as_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def plural(count: int, noun: str) -> str:
@@ -36,26 +64,17 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def print_json(record: Mapping[str, Any]) -> None:
-    """Print a record as one JSON object on standard output."""
-    click.echo(json.dumps(record, allow_nan=False))
-
-
-def known(value: float) -> float | None:
-    """Return a number for JSON: None, which becomes null, if it is NaN or infinite."""
-    return float(value) if math.isfinite(value) else None
-
-
-def print_fields(fields: Mapping[str, object]) -> None:
-    """Print names and values, one per line, in two columns."""
+def fields_text(fields: Mapping[str, object]) -> str:
+    """Write names and values, one per line, in two columns."""
     width = max(map(len, fields))
-    for name, value in fields.items():
-        click.echo(f"{name:<{width}}  {value}")
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in fields.items())
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output."""
-    click.echo(table_text(header, rows), nl=False)
+def wrote(*paths: Path | None) -> None:
+    """Say which files were written."""
+    for path in paths:
+        if path is not None:
+            click.echo(f"wrote {path}", err=True)
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
@@ -91,6 +110,24 @@ def episodes_option(default: int) -> Callable[[Function], Function]:
         callback=read_episodes,
         help="Episodes per run.",
     )
+
+
+def rho_option(default: float, help: str) -> Callable[[Function], Function]:
+    return click.option("--failure-prob", default=default, show_default=True, help=f"ρ: {help}")
+
+
+class OutputFile(click.Path):
+    """A file to write: what would stand in the way is said before the work, not after it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        path = Path(super().convert(value, param, ctx))
+        if not path.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {path.parent}")
+        return path
+
+
+def file_option(*names: str, help: str, required: bool = False) -> Callable[[Function], Function]:
+    return click.option(*names, type=OutputFile(dir_okay=False), required=required, help=help)
 
 
 def seed_option(function: Function) -> Function:
@@ -202,6 +239,19 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
         except FileError as error:
             raise ParameterError(f"--set {key}: {error}") from None
     return parameters
+
+
+def require_drawing(path: Path | None) -> None:
+    """Raise the error of a missing extra before the work, if a machine is to be drawn into a file that needs it."""
+    if path is not None and path.suffix.lower() in (".svg", ".png", ".pdf", ".dot"):
+        require("pygraphviz")
+
+
+def named_machine(name: str) -> RewardMachine:
+    """Return the machine that a user names: of a file with a machine or a task, or of a built-in task."""
+    from praemia.files import load_machine, looks_like_file, resolve_task
+
+    return load_machine(name) if looks_like_file(name) else resolve_task(name).machine
 
 
 def complete_tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

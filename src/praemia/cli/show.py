@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from praemia.cli.common import complete_tasks
-from praemia.cli.compiling import compiling_notice
-from praemia.cli.progress import CountProgress
-from praemia.errors import ParameterError
+from praemia.cli.common import complete_tasks, file_option, wrote
+from praemia.cli.progress import display
+from praemia.errors import ParameterError, require
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
 
@@ -21,9 +20,7 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.argument("task", shell_complete=complete_tasks)
 @click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .txt; .gif: an episode"
-)
+@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
 def show_command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
@@ -35,15 +32,17 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
     suffix = out.suffix.lower() if out else ""
     if episode is not None and out is not None and suffix not in (".gif", ".txt"):
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
+    if suffix in (".png", ".gif"):
+        require("PIL")
     problem, chosen = resolve_task(task), named_policy(policy)
-    with compiling_notice():
-        shown = show(problem, chosen)
+    with display():
+        picture = show(problem, chosen)
     if episode is None and suffix != ".gif":
         if out is None:
-            click.echo(str(shown))
+            click.echo(str(picture))
         else:
-            shown.save(out)
-            click.echo(f"wrote {out}", err=True)
+            picture.save(out)
+            wrote(out)
         return
     _play(problem, chosen, episode or 0, out)
 
@@ -63,8 +62,9 @@ def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
         if out.suffix.lower() == ".txt":
             write_whole(out, f"{played}\n".encode())
         else:
-            save_gif(played, out, CountProgress("frames"))
-        click.echo(f"wrote {out}", err=True)
+            with display() as progress:
+                save_gif(played, out, progress.count("frames"))
+        wrote(out)
 
 
 def _animate(played: Any) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.envs.errands import Stages, errand_machine
+from praemia.envs.builtin_machines import Stages, in_stages
 from praemia.envs.grid_map import GridMap
 from praemia.errors import ParameterError, require_whole
 from praemia.tasks.task import Task
@@ -39,7 +39,7 @@ TASKS: dict[int, Stages] = {
 
 
 def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
-    """Make a craft task on the map that the seed draws.
+    """Gather materials on a large open map, drawn by a seed, and make things of them at the right places.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
     if task not in TASKS:
         raise ParameterError(f"task={task!r}; expected one of {', '.join(map(str, TASKS))}")
     grid_map = GridMap(_draw_map(seed, side), LEGEND, slip=(1.0, 0.0, 0.0, 0.0))
-    machine = errand_machine(TASKS[task], tuple(LEGEND.values()))
+    machine = in_stages(TASKS[task], tuple(LEGEND.values()))
     return Task(grid_map.mdp(), machine, MAX_STEPS, f"craft-{seed}-task{task}")
 
 

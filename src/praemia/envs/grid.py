@@ -7,9 +7,8 @@ import warnings
 import numpy as np
 
 from praemia.envs.black_box import require_machine
-from praemia.envs.grid_kernel import SLIP, Slip
 from praemia.envs.grid_map import GridMap
-from praemia.envs.grid_text import Letters
+from praemia.envs.grid_text import SLIP, Letters, Slip
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.reachability import reachable_observations

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
-from praemia.pictures.pixels import render_image
+from praemia.pictures.renderers import render_image
 from praemia.pictures.task_picture import frame_scene, page_text, task_picture
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.task import Task

@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from praemia.envs.craft import craft
-from praemia.envs.drawn_tasks import drawn_task
+from praemia.envs.drawn_tasks import drawn_task, random_task
 from praemia.envs.flower import flower
-from praemia.envs.office import office
-from praemia.envs.office_benchmarks import office_jair, office_map
-from praemia.envs.random_tasks import random_task
+from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, did_you_mean, unknown_name
-from praemia.pictures.svg import render_svg
+from praemia.pictures.renderers import render_svg
 from praemia.pictures.task_picture import page_scene, page_text, task_picture
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
@@ -139,10 +137,9 @@ def describe(name: str) -> str:
     """
     family, _ = _parse(name)
     task = make(name)
-    module = inspect.getmodule(FAMILIES[family].make)
-    purpose = (inspect.getdoc(module) or "").splitlines()[0] if module else ""
+    purpose = (inspect.getdoc(FAMILIES[family].make) or "").splitlines()[0]
     return (
-        f"{task.name} — {purpose}\n"
+        f"{task.name}: {purpose}\n"
         f"{task.num_observations:,} observations, {task.num_actions} actions, "
         f"{task.num_machine_states:,} machine states, horizon {task.horizon:,}\n"
         f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "

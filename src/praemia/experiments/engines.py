@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from praemia.activity import join_board, shared_board
-from praemia.errors import PraemiaError, missing_extra, require_whole
+from praemia.errors import PraemiaError, require, require_whole
 
 CONNECT_SECONDS = 10
 MAX_JOBS = 10_000
@@ -72,10 +72,9 @@ class _InThisProcess(Executor):
 
 @contextmanager
 def _dask(address: str) -> Iterator[Executor]:
-    try:
-        import distributed
-    except ImportError:
-        raise missing_extra("an engine needs Dask", "dask") from None
+    require("distributed")
+    import distributed
+
     where = _address(address)
     try:
         client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]

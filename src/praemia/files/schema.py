@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from praemia.envs.grid_kernel import SLIP
+from praemia.envs.grid_text import SLIP
 from praemia.tasks.mdp import ROW_TOLERANCE
 from praemia.tasks.task import MAX_HORIZON
 

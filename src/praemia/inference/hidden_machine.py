@@ -24,11 +24,11 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.merging import add_up
-from praemia.inference.comparing import pays_as_the_truth
+from praemia.inference.comparing import is_equivalent
+from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.infer import infer_machine
 from praemia.inference.machine_from_counts import Edge
-from praemia.inference.memory import EventMemory, joint_machine, moves_of
-from praemia.inference.playing import Memory, Played, Sampler
+from praemia.inference.player_memory import EventMemory, Memory, joint_machine, moves_of
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
 from praemia.limits import MAX_EPISODES
@@ -73,10 +73,9 @@ class HiddenRun:
 
     @property
     def found_at(self) -> int | None:
-        found = None
-        for item in self.held:
-            found = (item.episode if found is None else found) if item.is_right else None
-        return found
+        wrong = [number for number, held in enumerate(self.held) if not held.is_right]
+        right = self.held[wrong[-1] + 1 :] if wrong else self.held
+        return right[0].episode if right else None
 
 
 def play_hidden(
@@ -130,9 +129,7 @@ class _Player:
     def _hold(self, machine: RewardMachine, edges: tuple[Edge, ...]) -> None:
         self.machine = machine.over(self.names)
         self.moves = moves_of(self.machine, self.labels)
-        self.held.append(
-            Held(self.played, self.machine, pays_as_the_truth(self.task, self.machine, self.labels, edges))
-        )
+        self.held.append(Held(self.played, self.machine, is_equivalent(self.task, self.machine, self.labels, edges)))
 
     def _play(self, policy: NDArray[np.int64] | None, memory: Memory | None, most: int) -> None:
         count = min(most, self.num_episodes - self.played)
@@ -142,7 +139,7 @@ class _Player:
         self.all = new if self.all is None else self.all + new
         # Where rewards are random nothing may ever be impossible: such a machine is inferred again as data doubles.
         is_old = self.moves.is_random and self.played >= 2 * self.inferred_at
-        if is_old or _surprises(new, self.moves):
+        if is_old or not self.moves.explains(new.labels, new.rewards):
             self.inferred_at = self.played
             self._hold(*infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
 
@@ -174,7 +171,9 @@ class _Player:
         events = EventMemory.of(self.moves, self.labels, EVENTS)
         mdp = estimated_mdp(self.dataset(self.enough))
         names = sorted(frozenset().union(*mdp.label_sets) - {ENDED})
-        machine = events.seeking(self.machine, self.labels, events.counts(self.all) < self.enough, names)
+        machine = events.seeking(
+            self.machine, self.labels, events.counts(self.all.labels, self.all.rewards) < self.enough, names
+        )
         plan = solve(Task(mdp, machine, self.task.horizon))
         if plan.value < NOTHING_NEW:
             self.enough *= 2
@@ -190,14 +189,3 @@ class _Player:
         """Play the best plan for the machine held, if it pays anything."""
         if any(self.machine.mean_rewards):
             self._play(self.best_policy(), self.moves, 2 * self.enough)
-
-
-def _surprises(part: Played, moves: Memory) -> bool:
-    """Tell whether the machine held could not have paid some reward."""
-    state = np.zeros(len(part.labels), dtype=np.int64)
-    for step in range(part.labels.shape[1]):
-        seen = (state, part.labels[:, step], part.rewards[:, step])
-        if not moves.is_possible(*seen).all():
-            return True
-        state = moves.step(*seen)
-    return False

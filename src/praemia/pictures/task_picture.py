@@ -14,8 +14,8 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
+from praemia.pictures.renderers import render_text
 from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
-from praemia.pictures.text import render_text
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot

@@ -8,15 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from praemia.drawing.interactive import as_script_data, curves
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.diagrams import machine_svg, mermaid
-from praemia.pictures.policy_page import policy_scene
-from praemia.pictures.policy_view import has_map
-from praemia.report.figure_files import machines, paper_tasks
+from praemia.pictures.policy_page import has_map, policy_scene
+from praemia.report.interactive import as_script_data, curves
 from praemia.report.rendering import Table, inline_svg, picture
 from praemia.statistics.claims import BEYOND, PAPER
 from praemia.statistics.stored_runs import Series, Study
@@ -26,6 +24,7 @@ from praemia.tasks.task import Task
 from praemia.text_tables import number
 
 MAX_CELLS = 400  # of a map in the report
+MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
 def claims_section(claims: Sequence[Claim]) -> dict[str, Any]:
@@ -118,6 +117,24 @@ def tasks_section(studies: Sequence[Study]) -> dict[str, Any]:
         "maps": [(name, address) for name, address in maps if address is not None],
         "machines": [_machine(name, machine) for name, machine in machines(studies).items()],
     }
+
+
+def paper_tasks(studies: Sequence[Study]) -> list[Task]:
+    """Return the tasks of the paper that have runs; those of the other studies where there are none."""
+    chosen = [study for study in studies if study.name == "paper"] or studies
+    return [members[0].model for study in chosen for members in study.settings.values()]
+
+
+def machines(studies: Iterable[Study]) -> dict[str, RewardMachine]:
+    """Return the machines that are small enough to draw, each once, by the name of the first task that has it."""
+    chosen: dict[str, RewardMachine] = {}
+    for study in studies:
+        for members in study.settings.values():
+            machine = members[0].model.machine
+            small = machine.num_states <= MAX_MACHINE
+            if small and not any(other.rules == machine.rules for other in chosen.values()):
+                chosen[members[0].task] = machine
+    return chosen
 
 
 def _optima(studies: Iterable[Study]) -> Table:

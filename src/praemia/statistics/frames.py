@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ParameterError, PraemiaWarning, missing_extra
+from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
@@ -160,11 +160,10 @@ def write_csv(columns: Columns, path: Path) -> None:
 
 def write_parquet(columns: Columns, path: Path) -> None:
     """Write columns as a parquet file; what is not known is null."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise missing_extra("parquet needs pyarrow", "parquet") from None
+    require("pyarrow.parquet")
+    import pyarrow
+    import pyarrow.parquet
+
     kinds = {"i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
     arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in columns.values()]
     buffer = io.BytesIO()
@@ -173,10 +172,9 @@ def write_parquet(columns: Columns, path: Path) -> None:
 
 
 def _frame(columns: Columns) -> pandas.DataFrame:
-    try:
-        import pandas
-    except ImportError:
-        raise missing_extra("data frames need pandas", "frames") from None
+    require("pandas")
+    import pandas
+
     return pandas.DataFrame(columns)
 
 

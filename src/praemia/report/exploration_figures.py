@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.drawing.style import GREY, new_figure, tidy
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.what_if import MachineReport
 from praemia.pictures.policy_page import ink, shaded
 from praemia.pictures.scene import Scene, Text, place
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
+from praemia.report.rendering import GREY, new_figure, tidy
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.drawing.style import GREY, INK, Look, looks, new_figure, tidy
+from praemia.report.rendering import GREY, INK, Look, looks, new_figure, tidy
 from praemia.statistics.intervals import mean_band, mean_interval
 from praemia.statistics.stored_runs import Series
 from praemia.text_tables import number

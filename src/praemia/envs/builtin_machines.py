@@ -1,9 +1,16 @@
-"""Machines of drawn tasks: errands in order or in any order, prices, moods — with and without chance."""
+"""Machines that built-in environments share: errands, prices, moods, and random machines.
+
+Errands are asked for in order (``in_order``), in any order (``in_any_order``) or in stages (``in_stages``). A stage is
+a tuple of chains, and a chain a tuple of events. Chains of one stage are done side by side, in any interleaving; a
+stage begins when the one before it is done. ``((("wood", "workbench"), ("iron",)), (("toolshed",),))`` asks for wood
+before the workbench, for iron at any time, and after all three for the toolshed.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,8 +18,13 @@ from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import TRUE, proposition
 from praemia.machines.guards import Guard
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import Reward
+from praemia.machines.rules import NOTHING, Outcome, Rule
 
-TRAP = "trap"
+Chain: TypeAlias = tuple[str, ...]
+Stages: TypeAlias = tuple[tuple[Chain, ...], ...]
+TRAP, DONE = "trap", "done"
+MAX_OUTCOMES = 3  # of a rule of a random machine
 
 
 def in_order(
@@ -32,7 +44,7 @@ def in_order(
     builder = MachineBuilder(initial="wait-0", propositions=tuple(names))
     for i, event in enumerate(events):
         here, last = f"wait-{i}", i == len(events) - 1
-        there = ("wait-0" if again else "done") if last else f"wait-{i + 1}"
+        there = ("wait-0" if again else DONE) if last else f"wait-{i + 1}"
         guard: Guard = proposition(event)
         if trapped:
             builder.edge(here, TRAP, "trapped")
@@ -45,7 +57,7 @@ def in_order(
 
 
 def in_any_order(items: Sequence[str], goal: str, *, notice: float = 1.0) -> RewardMachine:
-    """Pay 1 for reaching the goal with all items; a trap ends all hope. Has 2^items + 2 states."""
+    """Pay 1 for reaching the goal with all items, and nothing after a trap. Has 2^items + 2 states."""
     builder = MachineBuilder(initial=_bag(()), propositions=(*items, goal, TRAP))
     bags = [bag for size in range(len(items) + 1) for bag in combinations(items, size)]
     fine = ~proposition(TRAP)
@@ -55,19 +67,59 @@ def in_any_order(items: Sequence[str], goal: str, *, notice: float = 1.0) -> Rew
         for item in items:
             if item in bag:
                 continue
-            fuller = tuple(known for known in items if known in bag or known == item)
+            fuller = tuple(other for other in items if other in bag or other == item)
             guard = fine & before & proposition(item)
             builder.edge(_bag(bag), guard, _bag(fuller), probability=notice)
             if notice < 1.0:
                 builder.edge(_bag(bag), guard, _bag(bag), probability=1.0 - notice)
             before = before & ~proposition(item)
         if len(bag) == len(items):
-            builder.edge(_bag(bag), fine & proposition(goal), "done", reward=1.0)
+            builder.edge(_bag(bag), fine & proposition(goal), DONE, reward=1.0)
     return builder.build()
 
 
 def _bag(items: Sequence[str]) -> str:
     return "with-" + "-".join(items) if items else "with-nothing"
+
+
+def sequence(*events: str) -> Stages:
+    """Return the stages of events that come one after another."""
+    return tuple(((event,),) for event in events)
+
+
+def in_stages(stages: Stages, propositions: tuple[str, ...], *, hazard: str | None = None) -> RewardMachine:
+    """Pay 1, once, for the last event; after a hazard pay nothing.
+
+    Of several events at once a hazard counts first, then that of the first chain. States are named after the stage and
+    what was fetched in it.
+    """
+    builder = MachineBuilder(_stage_state(stages, 0), propositions, first_match=True)
+    for number, chains in enumerate(stages):
+        complete = tuple(map(len, chains))
+        waiting = [(0,) * len(chains)]
+        for progress in waiting:  # grows while it is read
+            here = _stage_state(stages, number, progress)
+            if hazard is not None:
+                builder.edge(here, hazard, "failed")
+            for i, chain in enumerate(chains):
+                if progress[i] == len(chain):
+                    continue
+                further = (*progress[:i], progress[i] + 1, *progress[i + 1 :])
+                if further not in (complete, *waiting):
+                    waiting.append(further)
+                there = _stage_state(stages, number, further)
+                builder.edge(here, proposition(chain[progress[i]]), there, reward=float(there == DONE))
+    return builder.build()
+
+
+def _stage_state(stages: Stages, number: int, progress: tuple[int, ...] = ()) -> str:
+    """Name the state after so many events of each chain; the end of a stage is the start of the next one."""
+    if progress == tuple(map(len, stages[number])):
+        number, progress = number + 1, ()
+    if number == len(stages):
+        return DONE
+    fetched = [event for chain, done in zip(stages[number], progress, strict=False) for event in chain[:done]]
+    return "-".join([f"stage-{number + 1}", *(["with", *fetched] if fetched else [])])
 
 
 def prices(rewards: dict[str, float]) -> RewardMachine:
@@ -125,3 +177,39 @@ def errands(
     rounds = repeats if again is None else again
     share = 1.0 / min(length, max(1, round(fits))) if early or length > fits else 0.0
     return in_order(asked, (*events, *others), share=share, again=rounds, notice=notice)
+
+
+def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:
+    """Draw a machine with a rule for every proposition in every state.
+
+    The propositions are tried in a random order, and the first one that is true decides: ``p2``, ``!p2 & p0``, … A rule
+    has up to three outcomes; a reward is nothing, a number, a Bernoulli or a discrete law.
+    """
+    states = tuple(f"q{i}" for i in range(num_states))
+    rules = []
+    for state in states:
+        earlier: Guard = TRUE
+        for name in rng.permutation(np.array(names)).tolist():
+            rules.append(Rule(state, earlier & proposition(name), _random_outcomes(rng, states)))
+            earlier = earlier & ~proposition(name)
+    return RewardMachine(states, states[0], names, tuple(rules))
+
+
+def _random_outcomes(rng: np.random.Generator, states: tuple[str, ...]) -> tuple[Outcome, ...]:
+    count = int(rng.integers(1, min(MAX_OUTCOMES, len(states)) + 1))
+    targets = rng.choice(len(states), size=count, replace=False).tolist()
+    probs = rng.dirichlet(np.ones(count)).tolist()
+    return tuple(
+        Outcome(states[target], prob, _random_reward(rng)) for target, prob in zip(targets, probs, strict=True)
+    )
+
+
+def _random_reward(rng: np.random.Generator) -> Reward:
+    kind = rng.integers(4)
+    if kind == 0:
+        return NOTHING
+    if kind == 1:
+        return Reward.of(float(rng.random()))
+    if kind == 2:
+        return Reward.bernoulli(float(rng.random()))
+    return Reward(tuple(rng.random(3).tolist()), tuple(rng.dirichlet(np.ones(3)).tolist()))

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.inference.traces import Floats, Ints, reward_key
+from praemia.inference.player_memory import Memory
+from praemia.inference.traces import Floats, Ints
 from praemia.tasks.machine_table import running_sums
 from praemia.tasks.task import Task
 
@@ -42,55 +43,6 @@ class Played:
             [(sets[label], reward) for label, reward in zip(labels, rewards, strict=True)]
             for labels, rewards in zip(self.labels.tolist(), self.rewards.tolist(), strict=True)
         ]
-
-
-IMPOSSIBLE = -1
-
-
-@dataclass(frozen=True, eq=False)
-class Memory:
-    """How a player's memory moves: next int64[memory, labels, rewards + 1]; the last column is for any other reward.
-
-    A move may be ``IMPOSSIBLE``, if the machine that the player holds cannot pay the reward; the memory then stays.
-    """
-
-    next: Ints
-    rewards: Floats
-
-    @classmethod
-    def none(cls, num_labels: int) -> Memory:
-        """Return a memory of one state, which remembers nothing."""
-        return cls(np.zeros((1, num_labels, 1), dtype=np.int64), np.zeros(0))
-
-    @cached_property
-    def settled(self) -> Ints:
-        """The moves, with a stay in place of every impossible one."""
-        stay = np.arange(len(self.next))[:, None, None]
-        return np.where(self.next == IMPOSSIBLE, stay, self.next)
-
-    def columns(self, reward: Floats) -> Ints:
-        """Return the column of each of some rewards; those that differ by the noise of arithmetic share one."""
-        values, which = np.unique(reward, return_inverse=True)
-        keys = np.array([reward_key(value) for value in values])
-        place = np.searchsorted(self.rewards, keys)
-        known = np.append(self.rewards, np.nan)[place] == keys
-        columns: Ints = np.where(known, place, len(self.rewards))[which].reshape(np.shape(reward))
-        return columns
-
-    def step(self, state: Ints, label: Ints, reward: Floats) -> Ints:
-        """Return where the memory moves."""
-        moved: Ints = self.settled[state, label, self.columns(reward)]
-        return moved
-
-    @property
-    def is_random(self) -> bool:
-        """Whether some label can pay different rewards in one state."""
-        return bool(((self.next != IMPOSSIBLE).sum(axis=2) > 1).any())
-
-    def is_possible(self, state: Ints, label: Ints, reward: Floats) -> NDArray[np.bool_]:
-        """Tell where the machine held could have paid a reward."""
-        possible: NDArray[np.bool_] = self.next[state, label, self.columns(reward)] != IMPOSSIBLE
-        return possible
 
 
 class Sampler:

@@ -10,11 +10,11 @@ import pytest
 pytest.importorskip("matplotlib")
 
 from praemia import envs
-from praemia.drawing import exploration as drawn
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.what_if import MachineReport, machine_family, machine_reports
 from praemia.pictures.scene import Scene, Text
+from praemia.report import exploration_figures as drawn
 
 TASK = envs.make("warehouse-3")
 

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 from stored_runs import KIND, studies
 
-from praemia.drawing.style import looks
 from praemia.errors import MissingExtraError
+from praemia.report.rendering import looks
 
 pytest.importorskip("matplotlib")
 
-from praemia.drawing import figures, style
-from praemia.report import figure_files
+from praemia.report import figures, page, rendering
 
 PAPER, SIZE, *_ = studies(KIND)
 
@@ -58,7 +57,7 @@ def test_every_learner_has_its_own_line_style() -> None:
 
 
 def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
-    written = figure_files.write_figures([SIZE], tmp_path / "figures")
+    written = page.write_figures([SIZE], tmp_path / "figures")
     assert sorted(path.name for path in written) == sorted(path.name for path in (tmp_path / "figures").iterdir())
     assert {"machine-size.png", "machine-size.svg"} <= {path.name for path in written}
     for path in written:
@@ -69,18 +68,20 @@ def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
 
 
 def test_the_papers_figures_are_named_after_what_they_show() -> None:
-    names = [name for name, _ in figure_files.study_figures(PAPER)]
+    names = [name for name, _ in page.study_figures(PAPER)]
     assert names == ["regret-riverswim", "regret-warehouse", "log-paper", "per-episode-paper"]
 
 
 def test_the_same_runs_give_the_same_bytes() -> None:
-    one, other = (style.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "svg") for _ in "ab")
+    one, other = (
+        rendering.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "svg") for _ in "ab"
+    )
     assert one == other
 
 
 def test_pyplot_is_not_touched() -> None:
     before = "matplotlib.pyplot" in sys.modules
-    style.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "png")
+    rendering.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "png")
     assert ("matplotlib.pyplot" in sys.modules) == before
 
 

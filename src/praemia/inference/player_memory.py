@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.inference.playing import IMPOSSIBLE, Memory, Played
 from praemia.inference.traces import Floats, Ints, reward_key
 from praemia.machines.guards import exactly
 from praemia.machines.labels import ENDED, Label
@@ -18,6 +18,60 @@ from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule
 
 SURE = Reward((1.0,))
+IMPOSSIBLE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """How a player's memory moves: next int64[memory, labels, rewards + 1]; the last column is for any other reward.
+
+    A move may be ``IMPOSSIBLE``, if the machine that the player holds cannot pay the reward; the memory then stays.
+    """
+
+    next: Ints
+    rewards: Floats
+
+    @classmethod
+    def none(cls, num_labels: int) -> Memory:
+        """Return a memory of one state, which remembers nothing."""
+        return cls(np.zeros((1, num_labels, 1), dtype=np.int64), np.zeros(0))
+
+    @cached_property
+    def settled(self) -> Ints:
+        """The moves, with a stay in place of every impossible one."""
+        stay = np.arange(len(self.next))[:, None, None]
+        return np.where(self.next == IMPOSSIBLE, stay, self.next)
+
+    def columns(self, reward: Floats) -> Ints:
+        """Return the column of each of some rewards; those that differ by the noise of arithmetic share one."""
+        values, which = np.unique(reward, return_inverse=True)
+        keys = np.array([reward_key(value) for value in values])
+        place = np.searchsorted(self.rewards, keys)
+        occurs = np.append(self.rewards, np.nan)[place] == keys
+        columns: Ints = np.where(occurs, place, len(self.rewards))[which].reshape(np.shape(reward))
+        return columns
+
+    def step(self, state: Ints, label: Ints, reward: Floats) -> Ints:
+        """Return where the memory moves."""
+        moved: Ints = self.settled[state, label, self.columns(reward)]
+        return moved
+
+    def paths(self, labels: Ints, rewards: Floats) -> Ints:
+        """Return int64[N, H], the state of the memory before each step of episodes of labels and rewards [N, H]."""
+        states = np.zeros(labels.shape, dtype=np.int64)
+        for step in range(labels.shape[1] - 1):
+            states[:, step + 1] = self.step(states[:, step], labels[:, step], rewards[:, step])
+        return states
+
+    @property
+    def is_random(self) -> bool:
+        """Whether some label can pay different rewards in one state."""
+        return bool(((self.next != IMPOSSIBLE).sum(axis=2) > 1).any())
+
+    def explains(self, labels: Ints, rewards: Floats) -> bool:
+        """Tell whether the machine held could have paid every reward of episodes of labels and rewards [N, H]."""
+        moves = self.next[self.paths(labels, rewards), labels, self.columns(rewards)]
+        return not (moves == IMPOSSIBLE).any()
 
 
 def moves_of(machine: RewardMachine, labels: Sequence[Label]) -> Memory:
@@ -62,16 +116,11 @@ class EventMemory:
         joint = moves.settled[:, None] * len(words) + shift[None, :, :, None]  # [M, W, labels, rewards + 1]
         return cls(Memory(joint.reshape(-1, *joint.shape[2:]), moves.rewards), shift)
 
-    def counts(self, played: Played) -> Floats:
-        """Return float64[memory, labels], how often each label came in each state of the memory."""
-        shape = self.memory.next.shape[:2]
-        found = np.zeros(shape[0] * shape[1])
-        state = np.zeros(len(played.labels), dtype=np.int64)
-        for step in range(played.labels.shape[1]):
-            label = played.labels[:, step]
-            found += np.bincount(state * shape[1] + label, minlength=len(found))
-            state = self.memory.step(state, label, played.rewards[:, step])
-        return found.reshape(shape)
+    def counts(self, labels: Ints, rewards: Floats) -> Floats:
+        """Return float64[memory, labels], how often each label came in each state of the memory in episodes [N, H]."""
+        states, num_labels = self.memory.paths(labels, rewards), self.memory.next.shape[1]
+        counts = np.bincount((states * num_labels + labels).ravel(), minlength=len(self.memory.next) * num_labels)
+        return counts.reshape(-1, num_labels).astype(np.float64)
 
     def seeking(
         self, machine: RewardMachine, labels: Sequence[Label], new: NDArray[np.bool_], propositions: Sequence[str]

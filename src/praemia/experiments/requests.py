@@ -1,4 +1,4 @@
-"""What was asked of a store: each experiment as data, with the command that asked for it.
+"""Requests: what was asked of a store, each experiment as data, with the command that asked for it.
 
 A record says which runs belong together. It holds no code: a user's learner is known by its origin, and a task by its
 text, which opens no files.
@@ -18,26 +18,24 @@ from praemia.errors import FileError, ParameterError
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 
 
-class _Task(BaseModel):
+class _Part(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
+
+class _Task(_Part):
     name: str
     text: str
 
 
-class _Learner(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Learner(_Part):
     name: str
     parameters: dict[str, Any]
     title: str
     origin: str
 
 
-class _Setting(BaseModel):
+class _Setting(_Part):
     """A setting; ``learners`` are places in the record's list."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
 
     task: _Task
     learners: list[int]
@@ -48,18 +46,14 @@ class _Setting(BaseModel):
     streams: int
 
 
-class _Experiment(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Experiment(_Part):
     name: str
     purpose: str
     command: str
     settings: list[_Setting]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
+class _Record(_Part):
     learners: list[_Learner]
     experiments: list[_Experiment]
 
@@ -109,7 +103,7 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:10]
 
 
-def united(experiments: Iterable[Experiment]) -> list[Experiment]:
+def unite(experiments: Iterable[Experiment]) -> list[Experiment]:
     """Unite the requests for parts of one experiment: more settings, more learners, more runs.
 
     Requests whose runs have another length, seed or random stream stay apart.
@@ -118,7 +112,7 @@ def united(experiments: Iterable[Experiment]) -> list[Experiment]:
     for experiment in experiments:
         for place, whole in enumerate(wholes):
             if whole.name == experiment.name and _fits(whole, experiment):
-                wholes[place] = _unite(whole, experiment)
+                wholes[place] = _united(whole, experiment)
                 break
         else:
             wholes.append(experiment)
@@ -131,12 +125,12 @@ def _kind(setting: Setting) -> tuple[object, ...]:
 
 def _fits(whole: Experiment, part: Experiment) -> bool:
     """Tell whether two requests can be one: the same seeds, and no task in two ways."""
-    known = {setting.name: _kind(setting) for setting in whole.settings}
+    kinds = {setting.name: _kind(setting) for setting in whole.settings}
     seeds = {(setting.seed, setting.streams) for setting in (*whole.settings, *part.settings)}
-    return len(seeds) == 1 and all(known.get(s.name, _kind(s)) == _kind(s) for s in part.settings)
+    return len(seeds) == 1 and all(kinds.get(s.name, _kind(s)) == _kind(s) for s in part.settings)
 
 
-def _unite(whole: Experiment, part: Experiment) -> Experiment:
+def _united(whole: Experiment, part: Experiment) -> Experiment:
     settings = {setting.name: setting for setting in whole.settings}
     for new in part.settings:
         old = settings.get(new.name, new)

@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.drawing.figures import thinned
-from praemia.drawing.style import GREY, GRID, INK, Look, looks
-from praemia.errors import missing_extra
+from praemia.errors import require
+from praemia.report.figures import thinned
+from praemia.report.rendering import GREY, GRID, INK, Look, looks
 from praemia.statistics.intervals import mean_band
 from praemia.statistics.stored_runs import Series
 
@@ -27,10 +27,9 @@ Json: TypeAlias = dict[str, Any]
 
 def plotly_script() -> str:
     """Return the text of Plotly's script."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError:
-        raise missing_extra("the report needs plotly", "report") from None
+    require("plotly.offline")
+    from plotly.offline import get_plotlyjs
+
     return str(get_plotlyjs())
 
 
