@@ -148,6 +148,7 @@ def _best(
 
 
 MAX_HISTORIES = 5_000  # with more, the value that α needs is not computed
+MAX_REMEMBERED = 1 << 24  # actions that a greedy policy remembers
 
 
 @dataclass(eq=False)
@@ -170,6 +171,8 @@ class GreedyPolicy:
             for h in range(self.horizon - 1, -1, -1):
                 table = (self.kernel @ (gain + values)).reshape(-1, self.num_actions)
                 actions[h], values = table.argmax(axis=1), table.max(axis=1)
+            if (len(self.solved) + 1) * actions.size > MAX_REMEMBERED:
+                self.solved.clear()  # covered sets are many, and those of one episode follow each other
             self.solved[covered] = actions, values
         return self.solved[covered]
 

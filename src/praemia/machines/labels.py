@@ -147,12 +147,18 @@ def format_label(label: Set[str]) -> str:
     return "{" + ", ".join(sorted(label)) + "}"
 
 
-class SeenLabels:
+class SeenLabels(Labelling):
     """The labels of transitions that were seen, a function of (o, a, o'); names that are ``apart`` do not count."""
 
     def __init__(self, apart: Label = frozenset()) -> None:
         self._labels: dict[tuple[int, int, int], Label] = {}
         self._apart = apart
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        return FunctionLabelling(lambda *transition: self._labels[transition]).of(sources, actions, targets)
+
+    def propositions(self) -> None:
+        return None
 
     def add(self, transition: tuple[int, int, int], label: Label) -> None:
         """Note a label; refuse one that contradicts what was seen before."""
@@ -163,9 +169,6 @@ class SeenLabels:
                 f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
                 "another time; labels must be a function of (o, a, o')"
             )
-
-    def __getitem__(self, transition: tuple[int, int, int]) -> Label:
-        return self._labels[transition]
 
 
 def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:
