@@ -12,7 +12,7 @@ from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
 from praemia.exploration.what_if import machine_family
-from praemia.machines.labels import AFTER_THE_END, LabelRule, RuleLabelling
+from praemia.machines.labels import RuleLabelling
 from praemia.planning.exact import evaluate, solve
 from praemia.planning.policy import Policy
 
@@ -225,16 +225,6 @@ def test_a_machine_that_pays_nothing_has_a_plan_a_certificate_and_a_page(
     assert execute([*plan, "--json"]) == 0
     certificate = json.loads(capsys.readouterr().out)["machines"][0]["certificate"]
     assert (certificate["bound"], certificate["largest"], certificate["vacuous"]) == (0.0, 0.0, False)
-
-
-def test_the_family_does_not_read_the_mark_of_an_episodes_end(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from dataclasses import replace
-
-    known = Dataset.load(data)
-    ends = LabelRule(AFTER_THE_END, source=8)
-    replace(known, labelling=RuleLabelling((*known.labelling.rules, ends))).save(data)
-    assert execute(["plan", str(data)]) == 0
-    assert "item then delivery" in capsys.readouterr().out
 
 
 def test_data_without_propositions_has_no_family(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -120,7 +121,7 @@ class OutputFile(click.Path):
     """A file to write: what would stand in the way is said before the work, not after it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        path = Path(super().convert(value, param, ctx))
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
         if not path.parent.is_dir():
             raise FileError(f"{path}: there is no folder {path.parent}")
         return path

@@ -144,7 +144,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
 
 def _record(dataset: Dataset) -> dict[str, object]:
     """Return what a dataset covers, as plain data."""
-    visits = dataset.visits[~dataset.absorbing]
+    visits = dataset.visits
     return {
         "episodes": dataset.num_episodes,
         "transitions": dataset.num_transitions,

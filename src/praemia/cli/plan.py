@@ -60,7 +60,6 @@ def plan_command(
     from praemia.exploration import Dataset
     from praemia.exploration.what_if import machine_family, machine_reports
     from praemia.files import load_machine, resolve_task
-    from praemia.machines.labels import AFTER_THE_END
     from praemia.planning.policy import Policy
     from praemia.report.exploration_page import write_page
 
@@ -69,7 +68,7 @@ def plan_command(
     dataset = Dataset.load(data)
     truth = None if task is None else resolve_task(task)
     chosen = {name: load_machine(name) for name in machines}
-    family = chosen or machine_family(sorted(dataset.labelling.propositions() - AFTER_THE_END))
+    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
     with display() as progress:
         rows = machine_reports(
             dataset,

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import BlackBox
 from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import sparse_kernel
 from praemia.exploration.merging import Counted
 from praemia.learners.base import Learner
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import ENDED, Indices, Labelling, LabelRule, RuleLabelling, SeenLabels
+from praemia.machines.labels import Indices, Labelling, LabelRule, RuleLabelling, SeenLabels
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
@@ -40,7 +41,7 @@ class Environment(ABC):
     Attributes
     ----------
     labelling : the labels; in a black box, of the transitions seen so far.
-    targets : the observations to search for; absorbing : bool[O], those known to lead to themselves.
+    can_end : whether episodes may end before the horizon.
     propositions : the names that the environment's own machine declares.
     """
 
@@ -49,8 +50,7 @@ class Environment(ABC):
     num_actions: int
     horizon: int
     labelling: Labelling
-    targets: NDArray[np.int64]
-    absorbing: NDArray[np.bool_]
+    can_end: bool
     propositions: tuple[str, ...]
 
     @abstractmethod
@@ -88,10 +88,9 @@ class TaskEnvironment(Environment):
     """A task, whose kernel is sampled from but never read."""
 
     def __init__(self, task: Task) -> None:
-        self.mdp, self.labelling = task.mdp, task.mdp.labelling
+        self.mdp, self.labelling, self.can_end = task.mdp, task.mdp.labelling, task.mdp.can_end
         self.name, self.horizon, self.propositions = task.name, int(task.horizon), task.machine.propositions
         self.num_observations, self.num_actions = task.num_observations, task.num_actions
-        self.targets, self.absorbing = np.arange(task.num_observations), np.zeros(task.num_observations, dtype=bool)
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
@@ -103,16 +102,16 @@ class TaskEnvironment(Environment):
 
 
 class BoxEnvironment(Environment):
-    """A black box. Observations in which an episode has ended are known to be absorbing, so they are not targets."""
+    """A black box, whose episodes may end at any step."""
+
+    can_end = True
 
     def __init__(self, box: BlackBox) -> None:
         box.renumber()
         self.box = box
         self.name, self.horizon, self.propositions = box.name, box.horizon, box.machine.propositions
-        self.num_observations, self.num_actions = box.num_with_ended, box.num_actions
-        self.targets = np.arange(box.observations.size)
-        self.absorbing = np.arange(box.num_with_ended) >= box.observations.size
-        self.labelling: SeenLabels = SeenLabels(frozenset({HERE, ENDED}))
+        self.num_observations, self.num_actions = box.observations.size, box.num_actions
+        self.labelling: SeenLabels = SeenLabels(frozenset({HERE}))
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         box = self.box
@@ -125,7 +124,7 @@ class BoxEnvironment(Environment):
         return BoxWorld(marked, learner, num_episodes, seed, self.labelling)
 
     def names(self) -> tuple[Names, Names]:
-        return self.box.observation_names, self.box.actions.names()
+        return self.box.observations.names(), self.box.actions.names()
 
 
 def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
@@ -145,7 +144,7 @@ def build_dataset(
 ) -> Dataset:
     """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
     rules, are_known = environment.label_rules(kept)
-    propositions = {*environment.propositions, *(name for rule in rules for name in rule.propositions)} - {ENDED}
+    propositions = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
     observation_names, action_names = environment.names()
     return Dataset(
         environment.num_observations,
@@ -154,7 +153,7 @@ def build_dataset(
         **vars(kept),
         labelling=RuleLabelling(rules),
         labels_known=are_known,
-        absorbing=environment.absorbing,
+        can_end=environment.can_end,
         reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment),
         propositions=tuple(sorted(propositions)),
         observation_names=observation_names,
@@ -170,14 +169,12 @@ def _reachability(every: Counted, environment: Environment) -> NDArray[np.float6
 
     Where that would take too long, return the mean number of visits in an episode, which is lower.
     """
-    from scipy.sparse import csr_array
-
     size, num_actions = environment.num_observations, environment.num_actions
     visits = np.bincount(every.pairs, every.counts, size * num_actions)
     if len(every.counts) * size * environment.horizon > MAX_WORK:
         mean: NDArray[np.float64] = visits.reshape(size, num_actions).sum(axis=1) / every.num_episodes
         return mean
     probs = every.counts / visits[every.pairs]
-    kernel = csr_array((probs, (every.pairs, every.successors)), shape=(size * num_actions, size))
+    kernel = sparse_kernel((every.pairs, every.successors + size * every.ends), probs, size, num_actions)
     most = most_visits(kernel, num_actions, environment.horizon, np.arange(size), None)
     return from_start(most, every.first_counts / every.num_episodes)

@@ -7,8 +7,7 @@
 Differences from the paper's text: how many of the N episodes fall to each policy is drawn beforehand, multinomially, so
 that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans again when a
 count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
-episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box,
-observations where an episode has ended teach nothing and get no run.
+episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too.
 
 ``Uncertainty`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
 
@@ -67,13 +66,13 @@ class Euler:
             raise ParameterError(
                 "until goes with method='directed' or 'uncertainty'; EULER searches before it collects"
             )
-        targets, num_actions = session.environment.targets.tolist(), session.environment.num_actions
-        session.total += len(targets) * self.policy_episodes
+        size, num_actions = session.environment.num_observations, session.environment.num_actions
+        session.total += size * self.policy_episodes
         session.keeps_search = self.keep_search
         rng = np.random.default_rng(np.random.SeedSequence((*session.seed, SHARES)))
-        shares = rng.multinomial(session.episodes, np.full(len(targets), 1.0 / len(targets)))
+        shares = rng.multinomial(session.episodes, np.full(size, 1.0 / size))
         learner, collecting = Searcher(bonus_scale=self.scale), session.world(FixedPolicy(), COLLECT)
-        for target, share in zip(targets, shares.tolist(), strict=True):
+        for target, share in enumerate(shares.tolist()):
             searching = session.world(learner, SEARCH, target, episodes=self.policy_episodes, target=target)
             policies, lengths = search(searching, session.report)
             for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):

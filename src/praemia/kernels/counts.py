@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, compiled
-from praemia.kernels.records import MachineCounts, Records, Whole
+from praemia.kernels.records import NUM_EXITS, MachineCounts, Records, Whole
 
 DOUBLING, EPOCH, EPISODE, GROWTH = 0, 1, 2, 3  # when a plan is due
 GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes before the last one, if not sooner
@@ -13,8 +13,8 @@ GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes 
 
 @compiled(**INLINED)
 def add_state(states: Records, totals: Records, state: Whole) -> None:
-    """Note that a state exists."""
-    if states[state]["is_met"] == 0:
+    """Note that a state exists; an end is none."""
+    if state < states.shape[0] and states[state]["is_met"] == 0:
         states[state]["is_met"] = 1
         states[totals[0]["states"]]["met"] = state
         totals[0]["states"] += 1
@@ -71,7 +71,7 @@ def add_row(rows: Records, totals: Records, num_states: int, label: Whole, targe
     rows[x]["label"] = label
     rows[x]["target"] = target
     totals[0]["rows"] = x + 1
-    return num_states + x  # type: ignore[no-any-return]
+    return num_states + NUM_EXITS + x  # type: ignore[no-any-return]
 
 
 @compiled(**INLINED)

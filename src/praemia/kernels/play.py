@@ -22,13 +22,25 @@ from praemia.kernels.counts import (
     note_plan,
 )
 from praemia.kernels.exact import assess
-from praemia.kernels.records import Actions, CountArrays, Floats, Ints, LayerArrays, ModelArrays, Records, Whole
+from praemia.kernels.records import (
+    END,
+    NUM_EXITS,
+    Actions,
+    CountArrays,
+    Floats,
+    Ints,
+    LayerArrays,
+    ModelArrays,
+    Records,
+    Whole,
+)
 from praemia.kernels.recursion import FIRST, PlanData
+from praemia.kernels.rows import fill_exits
 
 # A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
 START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], align=True)
-# An edge of p: where it leads, its continuation row among all that there can be, and where it is counted once it has
-# happened (−1 before).
+# An edge of p: where it leads (o', or O + o' where the episode ends there), its continuation row among all that there
+# can be, and where it is counted once it has happened (−1 before).
 EDGE = np.dtype([("sum", "f8"), ("target", "i4"), ("label", "i4"), ("row", "u4"), ("place", "i4")], align=True)
 MOVE = np.dtype([("sum", "f8"), ("target", "i4")], align=True)
 REWARD = np.dtype([("sum", "f8"), ("value", "f8"), ("width", "f8")], align=True)
@@ -47,6 +59,7 @@ class WorldArrays(NamedTuple):
     moves: Records  # MOVE
     reward_indptr: Ints
     rewards: Records  # REWARD
+    exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
 
 
 @compiled(**UNCOUNTED)
@@ -67,8 +80,8 @@ def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
 def first_sight(edges: Records, extra_rows: Records, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
     row, num_states = np.int64(edges[e]["row"]), counts.states.shape[0]
-    if row >= num_states:
-        x = row - num_states
+    if row >= num_states + NUM_EXITS:
+        x = row - num_states - NUM_EXITS
         if extra_rows[x]["place"] < 0:
             label, target = extra_rows[x]["label"], extra_rows[x]["target"]
             extra_rows[x]["place"] = add_row(counts.rows, counts.totals, num_states, label, target)
@@ -95,10 +108,10 @@ def play(
 ) -> tuple[Whole, bool]:
     """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities), the episodes first … last − 1.
 
-    It ends when a plan is due. returns[k] is filled for the episodes played. recent[H, 6] holds (o, a, z, label, m,
-    m') of the last episode and
-    recent_rewards[H] its rewards, unless they are empty. Returns the first episode not played, and whether a plan is
-    due.
+    It ends when a plan is due. returns[k] is filled for the episodes played; an episode that ends is over, and its
+    remaining steps are worth what the exit is. recent[H, 6] holds (o, a, z, label, m, m') of the last episode (O + z
+    for an end, after which o is −1) and recent_rewards[H] its rewards, unless they are empty. Returns the first episode
+    not played, and whether a plan is due.
     """
     horizon, num_states = policy.shape[0], policy.shape[2]
     num_actions, starts = counts.pairs.shape[0] // policy.shape[1], world.starts
@@ -148,8 +161,14 @@ def play(
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
                 recent[h, 3], recent[h, 4], recent[h, 5] = label, m, m_next
                 recent_rewards[h] = reward
+            if z >= policy.shape[1]:
+                gain += world.exits[h + 1, END, m_next]
+                if keeps_recent and h + 1 < horizon:
+                    recent[h + 1, 0] = -1
+                o = z
+                break
             o, m = z, m_next
-        if uses_steps:
+        if uses_steps and o < policy.shape[1]:
             counts.steps[horizon, o] += 1
         returns[episode] = gain
         episode += 1
@@ -170,9 +189,10 @@ class ValueArrays(NamedTuple):
 
     model: ModelArrays
     layers: LayerArrays
+    exits: Floats  # [H + 1, NUM_EXITS, W]
     states: Records
     until: Ints  # [H]
-    tables: Floats  # [2, O + X, W], to work in
+    tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
 
 
 # What a run records of each plan, and how far it has got.
@@ -211,6 +231,7 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
             last[o, m] = 0.0
     for h in range(policy.shape[0] - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_exits(after, policy.shape[1], values.exits[h + 1])
         fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
         step(model, after, here, policy[h], values.states, FIRST, values.until[h])
     return start_value(starts, tables[0])

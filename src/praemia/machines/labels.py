@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
@@ -20,10 +21,6 @@ from praemia.errors import ContradictionError, ModelError, did_you_mean
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
-
-# The label of a step after the end of an episode holds this name. Machines cannot read it: they stay and pay nothing.
-ENDED = "praemia-ended"
-AFTER_THE_END: Label = frozenset({ENDED})
 
 
 @dataclass(frozen=True, init=False)
@@ -52,9 +49,14 @@ class LabelRule:
     ) -> None:
         names = (propositions,) if isinstance(propositions, str) else propositions
         object.__setattr__(self, "propositions", as_label(names, "a label rule"))
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "action", action)
-        object.__setattr__(self, "target", target)
+        for place, number in (("source", source), ("action", action), ("target", target)):
+            object.__setattr__(self, place, None if number is None else _whole(place, number))
+
+
+def _whole(place: str, number: object) -> int:
+    if not isinstance(number, Integral):
+        raise ModelError(f"the {place} of a label rule is {number!r}; expected a whole number, or None for any")
+    return int(number)
 
 
 class Labelling(ABC):
@@ -142,8 +144,6 @@ def as_label(propositions: object, where: str, known: Collection[str] | None = N
 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
-    if ENDED in label:
-        return "(after the end)"
     return "{" + ", ".join(sorted(label)) + "}"
 
 
