@@ -43,6 +43,14 @@ class ContradictionError(ModelError):
         self.dataset = dataset
 
 
+class RuleError(ModelError):
+    """Report a rule that does not fit its machine, or another of its rules; ``rule`` is the culprit."""
+
+    def __init__(self, message: str, rule: object = None) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
 class FileError(PraemiaError):
     """Report a file that cannot be read or does not say what it should."""
 

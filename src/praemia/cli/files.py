@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, plural, wrote
+from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
 from praemia.files.registry import MACHINE_FORMATS
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.machines.machine import RewardMachine
@@ -31,7 +31,8 @@ def check_command(file: str) -> None:
         _check_traces(file)
         return
     from praemia.files import load
-    from praemia.files.lint import lint, lint_machine
+    from praemia.files.lint import Finding, lint, lint_machine
+    from praemia.files.registry import format_of
     from praemia.tasks.task import Task
 
     loaded = load(file)
@@ -41,6 +42,8 @@ def check_command(file: str) -> None:
         size += f"horizon {loaded.horizon}, {_machine_size(loaded.machine)}"
     else:
         kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
+        remarks = getattr(format_of(file), "remarks", None)
+        findings += [Finding("note", remark) for remark in (remarks(loaded) if remarks else ())]
     record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
     emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {size}"]))
 

@@ -40,6 +40,13 @@ MOST_SHOWN = 30
     help="When to pay: the first time the trace so far satisfies it, each time, or by the whole episode.",
 )
 @click.option("--reward", type=float, default=1.0, show_default=True, help="The amount paid.")
+@click.option(
+    "--syntax",
+    type=click.Choice(("praemia", "spot", "ltlf2dfa")),
+    default="praemia",
+    show_default=True,
+    help="Whose way of writing formulas it is.",
+)
 @file_option("-o", "--out", help="Write the machine to this file.")
 @file_option("--draw", help="Draw it into this file: .svg .png .pdf .dot .mmd")
 @click.option("--trace", help="Try it on a trace: steps separated by ';', such as \"item; ; delivery\".")
@@ -52,6 +59,7 @@ def machine_command(
     regex: bool,
     pay: str,
     reward: float,
+    syntax: str,
     out: Path | None,
     draw: Path | None,
     trace: str | None,
@@ -63,7 +71,7 @@ def machine_command(
     """
     from praemia.files import save_machine
     from praemia.files.registry import find_writer
-    from praemia.machines.from_formulas import accept, growth_limits, paying_machine, with_source
+    from praemia.machines.from_formulas import Payment, accept, growth_limits, paying_machine, with_source
     from praemia.pictures.diagrams import draw_machine
 
     require_drawing(draw)
@@ -71,8 +79,9 @@ def machine_command(
         find_writer(out, "machine")  # an ending that says no format is refused before the work begins
     kind = "regex" if regex else "formula"
     growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
-    automaton = accept(kind, text, growth)
-    machine = with_source(paying_machine(automaton, pay, reward, None, growth), kind, text, pay, reward)
+    automaton = accept(kind, text, growth, syntax)
+    machine = paying_machine(automaton, Payment.of(reward, pay), None, growth)
+    machine = with_source(machine, kind, text, pay, reward, syntax)
     record: dict[str, Any] = {
         kind: text,
         "pay": pay,

@@ -29,6 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import require_env
+from praemia.envs.gymnasium_maps import with_own_map
 from praemia.envs.spaces import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
 from praemia.machines.labels import AFTER_THE_END, FunctionLabelling, Indices, Label, Labelling, Labels, as_labelling
@@ -100,13 +101,13 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     if isinstance(env_or_id, str):
         env = _make(env_or_id, make_kwargs)
         try:
-            return _convert(env, labels)
+            return with_own_map(_convert(env, labels), env)
         finally:
             env.close()
     if make_kwargs:
         raise ParameterError(f"{', '.join(make_kwargs)}: arguments are for an id, not for an environment")
     require_env(env_or_id)
-    return _convert(env_or_id, labels)
+    return with_own_map(_convert(env_or_id, labels), env_or_id)
 
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:

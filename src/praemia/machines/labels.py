@@ -10,6 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
@@ -52,9 +53,14 @@ class LabelRule:
     ) -> None:
         names = (propositions,) if isinstance(propositions, str) else propositions
         object.__setattr__(self, "propositions", as_label(names, "a label rule"))
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "action", action)
-        object.__setattr__(self, "target", target)
+        for place, number in (("source", source), ("action", action), ("target", target)):
+            object.__setattr__(self, place, None if number is None else _whole(place, number))
+
+
+def _whole(place: str, number: object) -> int:
+    if not isinstance(number, Integral):
+        raise ModelError(f"the {place} of a label rule is {number!r}; expected a whole number, or None for any")
+    return int(number)
 
 
 class Labelling(ABC):

@@ -36,7 +36,7 @@ from praemia.machines.rules import (
     exclude,
     validate_rules,
 )
-from praemia.machines.state_diagrams import StateDiagrams
+from praemia.machines.state_diagrams import Meanings, StateDiagrams
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -101,21 +101,24 @@ class RewardMachine:
         initial: str,
         propositions: Sequence[str],
         diagrams: StateDiagrams,
-        meanings: Sequence[str],
+        meaning: Callable[[int], str],
     ) -> RewardMachine:
-        """Return the machine of diagrams whose values are tuples of outcomes."""
+        """Return the machine of diagrams whose values are tuples of outcomes; ``meaning`` is that of state i."""
         machine = cls.__new__(cls)
-        named = dict(zip(states, meanings, strict=True))
-        machine._fill(states, initial, propositions, written_rules=None, diagrams=diagrams, meanings=named, source=None)
+        meanings = Meanings(states, meaning)
+        machine._fill(
+            states, initial, propositions, written_rules=None, diagrams=diagrams, meanings=meanings, source=None
+        )
         return machine
 
     @classmethod
     def from_ltlf(
         cls,
-        formula: str | Mapping[str, float],
-        reward: float = 1.0,
+        formula: str | Mapping[str, Any],
+        reward: float | Reward = 1.0,
         pay: str = "first",
         *,
+        syntax: str = "praemia",
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
     ) -> RewardMachine:
@@ -124,19 +127,21 @@ class RewardMachine:
         Parameters
         ----------
         formula : such as ``F(item & X F delivery)``, or several with the reward of each: what they pay is added up.
+            In place of a reward there may be ``{"reward": …, "pay": …}``.
         pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
             at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
+        syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: whose way of writing formulas it is.
         propositions : those that labels may have; by default, those of the formula.
         """
         from praemia.machines.from_formulas import machine_from
 
-        return machine_from("formula", formula, reward, pay, propositions, max_states)
+        return machine_from("formula", formula, reward, pay, propositions, max_states, syntax)
 
     @classmethod
     def from_regex(
         cls,
-        expression: str | Mapping[str, float],
-        reward: float = 1.0,
+        expression: str | Mapping[str, Any],
+        reward: float | Reward = 1.0,
         pay: str = "first",
         *,
         propositions: Iterable[str] | None = None,

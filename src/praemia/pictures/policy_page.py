@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from praemia.pictures.diagrams import MachineLayout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
-from praemia.pictures.task_picture import MAX_SPOTS, ground, task_picture
+from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
 from praemia.planning.exact import evaluate, occupancy, solve, validate_policy
 from praemia.planning.losses import losses
 from praemia.planning.policy import PolicyLike, policy_array
@@ -41,8 +42,13 @@ LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
 
 def has_map(task: Task) -> bool:
     """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
-    is_small = task.num_observations <= MAX_SPOTS
-    return is_small and all(task.mdp.action_name(a) in MOVES for a in range(task.num_actions))
+    return task.num_observations <= MAX_SPOTS and all(name in MOVES for name in action_names(task))
+
+
+def action_names(task: Task) -> tuple[str, ...]:
+    """Return what actions are called: on the map, if it names them, or in the MDP."""
+    on_map = () if task.mdp.map is None else task.mdp.map.picture().actions
+    return on_map or tuple(map(task.mdp.action_name, range(task.num_actions)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,10 +98,15 @@ class PolicyView:
         hidden = len(states) - len(most)
         return cls(task, task_picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)), hidden)
 
+    @cached_property
+    def action_names(self) -> tuple[str, ...]:
+        """What actions are called."""
+        return action_names(self.task)
+
     @property
     def has_map(self) -> bool:
         """Whether actions are moves in the plane, so that arrows tell them."""
-        return has_map(self.task)
+        return all(name in MOVES for name in self.action_names)
 
     @property
     def title(self) -> str:
@@ -116,7 +127,7 @@ class PolicyView:
 
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""
-        return self.task.mdp.action_name(int(self.actions[m, o])) if self.actions[m, o] >= 0 else ""
+        return self.action_names[self.actions[m, o]] if self.actions[m, o] >= 0 else ""
 
 
 def _favourite(policy: NDArray[Any], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
@@ -141,8 +152,9 @@ def page_of(view: PolicyView) -> Scene:
         items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
         items += place(panel(view, m, darkest).items, x, y, arrangement.cell)
     across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
-    items += _key(y + 20.0, darkest, mistakes=bool(view.mistakes.any()))
-    y += FOOT
+    items += _key(view, y + 20.0, darkest)
+    places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
+    items += places
     notes = view.left_out
     layout = machine_layout(view.task)
     if layout is None:
@@ -211,7 +223,7 @@ def panel(view: PolicyView, m: int, darkest: float) -> Scene:
         x, y, colour = picture.spots[o].x, picture.spots[o].y + lower, ink(float(shade[o]))
         name = view.action_name(m, o)
         across, down = MOVES.get(name, (0.0, 0.0))
-        if not view.has_map:
+        if name not in MOVES:
             items.append(Text(x, y, name, 0.22, colour, anchor="middle"))
         elif across or down:
             tail, tip = (x - ARROW * across, y - ARROW * down), (x + ARROW * across, y + ARROW * down)
@@ -232,10 +244,28 @@ def shaded(
         items.append(Area(picture.spots[o].x, picture.spots[o].y, side, side, "", LOSES, 0.09, picture.is_round))
     size = 0.25 if picture.is_round else max(0.22, max(picture.extent) / 60)  # legible in small cells too
     for spot, level in zip(picture.spots, shade.tolist(), strict=True):
-        if spot.mark:
-            x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.36, spot.y - 0.34)
-            items.append(Text(x, y, spot.mark.symbol, size, ink(level), True, "middle"))
+        if spot.mark is None:
+            continue
+        x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.34, spot.y - 0.34)
+        has_role = spot.mark.role != "plain" and not picture.is_round
+        if has_role:
+            tag = max(0.3, text_width(spot.mark.symbol, 1.3 * size))
+            items.append(Area(x, y, tag, max(0.3, 1.3 * size), FILL[spot.mark.role], OUTLINE[spot.mark.role], 0.02))
+        items.append(Text(x, y, spot.mark.symbol, size, INK if has_role else ink(level), True, "middle"))
     return items
+
+
+def _places(picture: Picture, y: float, width: float) -> tuple[list[Item], float]:
+    """Draw the key to the marks, several in a row; return it and where it ends."""
+    items: list[Item] = []
+    x = MARGIN
+    for meaning, marks in picture.legend.items():
+        line = legend_line(meaning, marks, picture.is_round)
+        if x > MARGIN and x + line.width > width:
+            x, y = MARGIN, y + line.height
+        items += place(line.items, x, y)
+        x += line.width + GAP
+    return items, y + (ROW if items else 0.0)
 
 
 def tint(shade: float) -> str:
@@ -248,8 +278,8 @@ def ink(shade: float) -> str:
     return "#ffffff" if shade > 0.6 else INK
 
 
-def _key(y: float, darkest: float, *, mistakes: bool) -> Sequence[Item]:
-    """Draw the scale of the tints, the grey and the frame, below the panels."""
+def _key(view: PolicyView, y: float, darkest: float) -> Sequence[Item]:
+    """Draw the scale of the tints, the grey, the frame and the dot, below the panels."""
     width, height = BAR
     step = width / SHADES
     for_shade = [tint((i + 0.5) / SHADES) for i in range(SHADES)]
@@ -260,7 +290,10 @@ def _key(y: float, darkest: float, *, mistakes: bool) -> Sequence[Item]:
     items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
     x = MARGIN + width + 40.0
     items += [Area(x + 14.0, y, 28.0, height, UNVISITED, LINE, 1.0), Text(x + 36.0, y, "never visited", 11, GREY)]
-    if mistakes:
+    if "stay" in view.action_names:
+        x += 150.0
+        items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
+    if view.mistakes.any():
         x += 150.0
         items += [Area(x + 14.0, y, 28.0, height, "", LOSES, 2.2), Text(x + 36.0, y, "loses value here", 11, GREY)]
     return items

@@ -129,7 +129,7 @@ def _panels(view: PolicyView) -> Iterator[str]:
     if view.hidden:
         yield f"\n{view.left_out}"
     if view.has_map:
-        stay = " (•: stay)" if "stay" in map(view.task.mdp.action_name, range(view.task.num_actions)) else ""
+        stay = " (•: stay)" if "stay" in view.action_names else ""
         yield f"\narrows: the action taken most often{stay}; numbers: visits per episode; ·: never visited"
     if view.mistakes.any():
         yield "!: here the policy loses value against the optimum"
