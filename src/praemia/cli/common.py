@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -58,11 +57,6 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a number with its noun: ``1 run``, ``2 runs``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def fields_text(fields: Mapping[str, object]) -> str:
@@ -121,7 +115,8 @@ class OutputFile(click.Path):
     """A file to write: what would stand in the way is said before the work, not after it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        super().convert(value, param, ctx)
+        path = Path(value)
         if not path.parent.is_dir():
             raise FileError(f"{path}: there is no folder {path.parent}")
         return path
@@ -214,10 +209,10 @@ def parse_shard(text: str | None) -> tuple[int, int]:
     """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
-    found = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
-    if found is None:
+    numbers = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    if numbers is None:
         raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    index, count = map(int, found.groups())
+    index, count = map(int, numbers.groups())
     if not 1 <= index <= count:
         raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
     return index, count
@@ -281,5 +276,5 @@ def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> 
     from click.shell_completion import CompletionItem
 
     files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
-    found = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
-    return found or ([CompletionItem(incomplete, type="file")] if suffixes else [])
+    offers = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
+    return offers or ([CompletionItem(incomplete, type="file")] if suffixes else [])

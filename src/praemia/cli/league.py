@@ -78,8 +78,8 @@ def league_command(
     from praemia.statistics.stored_runs import gather
     from praemia.statistics.verdicts import verdict_lines
 
-    chosen = league(tasks, learners, runs, episodes, seed, full=full)
-    done = sweep([chosen], where)
+    contest = league(tasks, learners, runs, episodes, seed, full=full)
+    done = sweep([contest], where)
     studies, damaged = gather(done.store, done.experiments)
     board, apart = boards(studies[0].settings if studies else {})
     if where.shard is None and not board.learners:

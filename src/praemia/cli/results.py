@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import emit, file_option, json_option, plural, wants_json, wrote
+from praemia.cli.common import emit, file_option, json_option, wants_json, wrote
 from praemia.errors import ParameterError, require
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Series

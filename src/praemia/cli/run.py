@@ -17,7 +17,6 @@ from praemia.cli.common import (
     episodes_option,
     json_option,
     parse_settings,
-    plural,
     runs_option,
     seed_option,
     wants_json,
@@ -25,7 +24,7 @@ from praemia.cli.common import (
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.progress import display
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure

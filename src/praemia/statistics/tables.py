@@ -87,8 +87,8 @@ class Comparison:
 
     def cells(self) -> tuple[str, ...]:
         """Return the line of a table, in the order of ``COMPARISON_HEADER``."""
-        shown = (self.difference.estimate, self.ratio.estimate, self.ratio.low, self.ratio.high)
-        return (self.setting, self.first, self.second, str(self.runs), *map(number, shown), self.reading)
+        numbers = (self.difference.estimate, self.ratio.estimate, self.ratio.low, self.ratio.high)
+        return (self.setting, self.first, self.second, str(self.runs), *map(number, numbers), self.reading)
 
 
 def summarise(setting: str, series: Series) -> Summary:
@@ -114,6 +114,6 @@ def compare(setting: str, members: Iterable[Series]) -> list[Comparison]:
         samples = paired((first, second))
         runs = samples.shape[1]
         if runs:
-            found = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
-            compared.append(Comparison(setting, first.title, second.title, runs, *found))
+            intervals = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
+            compared.append(Comparison(setting, first.title, second.title, runs, *intervals))
     return compared
