@@ -183,7 +183,7 @@ class BoxWorld(World):
         """
         box, size, steps, rewards, due = self.box, self.box.observations.size, [], [], False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
-        add_state(self.counts.states, self.counts.totals, o)
+        add_state(self.counts, o)
         for h in range(box.horizon):
             a = _act(self.policy[h, o, m], self.world_rng)
             z, shown, propositions, ended, truncated = self._step(shown, a)
@@ -200,7 +200,7 @@ class BoxWorld(World):
                 break
         if self.counting.steps and o < size:
             self.counts.steps[len(steps), o] += 1
-        self.log.progress["is_due"] = count_episode(self.counts.totals, self.rule) or due
+        self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
@@ -212,7 +212,7 @@ class BoxWorld(World):
         if self.counting.steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
-        return bool(count_visit(counts.pairs, counts.successors, counts.totals, pair, place, self.rule))
+        return bool(count_visit(counts, pair, place, self.rule))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
@@ -227,8 +227,8 @@ class BoxWorld(World):
         self._note_label((o, a, successor % size), list(self.labels)[label])
         self._make_room(pair)
         counts, row = self.counts, self._row(pair, successor, label)
-        add_state(counts.states, counts.totals, successor)
-        return int(add_successor(counts.pairs, counts.successors, pair, successor, label, row))
+        add_state(counts, successor)
+        return int(add_successor(counts, pair, successor, label, row))
 
     def _note_label(self, transition: tuple[int, int, int], label: Label) -> None:
         """Notice labels that contradict each other: an error where they are collected, else a warning, once.
@@ -255,7 +255,7 @@ class BoxWorld(World):
         if plain[label]:
             return target
         if (label, target) not in self.rows:
-            self.rows[label, target] = add_row(counts.rows, counts.totals, len(counts.states), label, target)
+            self.rows[label, target] = add_row(counts, label, target)
         return self.rows[label, target]
 
     def _make_room(self, pair: int) -> None:
