@@ -11,7 +11,7 @@ import pytest
 
 from praemia import activity
 from praemia.cli import progress
-from praemia.cli.progress import COMPILING, Display
+from praemia.cli.progress import Display
 from praemia.experiments.experiment_file import learner_choices, task_text
 from praemia.experiments.runner import run_in_memory
 from praemia.experiments.settings import Job, Setting
@@ -118,7 +118,10 @@ def test_compiling_is_one_notice_although_kernels_follow_one_another(
     clock: Clock, capsys: pytest.CaptureFixture[str]
 ) -> None:
     compiling_lines(clock, [0, 1, 2, 4, 5, 6, 7, 8], 20)
-    assert capsys.readouterr().err.splitlines() == [f"{COMPILING}: 2 s", f"{COMPILING}: 7 s"]
+    assert capsys.readouterr().err.splitlines() == [
+        "compiling, once: later runs start without this wait",
+        "compiling, once: 7 s",
+    ]
 
 
 def test_short_compiling_is_not_mentioned(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:

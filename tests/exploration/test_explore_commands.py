@@ -173,7 +173,7 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["explore", "warehouse-3", "--episodes", "0", "--out", "{new}"], "not in the range 1 … 1,000,000,000"),
         (["explore", "warehouse-3", "--method", "magic", "--out", "{new}"], "unknown exploration method 'magic'"),
         (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}/no/x.npz"], "there is no folder"),
-        (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "this is a folder"),
+        (["explore", "warehouse-3", "--episodes", "5", "--out", "{folder}"], "is a directory"),
         (["explore", "warehous-3", "--out", "{new}"], "did you mean"),
         (["explore", "warehouse-3", "--machine", "{machine}", "--out", "{new}"], "'coffee', which the labels"),
         (["explore", "warehouse-3", "--until", "0.1", "--out", "{new}"], "without machines"),

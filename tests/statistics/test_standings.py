@@ -150,7 +150,7 @@ def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> 
     }
     (line,) = standings(LeagueTable.of(settings))
     assert (line.settled, line.settled_after) == (1, np.inf)
-    assert standing_cells(line)[HEADER.index("after")] == "never"
+    assert standing_cells(line)[HEADER.index("settled after")] == "never"
 
 
 def test_tails_are_medians_over_tasks() -> None:

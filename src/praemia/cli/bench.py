@@ -170,20 +170,20 @@ def _planning(task: Task, threads: int, bytes_per_second: float, repeats: int = 
     """Measure exact planning, and compare it with the least time in which its bytes could be moved."""
     from praemia.planning.exact import solve
 
-    taken = seconds_of(lambda: solve(task, keep_values=False, threads=threads), repeats)
+    seconds = seconds_of(lambda: solve(task, keep_values=False, threads=threads), repeats)
     size = task.num_observations * task.num_machine_states * task.horizon
     limit = bytes_per_step(task) * task.horizon / bytes_per_second
     return {
         "threads": threads,
-        **_best_and_median(taken),
-        "ns_per_state_and_step": 1e9 * min(taken) / size,
-        "times_the_limit": min(taken) / limit,
-        "percent_of_bandwidth": 100.0 * limit / min(taken),
+        **_best_and_median(seconds),
+        "ns_per_state_and_step": 1e9 * min(seconds) / size,
+        "times_the_limit": min(seconds) / limit,
+        "percent_of_bandwidth": 100.0 * limit / min(seconds),
     }
 
 
-def _best_and_median(taken: list[float]) -> dict[str, float]:
-    return {"seconds": min(taken), "median_seconds": statistics.median(taken)}
+def _best_and_median(seconds: list[float]) -> dict[str, float]:
+    return {"seconds": min(seconds), "median_seconds": statistics.median(seconds)}
 
 
 def steps_per_second(num_episodes: int, repeats: int = 5) -> dict[str, float]:
@@ -197,8 +197,8 @@ def steps_per_second(num_episodes: int, repeats: int = 5) -> dict[str, float]:
     player = learners.make("optimal")  # it plans once, but the loop still checks whether a plan is due
     world = TaskWorld(task, player, WARM_EPISODES + repeats * part, (0,), valued=False)
     run_loop(world, WARM_EPISODES)
-    taken = seconds_of(lambda: run_loop(world, world.played + part), repeats)
-    speeds = sorted(part * task.horizon / seconds for seconds in taken)
+    seconds = seconds_of(lambda: run_loop(world, world.played + part), repeats)
+    speeds = sorted(part * task.horizon / duration for duration in seconds)
     return {"best": speeds[-1], "median": statistics.median(speeds), "worst": speeds[0]}
 
 
@@ -208,8 +208,8 @@ def run_times(name: str, num_episodes: int, repeats: int = 5) -> dict[str, float
 
     task, learner = envs.make("warehouse-5"), learners.make(name)
     plans = simulate(task, learner, num_episodes, 1).num_plans  # compiles
-    taken = seconds_of(lambda: simulate(task, learner, num_episodes, 1), repeats)
-    return {**_best_and_median(taken), "plans": plans}
+    seconds = seconds_of(lambda: simulate(task, learner, num_episodes, 1), repeats)
+    return {**_best_and_median(seconds), "plans": plans}
 
 
 def plan_times(task: Task, learner: Learner, num_episodes: int, repeats: int = 30) -> dict[str, float]:
@@ -238,12 +238,12 @@ def first_call(learner: str = "ucbvi-prm") -> dict[str, float]:
 
 def seconds_of(function: Callable[[], object], repeats: int) -> list[float]:
     """Call a function several times; return how long each call took."""
-    taken = []
+    seconds = []
     for _ in range(repeats):
         began = time.perf_counter()
         function()
-        taken.append(time.perf_counter() - began)
-    return taken
+        seconds.append(time.perf_counter() - began)
+    return seconds
 
 
 def bandwidth(threads: int = 1, repeats: int = 7) -> float:

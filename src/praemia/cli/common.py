@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -47,8 +46,11 @@ def wants_json() -> bool:
 
 
 def emit(record: Mapping[str, Any], text: str) -> None:
-    """Print what a command found: the record as one JSON object with ``--json``, else the text."""
-    click.echo(json.dumps(_as_json(record), allow_nan=False) if wants_json() else text.rstrip("\n"))
+    """Print what a command found: the record as one JSON object with ``--json``, else the text, if there is any."""
+    if wants_json():
+        click.echo(json.dumps(_as_json(record), allow_nan=False))
+    elif text:
+        click.echo(text.rstrip("\n"))
 
 
 def _as_json(value: Any) -> Any:
@@ -58,11 +60,6 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_as_json(entry) for entry in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def plural(count: int, noun: str) -> str:
-    """Return a number with its noun: ``1 run``, ``2 runs``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def fields_text(fields: Mapping[str, object]) -> str:
@@ -102,14 +99,24 @@ def read_episodes(context: click.Context, option: click.Parameter, text: str | N
     return int(number)
 
 
-def episodes_option(default: int) -> Callable[[Function], Function]:
+def episodes_option(
+    default: int | None, help: str = "Episodes per run.", name: str = "--episodes"
+) -> Callable[[Function], Function]:
+    text = None if default is None else str(default)
+    return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_episodes, help=help)
+
+
+def learners_option(*default: str, help: str = "") -> Callable[[Function], Function]:
+    """Add ``--learner``, which may be repeated, as the argument ``names``."""
     return click.option(
-        "--episodes",
-        default=str(default),
-        show_default=True,
-        metavar="INTEGER",
-        callback=read_episodes,
-        help="Episodes per run.",
+        "--learner",
+        "names",
+        multiple=True,
+        default=default,
+        show_default=bool(default),
+        metavar="NAME",
+        shell_complete=complete_learners,
+        help=f"A learner, or file.py:Class; may be repeated.{help}",
     )
 
 
@@ -121,7 +128,8 @@ class OutputFile(click.Path):
     """A file to write: what would stand in the way is said before the work, not after it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        super().convert(value, param, ctx)
+        path = Path(value)
         if not path.parent.is_dir():
             raise FileError(f"{path}: there is no folder {path.parent}")
         return path
@@ -214,10 +222,10 @@ def parse_shard(text: str | None) -> tuple[int, int]:
     """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
-    found = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
-    if found is None:
+    numbers = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    if numbers is None:
         raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    index, count = map(int, found.groups())
+    index, count = map(int, numbers.groups())
     if not 1 <= index <= count:
         raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
     return index, count
@@ -281,5 +289,5 @@ def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> 
     from click.shell_completion import CompletionItem
 
     files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
-    found = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
-    return found or ([CompletionItem(incomplete, type="file")] if suffixes else [])
+    offers = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
+    return offers or ([CompletionItem(incomplete, type="file")] if suffixes else [])

@@ -17,7 +17,6 @@ from praemia.cli.common import (
     command_text,
     episodes_option,
     parse_shard,
-    plural,
     runs_option,
     seed_option,
     wants_json,
@@ -25,6 +24,7 @@ from praemia.cli.common import (
 )
 from praemia.cli.progress import display, say
 from praemia.errors import ParameterError, require
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
@@ -50,7 +50,7 @@ def sweep(experiments: Iterable[Experiment], where: Where, *, is_reported: bool 
 
     assert where.out is not None
     if is_reported and where.shard is None:
-        require("plotly.offline", "matplotlib.figure", "PIL")
+        require("plotly.offline", "PIL", "matplotlib.figure")
     shard = parse_shard(where.shard)
     store = Store.create(where.out)
     asked = [replace(experiment, command=command_text()) for experiment in experiments]

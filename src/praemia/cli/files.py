@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, plural, wrote
+from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
 from praemia.files.registry import MACHINE_FORMATS
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.machines.machine import RewardMachine

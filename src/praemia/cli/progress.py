@@ -26,7 +26,7 @@ TICK_SECONDS = 0.1
 FIRST_SECONDS = 2.0  # until work is mentioned
 LINE_SECONDS = 5.0  # between two lines
 BREAK_SECONDS = 1.0  # shorter breaks between two kernels do not end the notice
-COMPILING = "compiling, once (later runs start without this wait)"
+COMPILING, PROMISE = "compiling, once", "later runs start without this wait"
 
 
 class Display(activity.Progress):
@@ -116,6 +116,7 @@ class Display(activity.Progress):
         elif (now := time.monotonic()) >= self._next_line and (rows[-1].total is None or rows[-1].completed):
             self._next_line = now + LINE_SECONDS
             say(_line(rows[-1]))
+            rows[-1].fields["count"] = ""  # the promise is made once; what is counted is written anew
 
     def stop(self) -> None:
         """Show the end of the work, and nothing more."""
@@ -124,8 +125,8 @@ class Display(activity.Progress):
         if self.bars.live.is_started:
             self.bars.stop()
 
-    def _add(self, what: str, total: float | None = None, completed: int = 0) -> TaskID:
-        return self.bars.add_task(what, total=total, completed=completed, visible=False, count="")
+    def _add(self, what: str, total: float | None = None, completed: int = 0, count: str = "") -> TaskID:
+        return self.bars.add_task(what, total=total, completed=completed, visible=False, count=count)
 
     def _task(self, row: TaskID) -> Task:
         return next(task for task in self.bars.tasks if task.id == row)
@@ -135,7 +136,7 @@ class Display(activity.Progress):
         if is_compiling:
             self._last_compiled = now
             if self._compiling is None:
-                self._compiling = self._add(COMPILING)
+                self._compiling = self._add(COMPILING, count=PROMISE)
         elif self._compiling is not None and (at_once or now > self._last_compiled + BREAK_SECONDS):
             self.bars.remove_task(self._compiling)
             self._compiling = None
@@ -156,7 +157,7 @@ class Display(activity.Progress):
 def _line(row: Task) -> str:
     """Write a row as a line: what is done, and the time that is left or that it has taken."""
     if row.total is None:
-        return f"{row.description}: {row.elapsed or 0.0:.0f} s"
+        return f"{row.description}: " + (row.fields["count"] or f"{row.elapsed or 0.0:.0f} s")
     left = "" if row.time_remaining is None else f", about {_duration(row.time_remaining)} left"
     return f"{row.description}: {row.fields['count']}, {row.percentage:.0f}%{left}"
 

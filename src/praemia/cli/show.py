@@ -34,9 +34,9 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
     if suffix in (".png", ".gif"):
         require("PIL")
-    problem, chosen = resolve_task(task), named_policy(policy)
+    problem, given_policy = resolve_task(task), named_policy(policy)
     with display():
-        picture = show(problem, chosen)
+        picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
         if out is None:
             click.echo(str(picture))
@@ -44,16 +44,16 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
             picture.save(out)
             wrote(out)
         return
-    _play(problem, chosen, episode or 0, out)
+    _play(problem, given_policy, episode or 0, out)
 
 
-def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
+def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
     from praemia.files.atomic_io import write_whole
     from praemia.pictures.episodes import save_gif
     from praemia.planning.exact import solve
     from praemia.simulation.rollout import rollout
 
-    played = rollout(problem, solve(problem).policy if chosen is None else chosen, seed)
+    played = rollout(problem, solve(problem).policy if given_policy is None else given_policy, seed)
     if out is None and sys.stdout.isatty():
         _animate(played)
     elif out is None:

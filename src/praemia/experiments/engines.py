@@ -93,10 +93,10 @@ def _address(text: str) -> dict[str, str]:
             raise _no_engine(text, "neither a scheduler file nor an address such as tcp://127.0.0.1:8786")
         return {"address": text}
     try:
-        found = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
+        address = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
     except (OSError, ValueError, KeyError, TypeError):
         raise _no_engine(text, "this is not a scheduler file") from None
-    return {"address": str(found)}
+    return {"address": str(address)}
 
 
 def _no_engine(text: str, reason: str) -> EngineError:

@@ -91,7 +91,7 @@ def run_pass(
     )
     data, rng = by_reference(PlanData(counts, spec, memory, np.ascontiguousarray(constants))), np.random.default_rng(0)
     greedy = np.zeros((horizon, size, width), dtype=action_type(num_actions))
-    call_plan(compiled_plan(recipe, 1, (data, rng, greedy)), (data, rng, greedy))
+    call_plan(compiled_plan(recipe, 1, (data, rng, greedy)), data, rng, greedy)
     values = memory.tables[0, :size].reshape(size, num_copies, num_states)
     return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
 

@@ -106,7 +106,7 @@ class Posterior:
     def draw(self) -> float:
         """Draw an environment; return V* − V^π at its start, in the user's units."""
         self._labels.draw(self._rng)
-        call_plan(self._kernel, self._arguments)
+        call_plan(self._kernel, *self._arguments)
         gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
         weights = self._rng.standard_gamma(self._starts)
         return self._span * float(ordered_sum(weights * gaps) / ordered_sum(weights))

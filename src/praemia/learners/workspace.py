@@ -12,7 +12,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.plans import PlanKernel, call_plan, compiled_plan
+from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
     NUM_EXITS,
     ROW,
@@ -195,7 +195,7 @@ class Workspace:
         grown[:, : old.shape[1]] = old
         return grown
 
-    def kernel(self, policy: Actions, rng: np.random.Generator) -> PlanKernel:
+    def kernel(self, policy: Actions, rng: np.random.Generator) -> Any:
         """Return the compiled plan."""
         try:
             return compiled_plan(self.rule.recipe(), self.lanes, (self.data(), rng, policy))
@@ -216,7 +216,7 @@ class Workspace:
     def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
         """Make a plan: update policy[H, S, M] and the memory."""
         self.fit(counts)
-        call_plan(self.kernel(policy, rng), (self.data(), rng, policy))
+        call_plan(self.kernel(policy, rng), self.data(), rng, policy)
 
     @property
     def values(self) -> NDArray[np.float64]:

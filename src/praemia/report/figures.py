@@ -124,16 +124,16 @@ def _panels(settings: Settings, title: str, draw: Callable[[Axes, Series, Look],
     columns = min(3, len(settings))
     rows = -(-len(settings) // columns)
     figure = new_figure(max(4.8, 3.7 * columns), 2.9 * rows + 0.8, title)
-    chosen = looks(series.title for members in settings.values() for series in members)
+    look_of = looks(series.title for members in settings.values() for series in members)
     for place, members in enumerate(settings.values()):
         axes = figure.add_subplot(rows, columns, place + 1)
         for series in reversed(members):  # the first learner lies on top
-            draw(axes, series, chosen[series.title])
+            draw(axes, series, look_of[series.title])
         tidy(axes, panel_title(members[0]), "episodes", up if place % columns == 0 else "")
     handles = {
         label: line for axes in figure.axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    names = [name for name in chosen if name in handles]
+    names = [name for name in look_of if name in handles]
     figure.legend(
         [handles[name] for name in names],
         names,
@@ -154,14 +154,14 @@ def _line(axes: Axes, x: NDArray[np.int64], y: NDArray[np.float64], look: Look, 
 
 def _label_ends(axes: Axes, members: Sequence[Series]) -> None:
     """Write each final mean beside the end of its curve, pushed apart where they would touch."""
-    chosen = looks(series.title for series in members)
+    look_of = looks(series.title for series in members)
     top = axes.get_ylim()[1]
     ends = sorted((float(series.final.mean()), series.title) for series in members)
     height = -LABEL_GAP
     for end, title in ends:
         height = max(end / top, height + LABEL_GAP)
         axes.text(
-            1.015, height, number(end), transform=axes.transAxes, va="center", fontsize=8, color=chosen[title].colour
+            1.015, height, number(end), transform=axes.transAxes, va="center", fontsize=8, color=look_of[title].colour
         )
 
 

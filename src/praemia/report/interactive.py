@@ -35,12 +35,12 @@ def plotly_script() -> str:
 
 def curves(settings: Mapping[str, Sequence[Series]]) -> Json:
     """Return the regret curves of some settings as a figure for Plotly: mean, and a band that is its 95 % interval."""
-    chosen = looks(series.title for members in settings.values() for series in members)
+    look_of = looks(series.title for members in settings.values() for series in members)
     data: list[Json] = []
     seen: set[str] = set()
     for place, members in enumerate(settings.values()):
         for series in members:
-            data += _traces(series, place, chosen[series.title], in_legend=series.title not in seen)
+            data += _traces(series, place, look_of[series.title], in_legend=series.title not in seen)
             seen.add(series.title)
     return {"data": data, "layout": _layout([members[0] for members in settings.values()])}
 

@@ -13,14 +13,14 @@ from praemia.experiments.settings import slug
 from praemia.report.rendering import GREY, INK, Table, looks, new_figure, picture, tidy
 from praemia.statistics.standings import LeagueTable, Standing, boards, compare, rank_profile, standings
 from praemia.statistics.stored_runs import Study
-from praemia.text_tables import number, table_text
+from praemia.text_tables import number, plural, table_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 RANKED = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts")
-HEADER = (*RANKED, "settled", "after", "95% run", "worst run", "largest", "linear", "s")
+HEADER = (*RANKED, "settled", "settled after", "95% run", "worst run", "largest", "linear", "seconds")
 CUT = 10.0  # ratios above this have the darkest colour
 LABELLED = 4  # so many lines of ranks have a name: the best
 PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a run's episodes
@@ -52,11 +52,12 @@ def yardstick_rows(board: LeagueTable) -> list[tuple[str, ...]]:
 
 def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
     """Return the standings and the regrets as text."""
+    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
     explained = (
-        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {len(board.kinds)} kinds of "
-        f"task ({len(board.tasks)} tasks);\nsettled: tasks on which half of the runs come and stay within 1 % of the "
-        "optimum, after so many episodes (median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: "
-        "worst ÷ mean; linear: runs that still lose at the end; s: seconds per run."
+        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {kinds} of task ({tasks});\n"
+        "settled: tasks on which half of the runs come and stay within 1 % of the optimum, after so many episodes "
+        "(median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: worst ÷ mean; linear: runs that "
+        "still lose at the end; seconds: per run."
     )
     linear = [
         f"  {line.learner}: " + ", ".join(f"{task} {count}" for task, count in line.linear.items())
@@ -109,7 +110,8 @@ def _apart(board: LeagueTable) -> dict[str, Any]:
 def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
     """Draw each player's regret in units of the lowest, by kind of task, beside the mean ranks over time."""
     names = [line.learner for line in table]
-    title = f"The league: {len(board.tasks)} tasks of {len(board.kinds)} kinds, one setting per learner"
+    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
+    title = f"The league: {tasks} of {kinds}, one setting per learner"
     rows = len(names) + len(board.yardsticks)
     figure = new_figure(5.2 + 0.62 * len(board.kinds), 2.0 + 0.3 * rows, title)
     left, right = figure.subplots(1, 2, width_ratios=(1.5 + 0.45 * len(board.kinds), 3))
@@ -130,8 +132,8 @@ def _who_wins_where(axes: Axes, board: LeagueTable, names: Sequence[str]) -> Non
     """Draw a cell for each player and kind; the lowest of a kind stands in bold in a frame."""
     from matplotlib.patches import Rectangle
 
-    shown = [*names, *board.yardsticks]
-    ratios = ratios_to_best(board, shown)
+    players = [*names, *board.yardsticks]
+    ratios = ratios_to_best(board, players)
     axes.imshow(np.log(np.minimum(CUT, ratios)), cmap="YlGnBu", vmin=0.0, vmax=np.log(CUT), aspect="auto")
     winners = ratios[: len(names)].argmin(axis=0)
     for (i, j), ratio in np.ndenumerate(ratios):
@@ -146,7 +148,7 @@ def _who_wins_where(axes: Axes, board: LeagueTable, names: Sequence[str]) -> Non
     below = "below the line: oracle baselines, which know part of p" if board.yardsticks else ""
     tidy(axes, "regret ÷ that of each task's best learner", below, "")
     axes.set_xticks(range(len(board.kinds)), list(board.kinds), rotation=40, ha="right")
-    axes.set_yticks(range(len(shown)), shown)
+    axes.set_yticks(range(len(players)), players)
     axes.grid(visible=False)
 
 

@@ -23,7 +23,7 @@ from praemia.experiments.paper import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_PUBLISH
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
-from praemia.text_tables import numeric_columns
+from praemia.text_tables import numeric_columns, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,11 +74,11 @@ _CYCLE = (_SKY, _BLACK, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BLUE)
 def looks(titles: Iterable[str]) -> dict[str, Look]:
     """Give each learner its look: the paper's learners always the same, the others those that are left, in turn."""
     names = list(dict.fromkeys(titles))
-    chosen = {name: _OWN[name] for name in names if name in _OWN}
-    free = [look for look in _CYCLE if look not in chosen.values()] or list(_CYCLE)
+    look_of = {name: _OWN[name] for name in names if name in _OWN}
+    free = [look for look in _CYCLE if look not in look_of.values()] or list(_CYCLE)
     others = [name for name in names if name not in _OWN]
-    chosen.update({name: free[i % len(free)] for i, name in enumerate(others)})
-    return chosen
+    look_of.update({name: free[i % len(free)] for i, name in enumerate(others)})
+    return look_of
 
 
 DPI = 160
@@ -155,6 +155,7 @@ def render_page(template: str, **values: Any) -> bytes:
         keep_trailing_newline=True,
         undefined=StrictUndefined,
     )
+    environment.filters["plural"] = plural
     environment.filters["sentence"] = lambda text: text[:1].upper() + text[1:]
     return environment.get_template(template).render(style=resource("page.css"), **values).encode()
 

@@ -174,7 +174,7 @@ class BoxWorld(World):
         """
         box, size, steps, rewards, due = self.box, self.box.observations.size, [], [], False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
-        add_state(self.counts.states, self.counts.totals, o)
+        add_state(self.counts, o)
         for h in range(box.horizon):
             a = _act(self.policy[h, o, m], self.world_rng)
             z, shown, propositions, ended, truncated = self._step(shown, a)
@@ -191,7 +191,7 @@ class BoxWorld(World):
                 break
         if self.counting.steps and o < size:
             self.counts.steps[len(steps), o] += 1
-        self.log.progress["is_due"] = count_episode(self.counts.totals, self.rule) or due
+        self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
@@ -203,7 +203,7 @@ class BoxWorld(World):
         if self.counting.steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
-        return bool(count_visit(counts.pairs, counts.successors, counts.totals, pair, place, self.rule))
+        return bool(count_visit(counts, pair, place, self.rule))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
@@ -217,8 +217,8 @@ class BoxWorld(World):
             self._compare(o, a, successor % size, list(self.labels)[label])
         self._make_room(pair)
         counts, row = self.counts, self._row(pair, successor, label)
-        add_state(counts.states, counts.totals, successor)
-        return int(add_successor(counts.pairs, counts.successors, pair, successor, label, row))
+        add_state(counts, successor)
+        return int(add_successor(counts, pair, successor, label, row))
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
@@ -230,7 +230,7 @@ class BoxWorld(World):
         if plain[label]:
             return target
         if (label, target) not in self.rows:
-            self.rows[label, target] = add_row(counts.rows, counts.totals, len(counts.states), label, target)
+            self.rows[label, target] = add_row(counts, label, target)
         return self.rows[label, target]
 
     def _make_room(self, pair: int) -> None:

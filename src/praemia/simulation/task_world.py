@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import time
-from threading import RLock
 from typing import Any
 
 import numpy as np
-from numba import config, typeof, types
 from numpy.typing import NDArray
 
 from praemia.kernels import play as kernels
-from praemia.kernels.compiling import INTERNAL, UNCOUNTED, plain, specialised
-from praemia.kernels.exact import PLACE, exact_kernels, lanes_of
-from praemia.kernels.plans import plan_signature
+from praemia.kernels.compiling import plain
+from praemia.kernels.exact import PLACE, lanes_of
 from praemia.kernels.records import NUM_EXITS, CountArrays, Records
-from praemia.kernels.references import by_reference
+from praemia.kernels.references import by_reference, pointer_to
 from praemia.learners.base import Experience, Learner
 from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
@@ -45,7 +42,7 @@ class TaskWorld(World):
         self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
         self._summed: tuple[Any, NDArray[Any]] = (None, self.policy)
         self._work_limit = FIRST_WORK
-        self._kernels: tuple[Any, Any] | None = None
+        self._kernels: tuple[Any, Any, Any] | None = None
 
     def _world_arrays(self) -> kernels.WorldArrays:
         """Return the task to sample from, with the rows that the learner's counts have."""
@@ -80,16 +77,16 @@ class TaskWorld(World):
         return shown
 
     def play(self, most: int) -> None:
-        last, progress = self.played + most, self.log.progress
-        policy = self._policy_to_play()
+        last, policy = self.played + most, self._policy_to_play()
         began, size = time.perf_counter(), 1 + (1 << 20) // self.task.horizon
         while self.played < last and not self.is_due:
-            first = self.played
-            record = self.log.returns, first, min(last, first + size), self.log.recent, self.log.recent_rewards
-            played, due = kernels.play_alone(*self._references[:2], policy, self.rule, self.world_rng, *record)
-            progress["played"], progress["is_due"] = played, due
+            kernels.play(*self._play_arguments(policy, min(last, self.played + size)))
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
+
+    def _play_arguments(self, policy: NDArray[Any], last: int) -> tuple[Any, ...]:
+        world, counts, _ = self._references
+        return world, counts, policy, self.rule, self.world_rng, by_reference(self.log), last
 
     def _policy_to_play(self) -> NDArray[Any]:
         """Return the policy, of a randomised one the running sums of its probabilities."""
@@ -112,19 +109,43 @@ class TaskWorld(World):
             self.log = grow_log(self.log)
         log = self.log
         if self._kernels is None:
-            self._kernels = work.kernel(self.policy, self.learner_rng), _loop_kernel(self, work)
-        plan, kernel = self._kernels
+            self._kernels = self._compile_kernels(work)
+        world, _, values = self._references
+        data, record = work.data(), by_reference(log)
         began, before = time.perf_counter(), int(log.progress[0]["work"])
-        kernel(plan, *_loop_arguments(self, work))
+        plan, play, value_policy = self._kernels
+        kernels.plan_and_play(
+            plan,
+            play,
+            value_policy,
+            world,
+            data,
+            self.learner_rng,
+            self.policy,
+            values,
+            record,
+            self.rule,
+            self.world_rng,
+            self._work_limit,
+        )
         taken, done = time.perf_counter() - began, int(log.progress[0]["work"]) - before
         refuse_nan(self.learner, log.plans["optimistic"][: self.num_plans])
         self._work_limit = max(FIRST_WORK, int(done * min(4.0, SLICE_SECONDS / max(taken, 1e-6))))
 
+    def _compile_kernels(self, work: Workspace) -> tuple[Any, Any, Any]:
+        """Return what ``plan_and_play`` calls: the learner's plan, ``play`` and ``policy_value``."""
+        plan = work.kernel(self.policy, self.learner_rng)
+        play = pointer_to(kernels.play, *self._play_arguments(self.policy, 0))
+        return plan, play, pointer_to(self._policy_value, self._references[2], self.arrays.starts, self.policy)
+
+    @property
+    def _policy_value(self) -> Any:
+        return kernels.policy_value_for(lanes_of(self.values.tables.shape[2]))
+
     def policy_value(self) -> float:
         if not self.valued:
             return float("nan")
-        width = self.values.tables.shape[2]
-        return float(_value_kernel(lanes_of(width))(self._references[2], self.arrays.starts, self.policy))
+        return float(self._policy_value(self._references[2], self.arrays.starts, self.policy))
 
     def start_value(self, values: NDArray[np.float64]) -> float:
         return float(plain(kernels.start_value)(self.arrays.starts, values))
@@ -214,54 +235,3 @@ def _ranges(
     lengths = last - first
     offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(first, lengths) + offsets, np.repeat(carried, lengths)
-
-
-def _loop_arguments(world: TaskWorld, work: Workspace) -> tuple[Any, ...]:
-    return (
-        world._references[0],
-        work.data(),
-        world.learner_rng,
-        world.policy,
-        world._references[2],
-        by_reference(world.log),
-        world.rule,
-        world.world_rng,
-        world._work_limit,
-    )
-
-
-_compiled: dict[Any, Any] = {}
-_compiling = RLock()  # two threads may ask for the same kernel
-
-
-def _value_kernel(lanes: int) -> Any:
-    """Compile the value of a policy for machines of a width, to be called from Python."""
-    with _compiling:
-        if lanes not in _compiled:
-            filled = {"fill_table": exact_kernels(lanes).fill}
-            _compiled[lanes] = specialised(
-                kernels.policy_value, f"policy_value_alone_{lanes}", replacements=filled, **UNCOUNTED
-            )
-        return _compiled[lanes]
-
-
-def _loop_kernel(world: TaskWorld, work: Workspace) -> Any:
-    """Compile the loop once for each type of policy and width of machine: it takes any plan as an argument."""
-    lanes = lanes_of(world.values.tables.shape[2])
-    key = lanes, world.policy.dtype
-    with _compiling:
-        if key not in _compiled:
-            filled = {"fill_table": exact_kernels(lanes).fill}
-            value = specialised(kernels.policy_value, f"policy_value_{lanes}", replacements=filled, **INTERNAL)
-            signature = None
-            if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-                plan = types.FunctionType(plan_signature((work.data(), world.learner_rng, world.policy)))
-                signature = types.none(plan, *map(typeof, _loop_arguments(world, work)))
-            _compiled[key] = specialised(
-                kernels.plan_and_play,
-                f"plan_and_play_{lanes}",
-                signature,
-                replacements={"value_policy": value},
-                **UNCOUNTED,
-            )
-        return _compiled[key]

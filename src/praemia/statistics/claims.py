@@ -42,6 +42,7 @@ from praemia.statistics.intervals import Interval, median_interval
 from praemia.statistics.standings import LeagueTable, compare, is_linear, tails
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import MIN_RUNS, Claim, Question, Scale
+from praemia.text_tables import plural
 
 OURS, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
 PUBLISHED, CORRECT = UCRL2_B_PUBLISHED.title, UCRL2_B.title
@@ -219,9 +220,9 @@ def _check_league(study: Study) -> list[Claim]:
 def _first(board: LeagueTable) -> Statement:
     """Compare with every other learner, task by task; more runs do not make the tasks agree."""
     sample, is_of_tasks = _sample_size(board)
-    extent = f"{len(board.kinds)} {'kind' if len(board.kinds) == 1 else 'kinds'} of task"
+    extent = plural(len(board.kinds), "kind") + " of task"
     if len(board.kinds) != len(board.tasks):
-        extent += f" ({len(board.tasks)} tasks)"
+        extent += f" ({plural(len(board.tasks), 'task')})"
 
     def against(other: str) -> Quantity:
         def measure(_: Sequence[Series], confidence: float) -> Measurement:

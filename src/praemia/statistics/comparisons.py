@@ -196,13 +196,14 @@ def _check(statement: Statement, series: Mapping[Part, Series]) -> Claim:
 def _line(quantity: Quantity, question: Question, series: Mapping[Part, Series], confidence: float) -> Line | None:
     """Measure a quantity and ask a question about it; None where a series is missing."""
     members = [series[part] for part in quantity.parts if part in series]
-    found = quantity.measure(members, confidence) if len(members) == len(quantity.parts) else None
-    if found is None:
+    measurement = quantity.measure(members, confidence) if len(members) == len(quantity.parts) else None
+    if measurement is None:
         return None
-    reading, outcome = TOO_FEW, None
-    if found.sample >= MIN_RUNS:
-        reading, outcome = found.scale.read(found.interval, quantity.words), question.judge(found.interval, found.scale)
-    return Line(quantity.what, found.interval, found.reading or reading, found.sample, outcome, quantity.parts)
+    interval, scale, sample, reading = measurement
+    is_enough = sample >= MIN_RUNS
+    outcome = question.judge(interval, scale) if is_enough else None
+    words = scale.read(interval, quantity.words) if is_enough else TOO_FEW
+    return Line(quantity.what, interval, reading or words, sample, outcome, quantity.parts)
 
 
 def next_look(runs: int) -> int:

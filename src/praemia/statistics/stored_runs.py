@@ -163,8 +163,8 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
     Runs that belong to none of them are one more study. Runs on black boxes are left out: their regret is not known.
     """
     damaged: list[str] = []
-    asked = unite(store.asked(damaged.append))
-    studies, damaged_runs = gather(store, asked)
+    experiments = unite(store.asked(damaged.append))
+    studies, damaged_runs = gather(store, experiments)
     used = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
     rest, damaged_others = read_all(store, used)
     if others := [run for run in rest if run.optimal_value is not None]:
