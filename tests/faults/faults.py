@@ -414,7 +414,7 @@ SIMULATION = (
         "simulation/box_world.py",
         "z += size if ended else 0",
         "z += 0",
-        f"{BOX}::test_an_ended_episode_goes_on_where_nothing_happens",
+        f"{BOX}::test_an_ended_episode_is_counted_no_further",
     ),
     Fault(
         "a black box is played on after it was cut off",
