@@ -53,7 +53,7 @@ BOX_PLANS = f"{BOX}::test_plans_are_made_when_they_are_due"
 DATASETS = "exploration/test_datasets.py"
 MERGING = f"{DATASETS}::test_merging_adds_up"
 COUNTERFACTUALS = "deep/test_counterfactuals.py"
-ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_pays_nothing"
+ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible"
 EXPLORING = "exploration/test_exploring.py"
 EPISODES = f"{EXPLORING}::test_counts_are_those_of_whole_episodes_from_the_start"
 LEMMA = "exploration/test_lemma_two.py"
@@ -163,8 +163,8 @@ KERNELS = (
     Fault(
         "outcomes of the machine are not told apart on the product",
         "tasks/product.py",
-        "entries = (number[state], a, number[kernel.coords[1]], kernel.data)",
-        "entries = (number[state], a, number[kernel.coords[1]] // size * size, kernel.data)",
+        "edges.z * size + edges.m_next, edges.probs)",
+        "edges.z * size, edges.probs)",
         SHOWN,
     ),
     Fault(
@@ -419,8 +419,8 @@ SIMULATION = (
     Fault(
         "a black box is played on after it was cut off",
         "simulation/box_world.py",
-        "if truncated and z < size:",
-        "if truncated and z > size:",
+        "if ended or truncated:",
+        "if ended:",
         f"{BOX}::test_an_episode_that_is_cut_off_is_played_no_further",
     ),
     Fault(
@@ -499,8 +499,8 @@ EXPLORATION = (
     Fault(
         "visits are bounded one step short",
         "exploration/coverage.py",
-        "for _ in range(horizon):",
-        "for _ in range(horizon - 1):",
+        "best_values(kernel, gain, horizon)[0].T",
+        "best_values(kernel, gain, horizon - 1)[0].T",
         SIGNIFICANCE,
     ),
     Fault(
@@ -513,8 +513,8 @@ EXPLORATION = (
     Fault(
         "the last step of a history is not counted",
         "exploration/coverage.py",
-        "if len(history.actions) < horizon:",
-        "if len(history.actions) < horizon - 1:",
+        "if not history.is_over(horizon):",
+        "if not history.is_over(horizon - 1):",
         VISITS,
     ),
     Fault(
@@ -546,17 +546,17 @@ EXPLORATION = (
         BY_HAND,
     ),
     Fault(
-        "the machine halts in the sink as after an episode's end",
+        "the step into the unknown pays nothing",
         "exploration/estimate.py",
-        "np.where(lost, len(labels) + 1, len(labels))",
-        "np.where(lost, len(labels), len(labels) + 1)",
+        "can_end=dataset.can_end)[:-1] if unknown is None",
+        "can_end=dataset.can_end)[1:] if unknown is None",
         ESTIMATE,
     ),
     Fault(
-        "pairs never visited stay where they are",
+        "pairs never visited shift the labels of the others",
         "exploration/estimate.py",
-        "np.full(len(lost), size)",
-        "np.minimum(lost // num_actions, size)",
+        "np.insert(numbers, places, 0)",
+        "np.insert(numbers, 0, np.zeros(len(places)))",
         ESTIMATE,
     ),
 )
@@ -610,8 +610,8 @@ OUTSIDE = (
     Fault(
         "a wrapped machine plays on after the end",
         "envs/machine_wrapper.py",
-        "label = AFTER_THE_END if self._is_over else",
-        "label = AFTER_THE_END if False else",
+        "if not self._is_over:\n            label",
+        "if True:\n            label",
         "envs/test_machine_wrapper.py::test_the_machine_halts_when_the_episode_has_ended",
     ),
     Fault(
@@ -631,8 +631,8 @@ OUTSIDE = (
     Fault(
         "a curve begins with its first plan's loss",
         "statistics/frames.py",
-        "np.interp(at, ends, ",
-        "np.interp(at + 1, ends, ",
+        "np.interp(at, bends, ",
+        "np.interp(at + 1, bends, ",
         "statistics/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there",
     ),
     Fault(
@@ -728,8 +728,8 @@ BITS = (
     Fault(
         "BLAS adds up the start",
         "planning/exact.py",
-        "ordered_sum(task.mdp.start_probs[task.starts] * first[task.starts, task.table.initial])",
-        "np.dot(task.mdp.start_probs[task.starts], first[task.starts, task.table.initial])",
+        "ordered_sum(model.start_probs[model.starts] * first[model.starts, model.table.initial])",
+        "np.dot(model.start_probs[model.starts], first[model.starts, model.table.initial])",
         PROCESSORS,
     ),
     Fault(

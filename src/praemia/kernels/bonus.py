@@ -17,7 +17,9 @@ the *spread* of step h, measured on the later steps, over the pairs visited at l
 The *gap* of a pair is √(p̂(Ȳ − Y̲)²), how far upper and lower values lie apart. *Later visits* add a term to a pair at
 each step, from the visits N'_h(o') to its successors at the next one:
 
-    by_step = factor·√(Σ p̂(o')·min(cost/N'_{h+1}(o'), cap_h²)/n),   cap_h² where N' = 0.
+    by_step = factor·√(Σ p̂(o')·min(cost/N'_{h+1}(o'), cap_h²)/n),   cap_h² where N' = 0,
+
+and an end adds nothing: what it is worth is known.
 """
 
 from __future__ import annotations
@@ -117,8 +119,9 @@ def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float
         cap, total = data.spec.steps[h]["cap"], 0.0
         most = cap * cap
         for e in range(first, first + np.int64(pairs[pair]["distinct"])):
-            later = data.counts.steps[h + 1, successors[e]["target"]]
-            total += successors[e]["count"] * (most if later == 0 else min(cost / later, most))
+            if successors[e]["target"] < data.counts.steps.shape[1]:
+                later = data.counts.steps[h + 1, successors[e]["target"]]
+                total += successors[e]["count"] * (most if later == 0 else min(cost / later, most))
         data.memory.by_step[h, pair] = factor * np.sqrt(total) / visits
 
 

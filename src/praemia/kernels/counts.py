@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, compiled
-from praemia.kernels.records import CountArrays, MachineCounts, Whole
+from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
 DOUBLING, EPOCH, EPISODE, GROWTH = 0, 1, 2, 3  # when a plan is due
 GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes before the last one, if not sooner
@@ -13,9 +13,9 @@ GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes 
 
 @compiled(**INLINED)
 def add_state(counts: CountArrays, state: Whole) -> None:
-    """Note that a state exists."""
+    """Note that a state exists; an end is none."""
     states = counts.states
-    if states[state]["is_met"] == 0:
+    if state < states.shape[0] and states[state]["is_met"] == 0:
         states[state]["is_met"] = 1
         total = counts.totals[0]
         states[total["states"]]["met"] = state
@@ -77,7 +77,7 @@ def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
     row = counts.rows[x]
     row["label"], row["target"] = label, target
     total["rows"] = x + 1
-    return counts.states.shape[0] + x  # type: ignore[no-any-return]
+    return counts.states.shape[0] + NUM_EXITS + x  # type: ignore[no-any-return]
 
 
 @compiled(**INLINED)

@@ -23,13 +23,25 @@ from praemia.kernels.counts import (
     note_plan,
 )
 from praemia.kernels.exact import assess_state, exact_kernels
-from praemia.kernels.records import Actions, CountArrays, Floats, Ints, LayerArrays, ModelArrays, Records, Whole
+from praemia.kernels.records import (
+    END,
+    NUM_EXITS,
+    Actions,
+    CountArrays,
+    Floats,
+    Ints,
+    LayerArrays,
+    ModelArrays,
+    Records,
+    Whole,
+)
 from praemia.kernels.recursion import FIRST, PlanData
+from praemia.kernels.rows import fill_exits
 
 # A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
 START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], align=True)
-# An edge of p: where it leads, its continuation row among all that there can be, and where it is counted once it has
-# happened (−1 before).
+# An edge of p: where it leads (o', or O + o' where the episode ends there), its continuation row among all that there
+# can be, and where it is counted once it has happened (−1 before).
 EDGE = np.dtype([("sum", "f8"), ("target", "i4"), ("label", "i4"), ("row", "u4"), ("place", "i4")], align=True)
 MOVE = np.dtype([("sum", "f8"), ("target", "i4")], align=True)
 REWARD = np.dtype([("sum", "f8"), ("value", "f8"), ("width", "f8")], align=True)
@@ -48,6 +60,7 @@ class WorldArrays(NamedTuple):
     moves: Records  # MOVE
     reward_indptr: Ints
     rewards: Records  # REWARD
+    exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
 
 
 @compiled(**UNCOUNTED)
@@ -67,10 +80,10 @@ def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
 @compiled(**INTERNAL)
 def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
-    edge, num_states = world.edges[e], counts.states.shape[0]
+    edge, first_extra = world.edges[e], counts.states.shape[0] + NUM_EXITS
     row, target = np.int64(edge["row"]), np.int64(edge["target"])
-    if row >= num_states:
-        extra = world.extra_rows[row - num_states]
+    if row >= first_extra:
+        extra = world.extra_rows[row - first_extra]
         if extra["place"] < 0:
             extra["place"] = add_row(counts, extra["label"], extra["target"])
         row = np.int64(extra["place"])
@@ -86,12 +99,16 @@ PROGRESS = np.dtype([("played", "i8"), ("plans", "i8"), ("is_due", "i8"), ("work
 
 
 class LogArrays(NamedTuple):
-    """What a run records."""
+    """What a run records.
+
+    The last episode is kept for learners that learn from it: (o, a, z, label, m, m') of each step, with O + z for an
+    end, after which o is −1.
+    """
 
     plans: Records  # PLAN
     returns: Floats
     progress: Records  # [1], PROGRESS
-    recent: Ints  # [H, 6], (o, a, z, label, m, m') in the last episode, for learners that learn from it; else [0, 6]
+    recent: Ints  # [H, 6], or [0, 6]
     recent_rewards: Floats  # [H], or [0]
 
 
@@ -117,7 +134,8 @@ def play(
 ) -> None:
     """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities) on from where ``log`` is.
 
-    It ends when a plan is due, or ``last`` episodes are played in all.
+    It stops when a plan is due, or ``last`` episodes are played in all. An episode that ends is over, and its remaining
+    steps are worth what the exit is.
     """
     horizon, num_states = policy.shape[0], policy.shape[2]
     num_actions, starts = counts.pairs.shape[0] // policy.shape[1], world.starts
@@ -158,8 +176,14 @@ def play(
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
                 recent[h, 3], recent[h, 4], recent[h, 5] = label, m, m_next
                 log.recent_rewards[h] = reward
+            if z >= policy.shape[1]:
+                gain += world.exits[h + 1, END, m_next]
+                if keeps_recent and h + 1 < horizon:
+                    recent[h + 1, 0] = -1
+                o = z
+                break
             o, m = z, m_next
-        if uses_steps:
+        if uses_steps and o < policy.shape[1]:
             counts.steps[horizon, o] += 1
         log.returns[episode] = gain
         episode += 1
@@ -176,9 +200,10 @@ class ValueArrays(NamedTuple):
 
     model: ModelArrays
     layers: LayerArrays
+    exits: Floats  # [H + 1, NUM_EXITS, W]
     states: Records
     until: Ints  # [H]
-    tables: Floats  # [2, O + X, W], to work in
+    tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
 
 
 @compiled(**INLINED)
@@ -202,6 +227,7 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
             last[o, m] = 0.0
     for h in range(policy.shape[0] - 1, -1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_exits(after, policy.shape[1], values.exits[h + 1])
         fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
         for i in range(values.until[h]):
             state = values.states[i]

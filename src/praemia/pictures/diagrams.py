@@ -184,11 +184,11 @@ def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
         if not alone:
             part.graph_attr.update(color="white")
         _add_machine(part, item, machine_graph(item), "" if alone else f"m{number}")
+    if form == "dot":
+        return str(graph.to_string()).encode()
     with _fontconfig_muted():
-        if _width(graph) > PAGE_WIDTH:
-            graph.graph_attr["rankdir"] = min(("TB", "LR"), key=lambda way: _width(graph, way))
-        if form == "dot":
-            return str(graph.to_string()).encode()
+        if _width(graph, "LR") > PAGE_WIDTH:
+            graph.graph_attr["rankdir"] = min(("TB", "LR"), key=lambda direction: _width(graph, direction))
         if form != "json":
             graph.graph_attr["size"] = f"{PAGE_WIDTH / 72},1000"  # inches; what is larger is reduced
         if form == "png":
@@ -197,8 +197,8 @@ def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
     return drawing
 
 
-def _width(graph: Any, direction: str = "LR") -> float:
-    """Return how wide a graph is in a direction of its edges, in points."""
+def _width(graph: Any, direction: str) -> float:
+    """Lay a graph out with its edges in a direction, and return how wide it is, in points."""
     graph.graph_attr["rankdir"] = direction
     plain: bytes = graph.draw(format="plain", prog="dot")  # "graph scale width height", in inches
     return 72.0 * float(plain.split()[2])

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from praemia.kernels import play as kernels
 from praemia.kernels.compiling import plain
 from praemia.kernels.exact import PLACE, lanes_of
-from praemia.kernels.records import CountArrays, Records
+from praemia.kernels.records import NUM_EXITS, CountArrays, Records
 from praemia.kernels.references import by_reference, pointer_to
 from praemia.learners.base import Experience, Learner
 from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
-from praemia.planning.exact import new_tables, once_for_a_task
+from praemia.planning.exact import new_tables, once_for_each
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
@@ -48,18 +48,19 @@ class TaskWorld(World):
     def _world_arrays(self) -> kernels.WorldArrays:
         """Return the task to sample from, with the rows that the learner's counts have."""
         mdp, table = self.task.mdp, self.spec.table
-        arrays = _sampling_arrays(self.task)
+        arrays, first = _sampling_arrays(self.task), mdp.num_observations + NUM_EXITS
         edges = arrays.edges.copy()
         if self.counting.unseen:
             every = self.spec.every_row
-            rows, extra = every.own[mdp.edge_pairs, mdp.successors], every.rows[mdp.num_observations :]
+            rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
             plain = table.still if self.counting.rewards_apart else table.inert
-            rows, extra = continuation_rows(mdp.labels, mdp.successors, plain, mdp.num_observations)
+            successors = self.task.model.successors
+            rows, extra = continuation_rows(mdp.labels, successors, ~plain[mdp.labels], mdp.num_observations)
         edges["row"] = rows
         extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
         extra_rows["label"], extra_rows["target"] = extra["label"], extra["target"]
-        extra_rows["place"] = mdp.num_observations + np.arange(len(extra)) if self.counting.unseen else -1
+        extra_rows["place"] = first + np.arange(len(extra)) if self.counting.unseen else -1
         return arrays._replace(edges=edges, extra_rows=extra_rows)
 
     def _empty_counts(self) -> CountArrays:
@@ -159,12 +160,12 @@ class TaskWorld(World):
 
 def with_every_row(counts: CountArrays, rows: Records) -> CountArrays:
     """Return counts whose extra rows are those of every (o, a, o'), numbered before any is seen."""
-    size = len(counts.states)
-    counts.totals["rows"] = len(rows) - size
-    return counts._replace(rows=rows[size:].copy())
+    first = len(counts.states) + NUM_EXITS
+    counts.totals["rows"] = len(rows) - first
+    return counts._replace(rows=rows[first:].copy())
 
 
-@once_for_a_task
+@once_for_each
 def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     """Return a task as running sums to draw from; no edge has happened yet, and rows are still to be numbered."""
     mdp, table = task.mdp, task.table
@@ -172,7 +173,7 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     probs = mdp.start_probs[task.starts]
     starts["o"], starts["m"], starts["prob"], starts["sum"] = task.starts, table.initial, probs, np.cumsum(probs)
     edges = np.zeros(len(mdp.probs), dtype=kernels.EDGE)
-    edges["target"], edges["label"], edges["place"] = mdp.successors, mdp.labels, -1
+    edges["target"], edges["label"], edges["place"] = mdp.targets, mdp.labels, -1
     edges["sum"] = running_sums(mdp.probs, mdp.indptr)
     moves = np.zeros(len(table.targets), dtype=kernels.MOVE)
     moves["target"], moves["sum"] = table.targets, table.sums
@@ -181,22 +182,23 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
     return kernels.WorldArrays(
-        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards
+        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards, task.model.exits
     )
 
 
 def _tables(task: Task) -> NDArray[np.float64]:
-    return new_tables(task.num_observations + len(task.arrays.extra_rows), task.num_machine_states)
+    return new_tables(task.model.num_rows, task.num_machine_states)
 
 
-@once_for_a_task
+@once_for_each
 def _value_arrays(task: Task) -> kernels.ValueArrays:
     """Return what the exact value of a policy is computed from."""
     states, until = reachable_states(task)
     tables = _tables(task)
     places = np.zeros(len(states), dtype=PLACE)
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
-    return kernels.ValueArrays(task.arrays, task.table.layers(tables.shape[2]), places, until, tables)
+    model, width = task.model, tables.shape[2]
+    return kernels.ValueArrays(model.arrays, task.table.layers(width), model.exits_for(width), places, until, tables)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -226,6 +228,8 @@ def _next_states(task: Task, front: NDArray[np.int64]) -> NDArray[np.int64]:
     o, m = np.divmod(front, num_states)
     first, last = mdp.indptr[o * task.num_actions], mdp.indptr[(o + 1) * task.num_actions]
     edges, machine_state = _ranges(first, last, m)
+    going_on = ~mdp.ends[edges]
+    edges, machine_state = edges[going_on], machine_state[going_on]
     rows = mdp.labels[edges].astype(np.int64) * num_states + machine_state
     moves, successors = _ranges(table.indptr[rows], table.indptr[rows + 1], mdp.successors[edges].astype(np.int64))
     return np.unique(successors * num_states + table.targets[moves])
