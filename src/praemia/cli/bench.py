@@ -275,7 +275,7 @@ def bytes_per_step(task: Task) -> int:
 
     from praemia.kernels.records import action_type, padded_width
 
-    model = task.arrays
+    model = task.model.arrays
     width = 8 * padded_width(task.num_machine_states)
     extra = len(model.extra_rows)
     tables = 2 * width * (task.num_observations + extra)

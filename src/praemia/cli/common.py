@@ -46,8 +46,11 @@ def wants_json() -> bool:
 
 
 def emit(record: Mapping[str, Any], text: str) -> None:
-    """Print what a command found: the record as one JSON object with ``--json``, else the text."""
-    click.echo(json.dumps(_as_json(record), allow_nan=False) if wants_json() else text.rstrip("\n"))
+    """Print what a command found: the record as one JSON object with ``--json``, else the text, if there is any."""
+    if wants_json():
+        click.echo(json.dumps(_as_json(record), allow_nan=False))
+    elif text:
+        click.echo(text.rstrip("\n"))
 
 
 def _as_json(value: Any) -> Any:
@@ -96,14 +99,24 @@ def read_episodes(context: click.Context, option: click.Parameter, text: str | N
     return int(number)
 
 
-def episodes_option(default: int) -> Callable[[Function], Function]:
+def episodes_option(
+    default: int | None, help: str = "Episodes per run.", name: str = "--episodes"
+) -> Callable[[Function], Function]:
+    text = None if default is None else str(default)
+    return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_episodes, help=help)
+
+
+def learners_option(*default: str, help: str = "") -> Callable[[Function], Function]:
+    """Add ``--learner``, which may be repeated, as the argument ``names``."""
     return click.option(
-        "--episodes",
-        default=str(default),
-        show_default=True,
-        metavar="INTEGER",
-        callback=read_episodes,
-        help="Episodes per run.",
+        "--learner",
+        "names",
+        multiple=True,
+        default=default,
+        show_default=bool(default),
+        metavar="NAME",
+        shell_complete=complete_learners,
+        help=f"A learner, or file.py:Class; may be repeated.{help}",
     )
 
 

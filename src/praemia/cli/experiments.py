@@ -50,7 +50,7 @@ def sweep(experiments: Iterable[Experiment], where: Where, *, is_reported: bool 
 
     assert where.out is not None
     if is_reported and where.shard is None:
-        require("plotly.offline", "matplotlib.figure", "PIL")
+        require("plotly.offline", "PIL", "matplotlib.figure")
     shard = parse_shard(where.shard)
     store = Store.create(where.out)
     asked = [replace(experiment, command=command_text()) for experiment in experiments]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import complete_tasks, emit, file_option, json_option, read_episodes, seed_option
+from praemia.cli.common import complete_tasks, emit, episodes_option, file_option, json_option, seed_option
 from praemia.cli.progress import display, say
 
 if TYPE_CHECKING:
@@ -22,20 +22,8 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option(
-    "--episodes",
-    metavar="INTEGER",
-    callback=read_episodes,
-    help="N: episodes of data.  [default: 10000; with --until, at most 100000]",
-)
-@click.option(
-    "--policy-episodes",
-    default="1000",
-    show_default=True,
-    metavar="INTEGER",
-    callback=read_episodes,
-    help="N₀: EULER's episodes per observation.",
-)
+@episodes_option(None, "N: episodes of data.  [default: 10000; with --until, at most 100000]")
+@episodes_option(1_000, "N₀: EULER's episodes per observation.", "--policy-episodes")
 @click.option(
     "--method",
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
@@ -143,7 +131,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
 
 def _record(dataset: Dataset) -> dict[str, object]:
     """Return what a dataset covers, as plain data."""
-    visits = dataset.visits[~dataset.absorbing]
+    visits = dataset.visits
     return {
         "episodes": dataset.num_episodes,
         "transitions": dataset.num_transitions,

@@ -9,11 +9,11 @@ import click
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     complete_tasks,
     emit,
+    episodes_option,
     json_option,
-    read_episodes,
+    learners_option,
     seed_option,
     wants_json,
     where_options,
@@ -34,28 +34,16 @@ if TYPE_CHECKING:
     shell_complete=complete_tasks,
     help="A built-in task or a task file; may be repeated.  [default: all of the league's]",
 )
-@click.option(
-    "--learner",
-    "learners",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.  [default: all that plan]",
-)
+@learners_option(help="  [default: all that plan]")
 @click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
 @click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, or 32 with --full.")
-@click.option(
-    "--episodes",
-    metavar="INTEGER",
-    callback=read_episodes,
-    help="Episodes of each run; 3000, or 10000 with --full.",
-)
+@episodes_option(None, "Episodes of each run; 3000, or 10000 with --full.")
 @seed_option
 @where_options("results-league", "Folder for runs, report and figures; stored runs are not repeated.")
 @json_option
 def league_command(
     tasks: tuple[str, ...],
-    learners: tuple[str, ...],
+    names: tuple[str, ...],
     full: bool,
     runs: int | None,
     episodes: int | None,
@@ -78,7 +66,7 @@ def league_command(
     from praemia.statistics.stored_runs import gather
     from praemia.statistics.verdicts import verdict_lines
 
-    contest = league(tasks, learners, runs, episodes, seed, full=full)
+    contest = league(tasks, names, runs, episodes, seed, full=full)
     done = sweep([contest], where)
     studies, damaged = gather(done.store, done.experiments)
     board, apart = boards(studies[0].settings if studies else {})

@@ -58,7 +58,6 @@ def plan_command(
     from praemia.exploration import Dataset
     from praemia.exploration.what_if import machine_family, plan_rows
     from praemia.files import load_machine, resolve_task
-    from praemia.machines.labels import AFTER_THE_END
     from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:
@@ -66,7 +65,7 @@ def plan_command(
     dataset = Dataset.load(data)
     truth = None if task is None else resolve_task(task)
     chosen = {name: load_machine(name) for name in machines}
-    family = chosen or machine_family(sorted(dataset.labelling.propositions() - AFTER_THE_END))
+    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
     with display() as progress:
         rows = plan_rows(
             dataset,

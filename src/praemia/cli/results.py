@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import emit, file_option, json_option, wants_json, wrote
+from praemia.cli.common import emit, file_option, json_option, wrote
 from praemia.errors import ParameterError, require
 from praemia.text_tables import plural, table_text
 
@@ -50,11 +50,10 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
     wrote(csv_file, parquet_file)
     entries = [_entry(series) for series in members]
     several = len({entry["streams"] for entry in entries}) > 1
-    if entries or wants_json():
-        table = table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
-        emit({"results": entries, "damaged": damaged}, table)
-    else:
+    if not entries:
         click.echo("no runs yet", err=True)
+    table = table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
+    emit({"results": entries, "damaged": damaged}, table if entries else "")
 
 
 def _seed(series: Series) -> str:
@@ -106,7 +105,7 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     from praemia.report.page import write_report
     from praemia.statistics.stored_runs import discover
 
-    require("plotly.offline", *(("matplotlib.figure", "PIL") if figures else ()))
+    require("plotly.offline", *(("PIL", "matplotlib.figure") if figures else ()))
     studies, damaged = discover(Store.open(folder))
     if not studies:
         also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""

@@ -11,15 +11,14 @@ from click.core import ParameterSource
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     complete_tasks,
     emit,
     episodes_option,
     json_option,
+    learners_option,
     parse_settings,
     runs_option,
     seed_option,
-    wants_json,
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
@@ -37,16 +36,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 
 @click.command("run")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option(
-    "--learner",
-    "names",
-    multiple=True,
-    default=("headroom",),
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.",
-)
+@learners_option("headroom")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
 )
@@ -98,8 +88,7 @@ def run_command(
         text = f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n\n"
         text += f"{_table(rows)}\n{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where.out}" if where.out else ""
-    if members or wants_json():
-        emit({**shared, "learners": rows}, text)
+    emit({**shared, "learners": rows}, text)
     return report_failures(failures)
 
 

@@ -12,14 +12,13 @@ import click
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     emit,
     episodes_option,
     json_option,
+    learners_option,
     parse_settings,
     runs_option,
     seed_option,
-    wants_json,
     where_options,
 )
 from praemia.cli.experiments import report_failures, sweep
@@ -33,14 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @click.option("--only", multiple=True, metavar="SETTING", help="A setting such as warehouse-3; may be repeated.")
-@click.option(
-    "--learner",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.",
-)
+@learners_option()
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
 )
@@ -79,8 +71,7 @@ def tune_command(
         label = _label(failure.job.learner.parameters, tried)
         failed[failure.job.task.name, failure.job.learner.name].add(label)
     results = [entry for task, members in stored.items() for entry in _entries(task, members, tried, budget, failed)]
-    if results or wants_json():
-        emit({"episodes": episodes, "runs": runs, "results": results}, _table(results) if results else "")
+    emit({"episodes": episodes, "runs": runs, "results": results}, _table(results) if results else "")
     return report_failures(failures)
 
 

@@ -222,7 +222,7 @@ class GridMap:
     def makes(self, mdp: LabeledMDP) -> bool:
         """Tell whether an MDP is just what the map makes; one that is only drawn by it may be another."""
         own = self.mdp()
-        arrays = ("indptr", "successors", "probs", "start_probs")
+        arrays = ("indptr", "successors", "probs", "ends", "start_probs")
         names = (own.observation_names, own.action_names) == (mdp.observation_names, mdp.action_names)
         if not names or not all(np.array_equal(getattr(own, name), getattr(mdp, name)) for name in arrays):
             return False

@@ -214,6 +214,14 @@ class LabelPart(Part):
     label: list[Name]
 
 
+class EndPart(Part):
+    """Transitions that end an episode: those that match."""
+
+    source: Name | None = Field(default=None, alias="from")
+    action: Name | None = None
+    to: Name | None = None
+
+
 Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
 
 
@@ -225,7 +233,7 @@ class MdpPart(Part):
     start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Name] = []
+    ended: list[Annotated[EndPart, _in_short(lambda observation: {"to": observation})]] = []
 
 
 LetterNames: TypeAlias = dict[

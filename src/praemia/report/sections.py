@@ -16,9 +16,9 @@ from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
 from praemia.report.interactive import as_script_data, curves
 from praemia.report.rendering import Table, inline_svg, picture
+from praemia.report.tables import pairs_table, summary_table
 from praemia.statistics.claims import BEYOND, PAPER
 from praemia.statistics.stored_runs import Series, Study
-from praemia.statistics.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, summarise
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, Claim, Line
 from praemia.tasks.task import Task
 from praemia.text_tables import number
@@ -68,19 +68,16 @@ def _evidence(lines: Iterable[Line], claim: Claim) -> Table:
 
 def study_section(study: Study) -> dict[str, Any]:
     """Return an experiment: its curves, its table and its pairwise comparisons; tuning has only the table."""
-    summaries = [[summarise(name, series) for series in members] for name, members in study.settings.items()]
-    cells = [summary.cells() for group in summaries for summary in group]
     is_tuning = study.name == "tuning"
     settings = {} if is_tuning else study.settings
-    pairs = [pair.cells() for name, members in settings.items() for pair in compare(name, members)]
     return {
         "name": study.name,
         "slug": slug(study.name),
         "is_league": False,
         "purpose": study.purpose,
         "curves": None if is_tuning else Markup(as_script_data(curves(study.settings))),
-        "summary": Table(SUMMARY_HEADER, cells, strong=_best(summaries)),
-        "pairs": Table(COMPARISON_HEADER, pairs),
+        "summary": summary_table(study.settings),
+        "pairs": pairs_table(settings),
         "policies": list(filter(None, map(_final_policy, settings.values()))),
     }
 
@@ -95,16 +92,6 @@ def _final_policy(members: Sequence[Series]) -> dict[str, Any] | None:
         return {"task": best.task, "learner": best.title, "map": picture(policy_scene, task, policy)}
     except ModelError:  # a file may hold any policy
         return None
-
-
-def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
-    """Return the places of the lowest means, one per setting, in the whole list."""
-    places, start = [], 0
-    for group in groups:
-        regrets = [summary.regret.estimate for summary in group]
-        places.append(start + regrets.index(min(regrets)))
-        start += len(group)
-    return places
 
 
 def tasks_section(studies: Sequence[Study]) -> dict[str, Any]:
