@@ -553,10 +553,10 @@ EXPLORATION = (
         ESTIMATE,
     ),
     Fault(
-        "pairs never visited shift the labels of the others",
+        "pairs never visited stay where they are",
         "exploration/estimate.py",
-        "np.insert(numbers, places, 0)",
-        "np.insert(numbers, 0, np.zeros(len(places)))",
+        "np.insert(successors, places, size + UNKNOWN)",
+        "np.insert(successors, places, never // dataset.num_actions)",
         ESTIMATE,
     ),
 )
