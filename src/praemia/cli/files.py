@@ -39,7 +39,9 @@ def check_command(file: str) -> None:
     if isinstance(loaded, Task):
         kind, findings = "task", lint(loaded)
         size = f"{loaded.num_observations} observations, {loaded.num_actions} actions, "
-        size += f"horizon {loaded.horizon}, {_machine_size(loaded.machine)}"
+        size += f"horizon {loaded.horizon}, " if loaded.has_horizon else "no horizon, "
+        size += f"discount {loaded.discount:g}, " if loaded.discount < 1.0 else ""
+        size += f"{_machine_size(loaded.machine)}"
     else:
         kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
         remarks = getattr(format_of(file), "remarks", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 
@@ -100,7 +102,7 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
     name, world = Path(source.name).stem, part.world
     if isinstance(world, EnvironmentPart):
         return _build_in_environment(source, part, world, machine, name)
-    if part.machine is None or part.horizon is None:
+    if part.machine is None or (part.horizon is None and part.discount in (None, 1.0)):
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
     if isinstance(world, GridPart):
@@ -108,13 +110,17 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
         machine = machine or _build_task_machine(source, part, world.propositions)
         with source.at("grid"):
             require_known(grid_map, machine)
-            return Task(grid_map.mdp(), machine, part.horizon, name)
+            return _task(grid_map.mdp(), machine, part, name)
     machine = machine or _build_task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
     unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
     with source.at(key, "labels", *islice(unreadable, 1)):
-        return Task(mdp, machine, part.horizon, name)
+        return _task(mdp, machine, part, name)
+
+
+def _task(mdp: LabeledMDP, machine: RewardMachine, part: TaskPart, name: str) -> Task:
+    return Task(mdp, machine, part.horizon or 0, name, part.discount or 1.0, part.horizon is not None)
 
 
 def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:
@@ -142,4 +148,5 @@ def _build_in_environment(
     if machine is not None:
         with source.at("machine"):
             task = task.with_machine(machine)
-    return Task(task.mdp, task.machine, part.horizon or task.horizon, name)
+    given = {key: getattr(part, key) for key in ("horizon", "discount") if getattr(part, key) is not None}
+    return replace(task, name=name, **given)

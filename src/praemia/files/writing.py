@@ -50,7 +50,10 @@ def _task_record(task: Task) -> Block:
         world = {"grid": Block(record, map=Lines(record["map"]))}
     else:
         world = {"mdp": _mdp_record(mdp)}
-    return Block(world, machine=machine_record(task.machine), horizon=task.horizon)
+    length: dict[str, float] = {"horizon": task.horizon} if task.has_horizon else {}
+    if task.discount < 1.0:
+        length["discount"] = task.discount
+    return Block(world, machine=machine_record(task.machine), **length)
 
 
 def _mdp_record(mdp: LabeledMDP) -> Block:
