@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from praemia import envs
@@ -13,12 +14,21 @@ from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 
-def load(path: str | Path, format: str | None = None, *, pay: str | None = None) -> Task | RewardMachine:
+def load(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    pay: str | None = None,
+    rewards: Mapping[str, float] | None = None,
+) -> Task | RewardMachine:
     """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``."""
     text, read = read_text(Path(path)), find_reader(path, format)
-    if pay is not None and not getattr(format_of(path, format), "takes_pay", False):
-        raise ParameterError(f"{path}: pay={pay!r} is for automata (HOA); this file says itself what it pays")
-    loaded: Task | RewardMachine = read(text, str(path), **({} if pay is None else {"pay": pay}))
+    options = {name: value for name, value in (("pay", pay), ("rewards", rewards)) if value is not None}
+    for name in options:
+        if name not in getattr(format_of(path, format), "options", ()):
+            kind = "automata (HOA)" if name == "pay" else "AALpy's automata (DOT)"
+            raise ParameterError(f"{path}: {name}={options[name]!r} is for {kind}; this file says itself what it pays")
+    loaded: Task | RewardMachine = read(text, str(path), **options)
     return loaded
 
 
@@ -43,7 +53,13 @@ def load_task(path: str | Path) -> Task:
     return loaded
 
 
-def load_machine(path: str | Path, format: str | None = None, *, pay: str | None = None) -> RewardMachine:
+def load_machine(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    pay: str | None = None,
+    rewards: Mapping[str, float] | None = None,
+) -> RewardMachine:
     """Load the machine of a file that holds just a machine, or a task.
 
     Parameters
@@ -51,6 +67,7 @@ def load_machine(path: str | Path, format: str | None = None, *, pay: str | None
     format : "yaml", "json", "multiagent", "txt", "dot" or "hoa"; without it the file's ending says, and the keys of a
         JSON or YAML file.
     pay : when an automaton (HOA) pays: at the "first" acceptance, at "each", or for acceptance at the "end".
+    rewards : what outputs of AALpy's automata (DOT) pay that are not numbers; those that are not listed pay 0.
 
     Raises
     ------
@@ -64,7 +81,7 @@ def load_machine(path: str | Path, format: str | None = None, *, pay: str | None
     >>> praemia.load_machine("machine.yaml").states
     ('empty', 'loaded', 'done')
     """
-    loaded = load(path, format, pay=pay)
+    loaded = load(path, format, pay=pay, rewards=rewards)
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine
 
 

@@ -23,7 +23,7 @@ from praemia.tasks.task import Task
 class Format:
     """A file format; what cannot be read from it or written to it is None.
 
-    ``read`` takes a text and the name that stands for it in messages; with ``takes_pay`` also when an automaton pays.
+    ``read`` takes a text, the name that stands for it in messages, and ``options`` that only this format has.
     ``remarks`` says where the format's own tools do something else with a machine that was read.
     """
 
@@ -32,7 +32,7 @@ class Format:
     read: Callable[..., Task | RewardMachine] | None
     write_machine: Callable[[RewardMachine], str] | None
     write_task: Callable[[Task], str] | None = None
-    takes_pay: bool = False
+    options: tuple[str, ...] = ()
     remarks: Callable[[RewardMachine], Iterable[str]] | None = None
 
 
@@ -43,8 +43,8 @@ FORMATS = {
         Format("json", (".json",), read_task_file, dump_machine_as_json, dump_task_as_json),
         Format("multiagent", (), read_multiagent, write_multiagent),
         Format("txt", (".txt",), read_txt, write_txt, remarks=falling_off),
-        Format("dot", (".dot", ".gv"), read_dot, write_dot),
-        Format("hoa", (".hoa",), read_hoa, write_hoa, takes_pay=True),
+        Format("dot", (".dot", ".gv"), read_dot, write_dot, options=("rewards",)),
+        Format("hoa", (".hoa",), read_hoa, write_hoa, options=("pay",)),
         Format("drn", (".drn",), None, None, write_drn),
     )
 }

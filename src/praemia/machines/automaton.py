@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
 from praemia.machines.diagrams import Crossing, Diagrams, Growth
@@ -104,7 +103,14 @@ def smallest(
         return Step(classes[target], payment)
 
     small, members = minimise(diagrams, lambda value: (step_of(value).target,), image)
-    return Automaton(small, cache(lambda state: best(map(meaning, members[state]))))
+    texts: dict[int, str] = {}
+
+    def best_meaning(state: int) -> str:
+        if state not in texts:
+            texts[state] = best([meaning(member) for member in members[state]])
+        return texts[state]
+
+    return Automaton(small, best_meaning)
 
 
 def explore(
@@ -181,10 +187,12 @@ def join(operator: str, first: Automaton, second: Automaton, growth: Growth) -> 
         growth.check(len(store), store.num_leaves)
 
     def meaning(number: int) -> str:
-        parts = [automaton.meaning(state) for automaton, state in zip((first, second), pairs[number], strict=True)]
+        left, right = pairs[number]
+        parts = [first.meaning(left), second.meaning(right)]
         if ("false" if both else "true") in parts:
             return "false" if both else "true"
         texts = dict.fromkeys(part for part in parts if part != ("true" if both else "false"))
-        return f" {operator} ".join(f"({text})" if both and " | " in text else text for text in texts)
+        joined = f" {operator} ".join(f"({text})" if both and " | " in text else text for text in texts)
+        return joined or ("true" if both else "false")
 
     return smallest(StateDiagrams(first.names, store, tuple(roots)), lambda step: step, meaning)

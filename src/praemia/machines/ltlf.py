@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from itertools import count
+from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.automaton import Automaton, explore, join, with_verdicts
@@ -144,27 +144,26 @@ class _Progression:
 
     def _impossible(self, i: int, j: int) -> list[Forbidden]:
         """Return the pairs of truth values that two elements cannot have together."""
-        if self._elements[i].operator == self._elements[j].operator == "name":
-            return []
-        return [
-            (i, p, j, q)
-            for p in (False, True)
-            for q in (False, True)
-            if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
-            or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
-        ]
+        if (i, j) not in self._impossible_of:
+            is_free = self._elements[i].operator == self._elements[j].operator == "name"
+            self._impossible_of[i, j] = [
+                (i, p, j, q)
+                for p, q in (() if is_free else product((False, True), repeat=2))
+                if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
+                or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
+            ]
+        return self._impossible_of[i, j]
 
     def _forbidden(self, support: int) -> tuple[Forbidden, ...]:
         """Return all that is impossible of some elements, which are the bits of a number."""
         if support not in self._forbidden_of:
             last = support.bit_length() - 1
             others = support ^ (1 << last)
-            pairs = list(self._forbidden(others)) if others else []
-            for i in range(last):
-                if others >> i & 1:
-                    if (i, last) not in self._impossible_of:
-                        self._impossible_of[i, last] = self._impossible(i, last)
-                    pairs += self._impossible_of[i, last]
+            pairs = list(self._forbidden(others))
+            while others:
+                first = others & -others
+                others ^= first
+                pairs += self._impossible(first.bit_length() - 1, last)
             self._forbidden_of[support] = tuple(pairs)
         return self._forbidden_of[support]
 

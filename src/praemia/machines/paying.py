@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from praemia.errors import ParameterError
 from praemia.machines.automaton import Automaton, Step, explore, shortest, smallest
-from praemia.machines.diagrams import Diagrams, Growth, copy
+from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
 
 WAYS = ("first", "each", "end")
 MAX_NAME = 24
@@ -93,6 +93,7 @@ def _best(meanings: Iterable[str]) -> str:
     return shortest(texts) if len({text in FINISHED for text in texts}) == 1 else OVER
 
 
+@deep_recursion
 def state_names(automaton: Automaton) -> tuple[str, ...]:
     """Return short names: start, done, failed, over, satisfied, or what is left to do; a number where that is long."""
     chosen: dict[str, None] = {}
