@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import shutil
 import sys
@@ -56,6 +57,9 @@ def test_a_joined_state_says_what_is_left() -> None:
     assert {"F a0", "F a6", "F a2 & F a5"} <= set(machine.states)
     assert machine.meanings["F a2 & F a5"] == "F a2 & F a5"
     assert machine.meanings["done"] == "nothing: it has paid"
+    again = pickle.loads(pickle.dumps(machine))
+    assert again == machine
+    assert again.meanings == machine.meanings
 
 
 @pytest.mark.parametrize(
