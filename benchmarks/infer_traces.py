@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import praemia
-from praemia.inference.playing import Sampler
+from praemia.inference.episode_sampler import Sampler
 
 TASKS = (
     praemia.envs.riverswim(5, 20),

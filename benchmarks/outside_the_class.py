@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 import praemia
-from praemia.inference.playing import Played, Sampler
+from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.reading import traces_from_arrays
 from praemia.tasks.task import Task
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from numbers import Integral
 
@@ -95,6 +96,30 @@ def did_you_mean(name: object, known: Iterable[object], hint: str = "") -> str:
 def unknown_name(kind: str, name: object, known: Iterable[object], hint: str = "") -> UnknownNameError:
     """Build the error for an unknown name of some kind: with the nearest matches, or with a hint where to look."""
     return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, known, hint)}")
+
+
+EXTRAS = {
+    "PIL": ("pictures in pixels need Pillow", "plot"),
+    "distributed": ("an engine needs Dask", "dask"),
+    "matplotlib.figure": ("figures need matplotlib", "plot"),
+    "pandas": ("data frames need pandas", "frames"),
+    "plotly.offline": ("the report needs plotly", "report"),
+    "pyarrow.parquet": ("parquet needs pyarrow", "parquet"),
+    "pygraphviz": ("drawing needs pygraphviz", "diagrams"),
+}
+
+
+def require(*modules: str) -> None:
+    """Import modules of ``EXTRAS``; for one that is missing, raise the error with a command that installs it.
+
+    Whoever needs them at the end of long work asks for them at its beginning too.
+    """
+    for module in modules:
+        try:
+            import_module(module.partition(".")[0])
+            import_module(module)
+        except ImportError:
+            raise missing_extra(*EXTRAS[module]) from None
 
 
 def missing_extra(purpose: str, extra: str) -> MissingExtraError:

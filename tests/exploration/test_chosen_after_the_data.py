@@ -39,7 +39,7 @@ def data_of(counts: np.ndarray) -> Dataset:
     first = np.zeros(SIZE, dtype=np.int64)
     first[0] = counts.sum()
     seen = (pairs, successors, counts[pairs, successors], first, RuleLabelling(()), True)
-    return Dataset(SIZE, 2, 1, *seen, absorbing=np.zeros(SIZE, dtype=bool), reachability=np.ones(SIZE))
+    return Dataset(SIZE, 2, 1, *seen, reachability=np.ones(SIZE))
 
 
 def flattering(counts: np.ndarray) -> list[np.ndarray]:

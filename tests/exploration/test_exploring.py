@@ -164,9 +164,10 @@ def corridor_box(labels: Any = None) -> BlackBox:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
     dataset = explore(corridor_box(), episodes=300, policy_episodes=30, method=method, seed=1)
-    assert dataset.num_observations == 10
+    assert dataset.num_observations == 5
     assert dataset.num_episodes == 300
-    assert dataset.absorbing.tolist() == [False] * 5 + [True] * 5
+    assert dataset.can_end
+    assert dataset.ends.tolist() == (dataset.successors == 4).tolist()
     assert dataset.unreached.tolist() == []  # the end is met, as the place where episodes ended
     assert dataset.visits[4].sum() == 0  # no action is ever taken there
     assert not dataset.labels_known

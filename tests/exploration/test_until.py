@@ -15,7 +15,6 @@ from praemia.envs import random_task, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.estimate import estimated_mdp, estimated_task
 from praemia.exploration.likely_loss import random_numbers
 from praemia.exploration.posterior import Posterior
 from praemia.exploration.until import Check, check_counts, judged, most_gain
@@ -116,20 +115,20 @@ def test_weights_follow_their_formula() -> None:
     task = tiny_task(1, num_observations=4, horizon=3)
     data = explore(task, episodes=40, method="uncertainty")
     likely, weights = judged(data, task.machine)
-    policy = solve(estimated_task(data, task.machine)).policy
-    posterior = Posterior(data, task.machine, policy[:, :, :-1], None, random_numbers(0))
+    policy = solve(data.model(task.machine)).policy
+    posterior = Posterior(data, task.machine, policy, None, random_numbers(0))
     draws = [(posterior.draw(), posterior.best_policy) for _ in range(200)]
     np.testing.assert_array_equal(likely.losses, np.sort([loss for loss, _ in draws]))
 
-    assert data.visits.min() > 0  # so the sink is never met
-    kernel = estimated_mdp(data).to_dense()[:4, :, :4]
+    assert data.visits.min() > 0  # so all is known
+    kernel = data.kernel.toarray()[:, :4].reshape(4, 2, 4)
     plain = Task(LabeledMDP.from_dense(kernel, task.mdp.labelling.rules, data.start_probs), task.machine, 3)
 
     def visits(actions: np.ndarray) -> np.ndarray:
         _, pairs, _ = oracles.occupancy(plain, actions)
         return np.array([[pairs.get((o, a), 0.0) for a in range(2)] for o in range(4)])
 
-    own = visits(policy[:, :, :-1])
+    own = visits(policy)
     expected = sum(loss * np.abs(visits(other) - own) for loss, other in sorted(draws, key=lambda draw: -draw[0])[:25])
     np.testing.assert_allclose(weights, expected, atol=1e-12)
     assert weights.max() > 0.0
@@ -139,7 +138,7 @@ def test_the_directed_policy_collects_the_most_of_all_policies() -> None:
     task = tiny_task(3, num_observations=3, horizon=2)
     data = explore(task, episodes=4, method="uncertainty")
     gain = np.random.default_rng(0).uniform(size=(3, 2))
-    kernel = estimated_mdp(data).to_dense()[:3, :, :3]  # what leads to the sink is lost
+    kernel = data.kernel.toarray()[:, :3].reshape(3, 2, 3)  # what leads into the unknown is lost
 
     def collected(policy: Any) -> float:
         mass, total = data.start_probs.copy(), 0.0

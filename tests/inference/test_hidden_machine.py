@@ -15,7 +15,7 @@ import praemia
 from praemia.cli import execute
 from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
-from praemia.inference.memory import joint_machine, moves_of
+from praemia.inference.player_memory import joint_machine, moves_of
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.tasks.mdp import LabeledMDP

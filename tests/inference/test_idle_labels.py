@@ -7,8 +7,8 @@ import pytest
 from machine_traces import LABELS, Table, random_traces
 
 import praemia
+from praemia.inference.episode_sampler import Sampler
 from praemia.inference.idle_labels import idle_symbols
-from praemia.inference.playing import Sampler
 from praemia.inference.reading import as_traces
 from praemia.inference.traces import Traces
 

@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_traces import LABELS, Table, characteristic_sample, isomorphism, machine_of, random_table, random_traces
-from scipy.stats import binomtest, fisher_exact
+from scipy.stats import binom, fisher_exact
 
 import praemia
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.comparing import compare, compare_with_truth
+from praemia.inference.episode_sampler import Sampler
 from praemia.inference.evidence import p_value
 from praemia.inference.machine_from_counts import clopper_pearson
 from praemia.inference.merging import merge_states
-from praemia.inference.playing import Sampler
 from praemia.inference.reading import as_traces
 from praemia.tasks.task import Task
 
@@ -115,9 +115,9 @@ def test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest() -> 
         [({"a"}, 0.0), ({"b"}, float(i % 20 == 0))] for i in range(1_000)
     ]
     traces = as_traces(coins + [[({"c"}, 0.0), ({"b"}, 0.0)]] * 10)
-    core = merge_states(traces, deterministic=False, failure_prob=0.01)
+    table = merge_states(traces, deterministic=False, failure_prob=0.01)
     symbols = [traces.label_of.tolist().index(traces.labels.index(frozenset(name))) for name in "ac"]
-    assert core.delta[0, symbols].tolist() == [1, 1]
+    assert table.delta[0, symbols].tolist() == [1, 1]
 
 
 def test_what_a_short_horizon_hides_is_said_to_be_not_identifiable() -> None:
@@ -243,5 +243,7 @@ def test_the_test_keeps_its_level_with_rare_rewards() -> None:
 
 @pytest.mark.parametrize(("count", "total"), [(0, 5), (5, 5), (3, 17)])
 def test_intervals_are_clopper_and_pearsons(count: int, total: int) -> None:
-    known = binomtest(count, total).proportion_ci(0.95, method="exact")
-    assert clopper_pearson(count, total, 0.05) == pytest.approx((known.low, known.high))
+    """At either end, what was seen or more in that direction has a probability of half the error."""
+    low, high = clopper_pearson(count, total, 0.05)
+    assert low == 0.0 if count == 0 else binom.sf(count - 1, total, low) == pytest.approx(0.025)
+    assert high == 1.0 if count == total else binom.cdf(count, total, high) == pytest.approx(0.025)

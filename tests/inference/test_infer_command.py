@@ -11,7 +11,7 @@ import pytest
 
 import praemia
 from praemia.cli import execute
-from praemia.inference.playing import Sampler
+from praemia.inference.episode_sampler import Sampler
 
 
 @pytest.fixture

@@ -8,13 +8,12 @@ from machine_traces import Table, random_table, random_traces
 from scipy.stats import binom
 
 import praemia
+from praemia.inference.episode_sampler import Sampler
 from praemia.inference.evidence import differ
 from praemia.inference.infer import infer
 from praemia.inference.merging import merge_states
-from praemia.inference.playing import Sampler
 from praemia.inference.reading import as_traces, traces_from_arrays
 from praemia.inference.states_needed import states_needed
-from praemia.inference.support import filled
 from praemia.inference.traces import Traces
 from praemia.tasks.task import Task
 
@@ -44,8 +43,8 @@ def test_the_states_of_a_machine_are_needed() -> None:
     for seed, num_states in ((0, 2), (1, 3), (2, 4)):
         rng = np.random.default_rng([seed, 3])
         traces = as_traces(random_traces(random_table(rng, num_states, 2), rng, 1_000, 5))
-        core = merge_states(traces, deterministic=False, failure_prob=0.01)
-        assert states_needed(traces, filled(core.delta), 0.01) == num_states
+        table = merge_states(traces, deterministic=False, failure_prob=0.01)
+        assert states_needed(traces, table.moves, 0.01) == num_states
 
 
 def test_rewards_dealt_out_at_random_differ_no_more_often_than_the_level_allows() -> None:

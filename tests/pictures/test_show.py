@@ -20,10 +20,9 @@ from praemia import envs
 from praemia.cli import execute
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump_task
+from praemia.pictures.diagrams import LIT, MachineLayout
 from praemia.pictures.episodes import save_gif, watched
-from praemia.pictures.machine_scene import LIT, MachineLayout
-from praemia.pictures.policy_page import UNVISITED, page_of, panel, policy_scene
-from praemia.pictures.policy_view import PolicyView, has_map
+from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
 from praemia.pictures.scene import Area, Arrow, Scene, Text
 from praemia.tasks.task import Task
 

@@ -17,10 +17,11 @@ from numpy.typing import NDArray
 from praemia.envs.black_box import BlackBox
 from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import sparse_kernel
 from praemia.exploration.merging import Counted, SeenLabels
 from praemia.learners.base import Learner
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import ENDED, Indices, LabelRule, RuleLabelling
+from praemia.machines.labels import Indices, LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
@@ -42,7 +43,7 @@ class Environment(ABC):
 
     Attributes
     ----------
-    targets : the observations to search for; absorbing : bool[O], those known to lead to themselves.
+    can_end : whether episodes may end before the horizon.
     propositions : the names that the environment's own machine declares.
     """
 
@@ -50,8 +51,7 @@ class Environment(ABC):
     num_observations: int
     num_actions: int
     horizon: int
-    targets: NDArray[np.int64]
-    absorbing: NDArray[np.bool_]
+    can_end: bool
     propositions: tuple[str, ...]
     observation_names: Names = None
     action_names: Names = None
@@ -85,8 +85,7 @@ class TaskEnvironment(Environment):
         self.task, self.mdp = task, task.mdp
         self.name, self.horizon, self.propositions = task.name, int(task.horizon), task.machine.propositions
         self.num_observations, self.num_actions = task.num_observations, task.num_actions
-        self.targets = np.arange(task.num_observations)
-        self.absorbing = np.zeros(task.num_observations, dtype=bool)
+        self.can_end = task.mdp.can_end
         self.observation_names, self.action_names = task.mdp.observation_names, task.mdp.action_names
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
@@ -114,15 +113,15 @@ class TaskEnvironment(Environment):
 
 
 class BoxEnvironment(Environment):
-    """A black box. Observations in which an episode has ended are known to be absorbing, so they are not targets."""
+    """A black box, whose episodes may end at any step."""
+
+    can_end = True
 
     def __init__(self, box: BlackBox) -> None:
         box.renumber()
         self.box = box
         self.name, self.horizon, self.propositions = box.name, box.horizon, box.machine.propositions
-        self.num_observations, self.num_actions = box.num_with_ended, box.num_actions
-        self.targets = np.arange(box.observations.size)
-        self.absorbing = np.arange(box.num_with_ended) >= box.observations.size
+        self.num_observations, self.num_actions = box.observations.size, box.num_actions
         self._labels = SeenLabels()  # of the transitions counted so far
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
@@ -139,7 +138,7 @@ class BoxEnvironment(Environment):
         """Read out what was counted, and learn the labels; they must be a function of (o, a, o')."""
         seen, sets = world.experience().transitions, world.spec.label_sets
         for o, a, z, number in zip(*(column.tolist() for column in seen[:4]), strict=True):
-            self._labels.add((o, a, z), sets[number] - {HERE, ENDED})
+            self._labels.add((o, a, z), sets[number] - {HERE})
         return Counted.of(world)
 
     def known_rules(self) -> None:
@@ -147,7 +146,7 @@ class BoxEnvironment(Environment):
 
     def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
         # What was encoded has its names only now.
-        self.observation_names, self.action_names = self.box.observation_names, self.box.actions.names()
+        self.observation_names, self.action_names = self.box.observations.names(), self.box.actions.names()
         return super().label_rules(seen)
 
     def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
@@ -176,18 +175,19 @@ def build_dataset(
 ) -> Dataset:
     """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
     rules, known = environment.label_rules(kept)
-    names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)} - {ENDED}
+    names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
     return Dataset(
         environment.num_observations,
         environment.num_actions,
         environment.horizon,
         pairs=kept.pairs,
         successors=kept.successors,
+        ends=kept.ends,
         counts=kept.counts,
         first_counts=kept.first_counts,
         labelling=RuleLabelling(rules),
         labels_known=known,
-        absorbing=environment.absorbing,
+        can_end=environment.can_end,
         reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment),
         propositions=tuple(sorted(names)),
         observation_names=environment.observation_names,
@@ -203,14 +203,12 @@ def _reachability(every: Counted, environment: Environment) -> NDArray[np.float6
 
     Where that would take too long, return the mean number of visits in an episode, which is lower.
     """
-    from scipy.sparse import csr_array
-
     size, num_actions = environment.num_observations, environment.num_actions
     visits = np.bincount(every.pairs, every.counts, size * num_actions)
     if len(every.counts) * size * environment.horizon > MAX_WORK:
         mean: NDArray[np.float64] = visits.reshape(size, num_actions).sum(axis=1) / every.num_episodes
         return mean
     probs = every.counts / visits[every.pairs]
-    kernel = csr_array((probs, (every.pairs, every.successors)), shape=(size * num_actions, size))
+    kernel = sparse_kernel((every.pairs, every.successors + size * every.ends), probs, size, num_actions)
     most = most_visits(kernel, num_actions, environment.horizon, np.arange(size), None)
     return from_start(most, every.first_counts / every.num_episodes)

@@ -7,8 +7,7 @@
 Differences from the paper's text: how many of the N episodes fall to each policy is drawn beforehand, multinomially, so
 that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order does not matter). EULER plans again when a
 count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
-episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too. In a black box,
-observations where an episode has ended teach nothing and get no run.
+episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too.
 
 ``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
 
@@ -131,15 +130,15 @@ def _two_stages(environment: Environment, budget: Budget, report: Report) -> tup
 
     Data is collected while the search goes on, so that no policy needs to be kept.
     """
-    targets, num_actions = environment.targets, environment.num_actions
-    total = len(targets) * budget.policy_episodes + budget.episodes
+    size, num_actions = environment.num_observations, environment.num_actions
+    total = size * budget.policy_episodes + budget.episodes
     rng = np.random.default_rng(np.random.SeedSequence((*budget.seed, 0)))
-    shares = rng.multinomial(budget.episodes, np.full(len(targets), 1.0 / len(targets)))
+    shares = rng.multinomial(budget.episodes, np.full(size, 1.0 / size))
     learner = Searcher(bonus_scale=budget.scale)
     collecting = environment.world(None, FixedPolicy(), budget.episodes, (*budget.seed, 2))
     every: Counted | None = None
-    for number, (target, share) in enumerate(zip(targets.tolist(), shares.tolist(), strict=True)):
-        done = number * budget.policy_episodes
+    for target, share in enumerate(shares.tolist()):
+        done = target * budget.policy_episodes
         searching = environment.world(target, learner, budget.policy_episodes, (*budget.seed, 1, target))
         policies, lengths = search(searching, _after(done + collecting.played, total, report))
         for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):

@@ -143,8 +143,7 @@ def likely_history_loss(
     """Return the likely loss for a reward on trajectories; None where there are too many histories to enumerate."""
     require_draws(draws, level)
     size, num_actions = dataset.num_observations, dataset.num_actions
-    starts = int(np.sum(~dataset.absorbing))
-    if draws * starts * float(num_actions * size) ** horizon > MAX_HISTORIES:
+    if draws * size * float(num_actions * dataset.num_successors) ** horizon > MAX_HISTORIES:
         return None
     rng, planner, losses = random_numbers(seed), ExpectimaxPlanner(max_histories=MAX_HISTORIES), []
     for _ in range(draws):
@@ -156,17 +155,13 @@ def likely_history_loss(
 
 def drawn_view(dataset: Dataset, rng: np.random.Generator) -> KernelView:
     """Draw a whole kernel from the posterior, every successor of every pair."""
-    size, num_actions = dataset.num_observations, dataset.num_actions
-    weights = np.full((size * num_actions, size), PRIOR / size)
-    weights[dataset.pairs, dataset.successors] += dataset.counts
+    size, num_actions, count = dataset.num_observations, dataset.num_actions, dataset.num_successors
+    weights = np.full((size * num_actions, count), PRIOR / count)
+    weights[dataset.pairs, dataset.targets] += dataset.counts
     probs = _normalised(rng.standard_gamma(weights))
-    still = np.repeat(np.flatnonzero(dataset.absorbing), num_actions)
-    probs[np.repeat(dataset.absorbing, num_actions)] = np.eye(size)[still]
-    can_start = ~dataset.absorbing
-    first = np.where(can_start, PRIOR / can_start.sum() + dataset.first_counts, 0.0)
-    start = _normalised(rng.standard_gamma(first)[None])[0]
-    indptr = np.arange(0, probs.size + 1, size, dtype=np.int64)
-    return KernelView(size, num_actions, indptr, np.tile(np.arange(size), len(probs)), probs.ravel(), start)
+    start = _normalised(rng.standard_gamma(PRIOR / size + dataset.first_counts)[None])[0]
+    indptr = np.arange(0, probs.size + 1, count, dtype=np.int64)
+    return KernelView(size, num_actions, indptr, np.tile(np.arange(count), len(probs)), probs.ravel(), start)
 
 
 def random_numbers(seed: int) -> np.random.Generator:

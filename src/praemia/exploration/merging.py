@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Column: TypeAlias = NDArray[np.int64]
 Sources = Sequence[Mapping[str, Any]]
 Transition = tuple[int, int, int]
+TRANSITIONS = ("pairs", "successors", "ends", "counts")  # the columns that describe transitions
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,12 +37,14 @@ class Counted:
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — in order, each pair's together.
+    pairs : int64[E], o · A + a; successors : int64[E]; ends : bool[E], whether the episode was over then; counts :
+        int64[E], positive — in order, each pair's together.
     first_counts : int64[O], how often an episode began in each observation.
     """
 
     pairs: Column
     successors: Column
+    ends: NDArray[np.bool_]
     counts: Column
     first_counts: Column
 
@@ -51,28 +54,31 @@ class Counted:
         experience = world.experience()
         seen, size = experience.transitions, experience.spec.num_observations
         pairs = seen.observations * experience.spec.num_actions + seen.actions
-        columns = add_up(pairs, seen.successors, seen.counts, size)
-        return cls(*columns, experience.step_visits[0].astype(np.int64))
+        columns = add_up(pairs, seen.successors, seen.ends, seen.counts, size)
+        return cls(**columns, first_counts=experience.step_visits[0].astype(np.int64))
 
     @property
     def num_episodes(self) -> int:
         return int(self.first_counts.sum())
 
     def __add__(self, other: Counted) -> Counted:
-        columns = add_up(
-            np.concatenate((self.pairs, other.pairs)),
-            np.concatenate((self.successors, other.successors)),
-            np.concatenate((self.counts, other.counts)),
-            len(self.first_counts),
-        )
-        return Counted(*columns, self.first_counts + other.first_counts)
+        return Counted(**_together((self, other)), first_counts=self.first_counts + other.first_counts)
 
 
-def add_up(pairs: Column, successors: Column, counts: Column, num_observations: int) -> tuple[Column, Column, Column]:
-    """Add up the counts of equal transitions; return the columns in order."""
-    keys, places = np.unique(pairs * num_observations + successors, return_inverse=True)
-    first, second = np.divmod(keys, num_observations)
-    return first, second, np.bincount(places, counts, len(keys)).astype(np.int64)
+def add_up(
+    pairs: Column, successors: Column, ends: NDArray[np.bool_], counts: Column, num_observations: int
+) -> dict[str, Any]:
+    """Add up the counts of equal transitions; return the columns by name, in order."""
+    keys, places = np.unique((pairs * 2 + ends) * num_observations + successors, return_inverse=True)
+    rest, targets = np.divmod(keys, num_observations)
+    added = np.bincount(places, counts, len(keys)).astype(np.int64)
+    return {"pairs": rest // 2, "successors": targets, "ends": rest % 2 > 0, "counts": added}
+
+
+def _together(parts: Sequence[Counted | Dataset]) -> dict[str, Any]:
+    """Add up the transitions of several parts."""
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in TRANSITIONS}
+    return add_up(**columns, num_observations=len(parts[0].first_counts))
 
 
 def require_other_seeds(sources: Sources, others: Sources) -> None:
@@ -129,19 +135,12 @@ def merged(first: Dataset, others: Sequence[Dataset]) -> Dataset:
     if not first.labels_known:
         require_one_function((part.labelling, *part.transitions) for part in parts)
     episodes = np.array([part.num_episodes for part in parts], dtype=np.float64)
-    pairs, successors, counts = add_up(
-        np.concatenate([part.pairs for part in parts]),
-        np.concatenate([part.successors for part in parts]),
-        np.concatenate([part.counts for part in parts]),
-        first.num_observations,
-    )
     rules = dict.fromkeys(rule for part in parts for rule in part.labelling.rules)
     recorded = _recorded_by_all(parts)
     return replace(
         first,
-        pairs=pairs,
-        successors=successors,
-        counts=counts,
+        **_together(parts),
+        can_end=any(part.can_end for part in parts),
         first_counts=np.sum([part.first_counts for part in parts], axis=0),
         labelling=RuleLabelling(tuple(rules)),
         propositions=tuple(sorted({name for part in parts for name in part.propositions})),
@@ -171,7 +170,5 @@ def _require_same(first: Dataset, second: Dataset) -> None:
             raise ModelError(
                 f"datasets with {name.replace('_', ' ')} {mine} and {its}; only data of one environment merges"
             )
-    if not np.array_equal(first.absorbing, second.absorbing):
-        raise ModelError("datasets that differ in their absorbing observations; only data of one environment merges")
     if first.labels_known and set(first.labelling.rules) != set(second.labelling.rules):
         raise ModelError("datasets with different labels; only data of one environment merges")

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import estimated_task
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_history_loss, likely_loss
 from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
@@ -37,7 +36,8 @@ class ExploredPlan:
     Attributes
     ----------
     policy : whole numbers [H, M, O] for a machine, else a policy over histories.
-    value : its value in p̂, exact or an estimate with an interval; a pair never visited pays the least from then on.
+    value : its value in p̂, exact or an estimate with an interval; a pair never visited pays the least that it can from
+        then on.
     alpha : how far it may be from the best plan in p̂; NaN if unknown.
     certificate : how far it may be from the optimum of the true environment: proven.
     dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
@@ -169,10 +169,10 @@ def _for_machine(
     if planner is not None and not isinstance(planner, ProductPlanner):
         raise ModelError(f"the planner {planner.name!r} takes rewards on trajectories; machines have ProductPlanner")
     chosen = planner or ProductPlanner()
-    task = estimated_task(dataset, machine, horizon, labels)
-    plan = chosen.plan(task)
-    certificate = certify_machine(dataset, task, machine, plan.policy, failure_prob, labels, fixed_in_advance)
-    policy: NDArray[Any] = np.ascontiguousarray(plan.policy[:, :, :-1])
+    model = dataset.model(machine, horizon, labels)
+    plan = chosen.plan(model)
+    certificate = certify_machine(dataset, model, machine, plan.policy, failure_prob, labels, fixed_in_advance)
+    policy: NDArray[Any] = np.ascontiguousarray(plan.policy)
     value = Value.exactly(machine.reward_range.values_from_unit(plan.value, horizon))
     return ExploredPlan(policy, value, chosen.alpha, chosen.name, certificate, horizon, machine, dataset, labels)
 

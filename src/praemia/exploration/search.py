@@ -70,7 +70,7 @@ class Search:
 
     def _new(self, history: Trajectory) -> Node:
         lower, upper = self.reward.range_after(history, self.horizon)
-        final = len(history.actions) == self.horizon
+        final = history.is_over(self.horizon)
         node = Node(history, lower, upper, lower, final)
         if not final:
             node.tries = [0] * self.view.num_actions
@@ -79,12 +79,12 @@ class Search:
         return node
 
     def _roll_out(self, history: Trajectory) -> float:
-        for _ in range(self.horizon - len(history.actions)):
+        while not history.is_over(self.horizon):
             a = int(self.rng.integers(self.view.num_actions))
             successors, probs = self.view.row(history.last, a)
             if not successors:
                 return 0.0
-            history = history.then(a, pick(successors, probs, self.rng.random()))
+            history = self.view.after(history, a, pick(successors, probs, self.rng.random()))
         return self.reward(history)
 
     def _simulate(self, root: Node) -> None:
@@ -99,7 +99,7 @@ class Search:
             z = self._draw(node, a, successors, probs)
             child = node.children[a].get(z)
             if child is None:
-                node.children[a][z] = child = self._new(node.history.then(a, z))
+                node.children[a][z] = child = self._new(self.view.after(node.history, a, z))
                 path.append(child)
                 break
             node = child
@@ -141,7 +141,7 @@ class Search:
         for z, p in zip(successors, probs, strict=True):
             child = known.get(z)
             if child is None:
-                ends = self.reward.range_after(node.history.then(a, z), self.horizon)
+                ends = self.reward.range_after(self.view.after(node.history, a, z), self.horizon)
                 low, high = low + p * ends[0], high + p * ends[1]
             else:
                 low, high = low + p * child.lower, high + p * child.upper

@@ -33,10 +33,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import Environment, build_dataset
-from praemia.exploration.estimate import estimated_mdp, estimated_task
+from praemia.exploration.estimate import best_values
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, random_numbers
 from praemia.exploration.merging import Counted
 from praemia.exploration.plan_from import plan_from
@@ -47,7 +46,6 @@ from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy, solve
 from praemia.simulation.loop import run_loop
-from praemia.tasks.task import Task
 
 WORST = 25  # draws that give weights
 
@@ -56,9 +54,9 @@ Weights: TypeAlias = NDArray[np.float64]
 
 def judged(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weights]:
     """Return the likely loss of a machine's plan, equal to ``plan.likely_loss``, and the weights w[O, A] of pairs."""
-    task = estimated_task(dataset, machine)
-    policy = solve(task, keep_values=False).policy
-    posterior = Posterior(dataset, machine, policy[:, :, :-1], None, random_numbers(0))
+    model = dataset.model(machine)
+    policy = solve(model, keep_values=False).policy
+    posterior = Posterior(dataset, machine, policy, None, random_numbers(0))
     worst: list[tuple[float, int, Actions]] = []
 
     def keep_worst(number: int, loss: float) -> None:
@@ -68,29 +66,16 @@ def judged(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weight
             heapq.heapreplace(worst, (loss, number, posterior.best_policy))
 
     losses = posterior.losses(DRAWS, keep_worst)
-    weights, own = np.zeros(dataset.visits.shape), occupancy(task, policy).pairs[:-1]
+    weights, own = np.zeros(dataset.visits.shape), occupancy(model, policy).pairs
     for loss, _, other in worst:
-        weights += loss * np.abs(occupancy(task, _with_sink(task, other)).pairs[:-1] - own)
+        weights += loss * np.abs(occupancy(model, other).pairs - own)
     return LikelyLoss(np.sort(losses), LEVEL, 0, posterior.draws_labels, posterior.never_seen), weights
-
-
-def _with_sink(task: Task, policy: Actions) -> Actions:
-    """Return a policy [H, M, O] for the estimate, whose last observation is its sink."""
-    padded = np.zeros((*policy.shape[:2], task.num_observations), dtype=policy.dtype)
-    padded[:, :, :-1] = policy
-    return padded
 
 
 def most_gain(dataset: Dataset, gain: Weights) -> Actions:
     """Return the policy [H, 1, O] that collects the most of gain[O, A] in p̂; what was never visited leads nowhere."""
-    size, num_actions = gain.shape
-    kernel = sparse_kernel(estimated_mdp(dataset))[: gain.size, :size]
-    values = np.zeros(size)
-    policy = np.zeros((dataset.horizon, 1, size), dtype=action_type(num_actions))
-    for h in range(dataset.horizon - 1, -1, -1):
-        table = gain + (kernel @ values).reshape(size, num_actions)
-        policy[h, 0], values = table.argmax(axis=1), table.max(axis=1)
-    return policy
+    actions = best_values(dataset.kernel, gain, dataset.horizon)[1]
+    return actions[:, None].astype(action_type(dataset.num_actions))
 
 
 CERTIFY = ("likely", "proven")

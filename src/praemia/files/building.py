@@ -129,7 +129,7 @@ def _build_grid(source: Source, part: GridPart) -> GridMap:
     with source.at("grid", "slip"):
         slip = read_slip(part.slip)
     with source.at("grid"):
-        return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay)
+        return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay, part.slip_when_blocked)
 
 
 def _build_in_environment(

@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from praemia.envs.grid_kernel import SLIP
+from praemia.envs.grid_text import SLIP
 from praemia.tasks.mdp import ROW_TOLERANCE
 from praemia.tasks.task import MAX_HORIZON
 
@@ -214,6 +214,14 @@ class LabelPart(Part):
     label: list[Name]
 
 
+class EndPart(Part):
+    """Transitions that end an episode: those that match."""
+
+    source: Name | None = Field(default=None, alias="from")
+    action: Name | None = None
+    to: Name | None = None
+
+
 Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
 
 
@@ -225,7 +233,7 @@ class MdpPart(Part):
     start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Name] = []
+    ended: list[Annotated[EndPart, _in_short(lambda observation: {"to": observation})]] = []
 
 
 LetterNames: TypeAlias = dict[
@@ -242,6 +250,7 @@ class GridPart(Part):
     start: Name | None = None
     slip: Any = SLIP
     stay: bool = False
+    slip_when_blocked: bool = True
 
     @property
     def propositions(self) -> list[str]:

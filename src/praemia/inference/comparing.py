@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from praemia.inference.answer import Inference
+from praemia.inference.infer import Inference
 from praemia.inference.machine_from_counts import Edge
 from praemia.inference.traces import label_text, reward_key
 from praemia.machines.labels import Label
@@ -76,9 +76,8 @@ class Comparison:
         """Say what differs, or that nothing does."""
         if self.is_right:
             return ["the same rewards on every label seen, and every chance within its interval"]
-        found = [str(item) for item in self.differences]
-        if found:
-            return found
+        if self.differences:
+            return [str(item) for item in self.differences]
         return [f"{name} is several inferred states, which could be one" for name in self.shared]
 
 
@@ -91,8 +90,8 @@ def compare(
     seen, differences = set(queue), []
     for state, true_state in queue:
         for label in labels:
-            found, after = _step(machine, truth, (state, true_state), label, intervals)
-            differences += found
+            here, after = _step(machine, truth, (state, true_state), label, intervals)
+            differences += here
             queue += [pair for pair in after if pair not in seen]
             seen.update(after)
     partners = {state: tuple(sorted(two for one, two in seen if one == state)) for state in machine.states}
@@ -106,12 +105,12 @@ def compare_with_truth(inference: Inference, truth: RewardMachine) -> Comparison
     return compare(machine, truth, {edge.label for edge in inference.edges}, inference.edges)
 
 
-def pays_as_the_truth(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:
-    """Tell whether a machine pays what a task's own machine pays, wherever an episode can get."""
+def is_equivalent(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:
+    """Tell whether a machine pays what a task's own machine pays on all that an episode can reach."""
     mdp, intervals = task.mdp, _intervals(edges)
     ways: dict[int, set[tuple[int, int]]] = {}
     sources = np.repeat(np.arange(len(mdp.indptr) - 1), np.diff(mdp.indptr)) // task.num_actions
-    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
+    for o, z, label in zip(sources.tolist(), mdp.targets.tolist(), mdp.labels.tolist(), strict=True):
         ways.setdefault(o, set()).add((z, label))
     step = cache(lambda pair, label: _step(machine, task.machine, pair, labels[label], intervals))
     frontier = {(int(o), (machine.initial, task.machine.initial)) for o in task.starts}
@@ -123,7 +122,8 @@ def pays_as_the_truth(task: Task, machine: RewardMachine, labels: Sequence[Label
                 differences, after = step(pair, label)
                 if differences:
                     return False
-                ahead |= {(z, states) for states in after}
+                if z < mdp.num_observations:
+                    ahead |= {(z, states) for states in after}
         frontier = ahead - reached
         reached |= frontier
     return True
@@ -151,10 +151,10 @@ def _step(
 
 def _moves(machine: RewardMachine, state: str, label: Label) -> dict[float, dict[str, float]]:
     """Return the states that each reward can lead to, with the chance of the reward and the state."""
-    found: dict[float, dict[str, float]] = {}
+    moves: dict[float, dict[str, float]] = {}
     for out in machine.outcomes(state, label):
         for value, _, probability in out.reward.pieces:
             if out.probability * probability > LIKELY:
-                targets = found.setdefault(reward_key(value), {})
+                targets = moves.setdefault(reward_key(value), {})
                 targets[out.target] = targets.get(out.target, 0.0) + out.probability * probability
-    return found
+    return moves

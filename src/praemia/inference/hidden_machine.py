@@ -22,17 +22,17 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError, require_whole
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.estimate import estimated_mdp, estimated_task
-from praemia.exploration.merging import add_up
-from praemia.inference.comparing import pays_as_the_truth
+from praemia.exploration.estimate import estimated_model
+from praemia.exploration.merging import Counted, add_up
+from praemia.inference.comparing import is_equivalent
+from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.infer import infer_machine
 from praemia.inference.machine_from_counts import Edge
-from praemia.inference.memory import EventMemory, joint_machine, moves_of
-from praemia.inference.playing import Memory, Played, Sampler
+from praemia.inference.player_memory import EventMemory, Memory, joint_machine, moves_of
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
 from praemia.limits import MAX_EPISODES
-from praemia.machines.labels import ENDED, Label, RuleLabelling
+from praemia.machines.labels import Label, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.task import Task
@@ -73,10 +73,9 @@ class HiddenRun:
 
     @property
     def found_at(self) -> int | None:
-        found = None
-        for item in self.held:
-            found = (item.episode if found is None else found) if item.is_right else None
-        return found
+        wrong = [number for number, held in enumerate(self.held) if not held.is_right]
+        right = self.held[wrong[-1] + 1 :] if wrong else self.held
+        return right[0].episode if right else None
 
 
 def play_hidden(
@@ -115,8 +114,8 @@ class _Player:
         self.task, self.num_episodes, self.rng = task, num_episodes, rng
         self.sampler = Sampler(task)
         self.labels: tuple[Label, ...] = task.mdp.label_sets
-        self.names = tuple(sorted(frozenset().union(*self.labels) - {ENDED}))
-        self.label_rules = TaskEnvironment(task).known_rules() or ()
+        self.names = tuple(sorted(frozenset().union(*self.labels)))
+        self.environment = TaskEnvironment(task)
         self.all: Played | None = None
         self.held: list[Held] = []
         self.enough = FIRST_ENOUGH
@@ -130,9 +129,7 @@ class _Player:
     def _hold(self, machine: RewardMachine, edges: tuple[Edge, ...]) -> None:
         self.machine = machine.over(self.names)
         self.moves = moves_of(self.machine, self.labels)
-        self.held.append(
-            Held(self.played, self.machine, pays_as_the_truth(self.task, self.machine, self.labels, edges))
-        )
+        self.held.append(Held(self.played, self.machine, is_equivalent(self.task, self.machine, self.labels, edges)))
 
     def _play(self, policy: NDArray[np.int64] | None, memory: Memory | None, most: int) -> None:
         count = min(most, self.num_episodes - self.played)
@@ -142,7 +139,7 @@ class _Player:
         self.all = new if self.all is None else self.all + new
         # Where rewards are random nothing may ever be impossible: such a machine is inferred again as data doubles.
         is_old = self.moves.is_random and self.played >= 2 * self.inferred_at
-        if is_old or _surprises(new, self.moves):
+        if is_old or not self.moves.explains(new.labels, new.rewards):
             self.inferred_at = self.played
             self._hold(*infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
 
@@ -150,18 +147,22 @@ class _Player:
         """Return what was counted, without the pairs visited less than ``enough`` times."""
         assert self.all is not None
         size, num_actions = self.task.num_observations, self.task.num_actions
-        pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions).ravel()
+        played = self.all.labels >= 0
+        pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions)[played]
         kept = np.bincount(pairs, minlength=size * num_actions)[pairs] >= enough
-        after = self.all.observations[:, 1:].ravel()[kept]
+        after, ends = self.all.observations[:, 1:][played][kept], self.all.ends[played][kept]
+        columns = add_up(pairs[kept], after, ends, np.ones(len(after), dtype=np.int64), size)
+        first_counts = np.bincount(self.all.observations[:, 0], minlength=size)
+        rules, are_known = self.environment.label_rules(Counted(**columns, first_counts=first_counts))
         return Dataset(
             size,
             num_actions,
             int(self.task.horizon),
-            *add_up(pairs[kept], after, np.ones(len(after), dtype=np.int64), size),
-            first_counts=np.bincount(self.all.observations[:, 0], minlength=size),
-            labelling=RuleLabelling(self.label_rules),
-            labels_known=True,
-            absorbing=np.zeros(size, dtype=bool),
+            **columns,
+            first_counts=first_counts,
+            labelling=RuleLabelling(rules),
+            labels_known=are_known,
+            can_end=self.task.mdp.can_end,
             reachability=np.zeros(size),
             propositions=self.names,
         )
@@ -172,10 +173,10 @@ class _Player:
             self._play(None, None, FIRST_EPISODES)
             return
         events = EventMemory.of(self.moves, self.labels, EVENTS)
-        mdp = estimated_mdp(self.dataset(self.enough))
-        names = sorted(frozenset().union(*mdp.label_sets) - {ENDED})
-        machine = events.seeking(self.machine, self.labels, events.counts(self.all) < self.enough, names)
-        plan = solve(Task(mdp, machine, self.task.horizon))
+        counts = events.counts(self.all.labels, self.all.rewards)
+        machine = events.seeking(self.machine, self.labels, counts < self.enough, self.names)
+        everything_new = np.arange(int(self.task.horizon), 0, -1.0)[:, None]  # what an unknown pair is worth: 1 a step
+        plan = solve(estimated_model(self.dataset(self.enough), machine, unknown=everything_new))
         if plan.value < NOTHING_NEW:
             self.enough *= 2
         else:
@@ -183,21 +184,9 @@ class _Player:
 
     def best_policy(self) -> NDArray[np.int64]:
         """Return the optimum of the machine held, in p̂: [H, M, O]."""
-        plan = solve(estimated_task(self.dataset(), self.machine))
-        return plan.policy[:, :, : self.task.num_observations].astype(np.int64)
+        return solve(self.dataset().model(self.machine)).policy.astype(np.int64)
 
     def exploit(self) -> None:
         """Play the best plan for the machine held, if it pays anything."""
         if any(self.machine.mean_rewards):
             self._play(self.best_policy(), self.moves, 2 * self.enough)
-
-
-def _surprises(part: Played, moves: Memory) -> bool:
-    """Tell whether the machine held could not have paid some reward."""
-    state = np.zeros(len(part.labels), dtype=np.int64)
-    for step in range(part.labels.shape[1]):
-        seen = (state, part.labels[:, step], part.rewards[:, step])
-        if not moves.is_possible(*seen).all():
-            return True
-        state = moves.step(*seen)
-    return False

@@ -23,11 +23,9 @@ from itertools import combinations, islice
 
 import numpy as np
 
-from praemia.inference.merging import Core
+from praemia.inference.state_table import StateTable, walk_from_start
 from praemia.inference.states_needed import states_needed
-from praemia.inference.support import filled
 from praemia.inference.traces import Floats, Ints, Traces
-from praemia.inference.walking import base_rates, walk
 
 MOST_STATES = 4
 STARTS, STEPS = 20, 400
@@ -40,7 +38,7 @@ MAX_EVENTS, MAX_ROWS = 12, 800  # of an episode, and different episodes
 LEAST_EVENTS = 4  # shorter beginnings are explained by few states, whatever the machine
 
 
-def fewest_hidden(traces: Traces, core: Core, idle: Ints, needed: int, failure_prob: float) -> int | None:
+def fewest_hidden(traces: Traces, table: StateTable, idle: Ints, needed: int, failure_prob: float) -> int | None:
     """Return the number of states, below those needed in the class, that are enough if moves are hidden.
 
     None says that nothing speaks for hidden moves. An inferred machine of fewer states than are needed is wrong itself,
@@ -50,9 +48,9 @@ def fewest_hidden(traces: Traces, core: Core, idle: Ints, needed: int, failure_p
     ----------
     idle : the symbols of labels that never matter. failure_prob : ρ, the level of the test.
     """
-    if core.num_states < needed:
+    if table.num_states < needed:
         return None
-    whole, moves, rng = traces.without(idle), filled(core.delta), np.random.default_rng(0)
+    whole, moves, rng = traces.without(idle), table.moves, np.random.default_rng(0)
     events = _shortened(whole)
     if events.symbols.shape[1] < whole.symbols.shape[1]:  # beginnings may need fewer states than whole episodes
         if events.symbols.shape[1] < LEAST_EVENTS:
@@ -79,10 +77,16 @@ def _is_enough(events: Traces, moves: Ints, num_states: int, failure_prob: float
     """Tell whether a machine with hidden moves is not rejected in favour of δ, on either half of the episodes."""
     halves = events.split(0.5, rng)
     rivals = [
-        float((_counts(tried, moves) * np.log(_chances(others, moves))).sum()) - np.log(1.0 / failure_prob)
+        float(
+            (
+                walk_from_start(tried, moves).counts
+                * np.log(others.probabilities(walk_from_start(others, moves).counts))
+            ).sum()
+        )
+        - np.log(1.0 / failure_prob)
         for tried, others in (halves, halves[::-1])
     ]
-    counts = _counts(events, moves)
+    counts = walk_from_start(events, moves).counts
     starts = [
         *_starts(counts, moves, events.label_of, num_states),
         *_random_starts(counts, events.label_of, num_states, rng),
@@ -93,20 +97,6 @@ def _is_enough(events: Traces, moves: Ints, num_states: int, failure_prob: float
         if likelihood < rival or not _hides(used):
             return False
     return True
-
-
-def _counts(events: Traces, moves: Ints) -> Floats:
-    start = np.zeros(len(events.lengths), dtype=np.int64)
-    return walk(events, moves, np.arange(len(start)), start, start).counts
-
-
-def _chances(events: Traces, moves: Ints) -> Floats:
-    """Return the chances [M, S] of each reward on its label; where little was seen, they are those of all states."""
-    counts, base = _counts(events, moves), base_rates(events)[events.label_of, events.reward_of]
-    there = np.zeros((len(counts), len(events.labels)))
-    np.add.at(there.T, events.label_of, counts.T)
-    chances: Floats = (counts + base) / (there[:, events.label_of] + 1.0)
-    return chances
 
 
 def _search(events: Traces, starts: list[Floats], goal: float) -> Floats:

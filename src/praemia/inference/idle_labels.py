@@ -15,81 +15,67 @@ matter most first, until the traces without the others
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from praemia.inference.evidence import has_conflict, p_value
-from praemia.inference.traces import Floats, Ints, Traces
+from praemia.inference.state_table import count_two_ways
+from praemia.inference.traces import Floats, Ints, Traces, keep_steps, number_histories
 
 ENOUGH = 10  # steps that could have shown that a label matters, without which none is left out
 
 
 def idle_symbols(traces: Traces, *, deterministic: bool, failure_prob: float) -> Ints:
     """Return the symbols of labels that can be left out together."""
-    if _repetitions(traces) < ENOUGH:
-        return np.zeros(0, dtype=np.int64)
-    single = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of] == 1
-    idle = np.flatnonzero(single)
-    while len(idle) and not (deterministic and not _have_conflict(traces, idle)):
+    idle = np.flatnonzero(np.bincount(traces.label_of)[traces.label_of] == 1)
+    steps = _KeptSteps(traces, idle)
+    if steps.num_repetitions < ENOUGH:
+        return idle[:0]
+    while len(idle) and (steps.have_conflict or not deterministic):
         level = failure_prob / len(idle)
-        p_values = [_p_value(traces, idle, symbol, level) for symbol in idle.tolist()]
+        p_values = [_p_value(steps, symbol, level) for symbol in idle.tolist()]
         if not deterministic and min(p_values) > level:
             break
         # Of labels that matter as much, the rarest comes back: with a frequent one, no two histories would be equal.
         idle = np.delete(idle, np.lexsort((traces.symbol_counts[idle], np.array(p_values)))[0])
+        steps = _KeptSteps(traces, idle)
     return idle
 
 
-def _repetitions(traces: Traces) -> int:
-    """Return how many steps could contradict another, if every label that always pays the same were left out."""
-    single = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of] == 1
-    cells, _, weights, _ = _cells(traces, np.isin(traces.symbols, np.flatnonzero(single)))
-    return int(weights.sum()) - int(cells.max(initial=-1)) - 1
-
-
-def _have_conflict(traces: Traces, idle: Ints) -> bool:
-    """Tell whether two steps pay differently after the same steps and on the same label."""
-    cells, rewards, weights, _ = _cells(traces, np.isin(traces.symbols, idle))
-    return has_conflict(_tables(cells, rewards, weights, np.ones(len(cells), dtype=bool), len(traces.rewards))[0])
-
-
-def _p_value(traces: Traces, idle: Ints, symbol: int, level: float) -> float:
+def _p_value(steps: _KeptSteps, symbol: int, level: float) -> float:
     """Return a p-value for: rewards do not depend on how often one of the idle symbols came before."""
-    out, came = np.isin(traces.symbols, idle), traces.symbols == symbol
-    before = np.cumsum(came, axis=1) - came  # how often it came before each step
+    if not len(steps.cells):
+        return 1.0
+    came = steps.traces.symbols == symbol
     lately = np.zeros_like(came)  # whether it came since the last step that is kept
     for step in range(1, came.shape[1]):
-        lately[:, step] = came[:, step - 1] | (lately[:, step - 1] & out[:, step - 1])
-    cells, rewards, weights, steps = _cells(traces, out)
-    if not len(cells):
-        return 1.0
-    counts = before[steps]
-    ways = (counts > 0, counts % 2 > 0, counts > np.median(counts), lately[steps])
-    size = len(traces.rewards)
-    found = [p_value(*_tables(cells, rewards, weights, way, size), level / len(ways)) for way in ways]
-    return min(1.0, len(ways) * min(found))
+        lately[:, step] = came[:, step - 1] | (lately[:, step - 1] & ~steps.kept[:, step - 1])
+    counts = (np.cumsum(came, axis=1) - came)[steps.kept]  # how often it came before each step
+    ways = (counts > 0, counts % 2 > 0, counts > np.median(counts), lately[steps.kept])
+    p_values = [p_value(*steps.split_counts(way), level / len(ways)) for way in ways]
+    return min(1.0, len(ways) * min(p_values))
 
 
-def _cells(traces: Traces, out: np.ndarray) -> tuple[Ints, Ints, Floats, tuple[Ints, Ints]]:
-    """Return for each kept step the number of its history and label, its reward and weight; and where the steps are."""
-    rows, places = np.nonzero(~out & (traces.symbols >= 0))
-    symbols = traces.symbols[rows, places].astype(np.int64)
-    rank = np.arange(len(rows)) - np.searchsorted(rows, rows)  # the number of the step among those kept of its episode
-    cells = np.zeros(len(rows), dtype=np.int64)
-    history, first = np.zeros(len(traces.lengths), dtype=np.int64), 0
-    for number in range(int(rank.max(initial=-1)) + 1):
-        here = np.flatnonzero(rank == number)
-        label = traces.label_of[symbols[here]]
-        _, cell = np.unique(history[rows[here]] * len(traces.labels) + label, return_inverse=True)
-        cells[here] = cell + first
-        first += int(cell.max(initial=-1)) + 1
-        _, after = np.unique(history[rows[here]] * traces.num_symbols + symbols[here], return_inverse=True)
-        history[rows[here]] = after
-    return cells, traces.reward_of[symbols], traces.weights[rows].astype(np.float64), (rows, places)
+class _KeptSteps:
+    """The steps that remain without idle symbols: the cell of each, which is its history and label; reward; weight."""
 
+    def __init__(self, traces: Traces, idle: Ints) -> None:
+        self.traces, self.kept = traces, ~np.isin(traces.symbols, idle) & (traces.symbols >= 0)
+        together = keep_steps(traces.symbols, self.kept)
+        histories = number_histories(together)[together >= 0]  # in the order of self.kept
+        symbols = together[together >= 0]
+        _, self.cells = np.unique(histories * len(traces.labels) + traces.label_of[symbols], return_inverse=True)
+        self.rewards, self.weights = traces.reward_of[symbols], traces.weights[np.nonzero(self.kept)[0]]
 
-def _tables(cells: Ints, rewards: Ints, weights: Floats, way: np.ndarray, num_rewards: int) -> tuple[Floats, Floats]:
-    """Return counts [C, R] of the steps that are marked one way, and of the others."""
-    shape = (int(cells.max(initial=-1)) + 1, num_rewards)
-    place = cells * num_rewards + rewards
-    one = np.bincount(place, weights * way, shape[0] * shape[1]).reshape(shape).astype(np.float64)
-    every = np.bincount(place, weights, shape[0] * shape[1]).reshape(shape).astype(np.float64)
-    return one, every - one
+    def split_counts(self, marked: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return counts [C, R] of the steps that are marked, and of the others."""
+        return count_two_ways(self.cells, self.rewards, self.weights, marked, len(self.traces.rewards))
+
+    @property
+    def num_repetitions(self) -> int:
+        """How many steps could contradict another: those that are not the first in their cell."""
+        return int(self.weights.sum()) - int(self.cells.max(initial=-1)) - 1
+
+    @property
+    def have_conflict(self) -> bool:
+        """Whether two steps pay differently after the same steps and on the same label."""
+        return has_conflict(self.split_counts(np.ones(len(self.cells), dtype=bool))[0])

@@ -16,10 +16,11 @@ import numpy as np
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.inference.traces import Episode, Floats, Ints, Traces, reward_key
 from praemia.limits import require_memory
-from praemia.machines.labels import ENDED, Label
+from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
 
 MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
+AFTER = -1  # the symbol of a step after the end of its episode
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
 
@@ -32,24 +33,27 @@ def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
             f"traces={traces!r}; expected a list of episodes, each a list of steps (label, reward), "
             "or load_traces('traces.jsonl')"
         )
-    return _encode(((number, episode) for number, episode in enumerate(traces, 1)), "episode ", ModelError)
+    return _encode(enumerate(traces, 1), "episode ", ModelError)
 
 
 def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
-    """Turn episodes of one length, as label numbers and rewards [N, H], into traces."""
+    """Turn episodes, as label numbers and rewards [N, H], into traces; the label of a step after the end is −1."""
     values, reward_of = np.unique(rewards, return_inverse=True)
     alike: dict[float, int] = {}
     reward_of = np.array([alike.setdefault(reward_key(value), i) for i, value in enumerate(values)])[reward_of]
-    symbols = labels * len(values) + reward_of.reshape(labels.shape)
+    symbols = np.where(labels < 0, AFTER, labels * len(values) + reward_of.reshape(labels.shape))
     rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
     used, numbers = np.unique(rows, return_inverse=True)
-    shown, label_of = np.unique(used // len(values), return_inverse=True)
+    numbers, lengths = numbers.reshape(rows.shape), np.count_nonzero(rows != AFTER, axis=1)
+    if used[0] == AFTER:
+        used, numbers = used[1:], numbers - 1
+    label_numbers, label_of = np.unique(used // len(values), return_inverse=True)
     return Traces(
-        numbers.reshape(rows.shape).astype(np.int32),
-        np.full(len(rows), labels.shape[1], dtype=np.int64),
+        numbers.astype(np.int32),
+        lengths.astype(np.int64),
         weights.astype(np.int64),
         firsts.astype(np.int64) + 1,
-        tuple(label_sets[number] for number in shown),
+        tuple(label_sets[number] for number in label_numbers),
         tuple(values.tolist()),
         label_of,
         used % len(values),
@@ -90,139 +94,132 @@ def _lines(file: Iterable[str], path: Path) -> Iterator[tuple[int, Any]]:
                 ) from None
 
 
-class _Codes:
-    """Numbers for symbols, labels and rewards, in the order in which they are met."""
+class _Symbols:
+    """Numbers for pairs of a label and a reward, in the order in which they are met."""
 
     def __init__(self) -> None:
-        self.labels: dict[Label, int] = {}
-        self.rewards: dict[float, int] = {}
-        self._alike: dict[float, float] = {}  # the first of the rewards that are read as one
-        self.symbols: dict[tuple[int, int], int] = {}
-        self._known: dict[tuple[Any, ...], int] = {}
+        self.numbers: dict[tuple[Label, float], int] = {}
+        self.rewards: dict[float, float] = {}  # the first of the rewards that are read as one
+        self._steps: dict[tuple[Any, ...], int] = {}  # steps as they were given
 
-    def symbol(self, step: Any) -> int:
+    def number(self, step: Any) -> int:
         """Return the number of a step; a ValueError says what is wrong with it."""
         try:  # asking for forgiveness: this is most of the time that reading takes
             given, reward = step
             key = (given if type(given) is frozenset else tuple(given), reward, type(given), type(reward))
-            known = self._known.get(key)
+            number = self._steps.get(key)
         except (TypeError, ValueError):
             raise ValueError(_what_is_wrong(step)) from None
-        if known is None:
-            label, number = (
-                _checked_label(given if isinstance(given, str | bytes | Mapping) else key[0]),
-                _checked_reward(reward),
-            )
-            number = self._alike.setdefault(reward_key(number), number)
-            pair = (self.labels.setdefault(label, len(self.labels)), self.rewards.setdefault(number, len(self.rewards)))
-            self._known[key] = known = self.symbols.setdefault(pair, len(self.symbols))
-        return known
+        if number is None:
+            label = _checked_label(given if isinstance(given, str | bytes | Mapping) else key[0])
+            paid = _checked_reward(reward)
+            pair = (label, self.rewards.setdefault(reward_key(paid), paid))
+            self._steps[key] = number = self.numbers.setdefault(pair, len(self.numbers))
+        return number
 
 
 def _what_is_wrong(step: Any) -> str:
     """Say why a step is not a pair of a label and a reward that can be looked up."""
     if isinstance(step, str | bytes) or not isinstance(step, Sequence) or len(step) != 2:
-        return f'{_shown(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
+        return f'{_short_repr(step)}; expected a pair of a label and a reward, such as [["item"], 0.0]'
     try:
         _checked_label(step[0])
         _checked_reward(step[1])
     except ValueError as error:
         return str(error)
-    return f"{_shown(step)}; expected a pair of a label and a reward"
+    return f"{_short_repr(step)}; expected a pair of a label and a reward"
 
 
 def _checked_label(label: Any) -> Label:
     if isinstance(label, str | bytes | Mapping) or not isinstance(label, Iterable):
-        raise ValueError(f'the label {_shown(label)}; expected a list of proposition names, such as ["item"] or []')
+        raise ValueError(
+            f'the label {_short_repr(label)}; expected a list of proposition names, such as ["item"] or []'
+        )
     names = list(label)
     for name in names:
         if not isinstance(name, str) or not name:
-            raise ValueError(f"the label {_shown(label)}, in which {_shown(name)} is no proposition name")
-    if ENDED in names:
-        raise ValueError(f"the proposition {ENDED!r}, which marks the end of an episode; leave out steps after the end")
+            raise ValueError(f"the label {_short_repr(label)}, in which {_short_repr(name)} is no proposition name")
     return frozenset(names)
 
 
 def _checked_reward(reward: Any) -> float:
     number = reward.item() if isinstance(reward, np.generic) else reward
     if isinstance(number, bool) or not isinstance(number, int | float) or number != number:
-        raise ValueError(f"the reward {_shown(reward)}; expected a finite number")
+        raise ValueError(f"the reward {_short_repr(reward)}; expected a finite number")
     if abs(number) > LARGEST:
-        raise ValueError(f"the reward {_shown(reward)}; expected a number between -{LARGEST:g} and {LARGEST:g}")
+        raise ValueError(f"the reward {_short_repr(reward)}; expected a number between -{LARGEST:g} and {LARGEST:g}")
     return float(number) + 0.0  # -0.0 is 0.0
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _encode(episodes: Iterable[tuple[int, Any]], source: str, kind: type[PraemiaError]) -> Traces:
     """Number what occurs in episodes, each with its number; a mistake is shown with that number."""
-    codes = _Codes()
+    symbols = _Symbols()
     weights: dict[tuple[int, ...], int] = {}
     firsts: list[int] = []
     for number, episode in episodes:
-        key = _encoded(episode, codes, f"{source}{number}", kind)
-        if key not in weights:
-            weights[key] = 0
+        steps = _numbered(episode, symbols, f"{source}{number}", kind)
+        if steps not in weights:
+            weights[steps] = 0
             firsts.append(number)
-        weights[key] += 1
+        weights[steps] += 1
     if not weights:
         where = source.rstrip(":") if source.endswith(":") else "traces"
         raise kind(f"{where}: no episode; expected at least one")
-    return _as_arrays(weights, firsts, codes, source)
+    return _as_arrays(weights, firsts, list(symbols.numbers), source)
 
 
-def _encoded(episode: Any, codes: _Codes, where: str, kind: type[PraemiaError]) -> tuple[int, ...]:
+def _numbered(episode: Any, symbols: _Symbols, where: str, kind: type[PraemiaError]) -> tuple[int, ...]:
     if isinstance(episode, str | bytes | dict) or not isinstance(episode, Iterable):
-        raise kind(f"{where}: {_shown(episode)}; expected an episode, a list of steps [label, reward]")
-    symbols = []
+        raise kind(f"{where}: {_short_repr(episode)}; expected an episode, a list of steps [label, reward]")
+    numbers = []
     for step_number, step in enumerate(episode, 1):
         try:
-            symbols.append(codes.symbol(step))
+            numbers.append(symbols.number(step))
         except ValueError as error:
             raise kind(f"{where}: step {step_number}: {error}") from None
-    if not symbols:
+    if not numbers:
         raise kind(f"{where}: an episode without steps; leave it out")
-    if len(codes.rewards) > MAX_REWARDS:
+    if len(symbols.rewards) > MAX_REWARDS:
         raise kind(
             f"{where}: more than {MAX_REWARDS:,} different rewards so far; machines are told apart by rewards that "
             "occur again and again, so round them first"
         )
-    return tuple(symbols)
+    return tuple(numbers)
 
 
-def _as_arrays(weights: dict[tuple[int, ...], int], firsts: list[int], codes: _Codes, source: str) -> Traces:
-    lengths = np.array([len(key) for key in weights], dtype=np.int64)
+def _as_arrays(
+    weights: dict[tuple[int, ...], int], firsts: list[int], pairs: list[tuple[Label, float]], source: str
+) -> Traces:
+    """Lay episodes out as arrays; labels, rewards and symbols, the pairs of the two, are numbered in sorted order."""
+    lengths = np.array([len(steps) for steps in weights], dtype=np.int64)
     longest = int(lengths.max())
     try:
         require_memory(BYTES_PER_STEP * len(lengths) * longest, f"{len(lengths):,} episodes of up to {longest:,} steps")
     except SizeError as error:
         raise SizeError(f"{error}; infer from fewer or shorter episodes") from None
-    symbols = np.full((len(lengths), longest), -1, dtype=np.int32)
-    for row, key in enumerate(weights):
-        symbols[row, : len(key)] = key
-    labels = sorted(codes.labels, key=lambda label: (len(label), sorted(label)))
-    rewards = sorted(codes.rewards)
-    ranked = sorted(
-        ((labels.index(label), rewards.index(reward)), codes.symbols[pair])
-        for label, i in codes.labels.items()
-        for reward, j in codes.rewards.items()
-        if (pair := (i, j)) in codes.symbols
-    )
-    renumbered = np.empty(len(ranked) + 1, dtype=np.int32)
-    renumbered[[old for _, old in ranked]] = np.arange(len(ranked))
-    renumbered[-1] = -1  # after the end
-    pairs = np.array([pair for pair, _ in ranked], dtype=np.int64)
+    labels = sorted({label for label, _ in pairs}, key=lambda label: (len(label), sorted(label)))
+    rewards = sorted({reward for _, reward in pairs})
+    ranks = [(labels.index(label), rewards.index(reward)) for label, reward in pairs]
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    new_number = np.full(len(order) + 1, AFTER, dtype=np.int32)
+    new_number[order] = np.arange(len(order))
+    symbols = np.full((len(lengths), longest), AFTER, dtype=np.int32)
+    for row, steps in enumerate(weights):
+        symbols[row, : len(steps)] = steps
+    label_of, reward_of = np.array([ranks[number] for number in order], dtype=np.int64).T
     return Traces(
-        renumbered[symbols],
-        lengths,
-        np.array(list(weights.values()), dtype=np.int64),
-        np.array(firsts, dtype=np.int64),
-        tuple(labels),
-        tuple(rewards),
-        pairs[:, 0],
-        pairs[:, 1],
-        source,
+        symbols=new_number[symbols],
+        lengths=lengths,
+        weights=np.array(list(weights.values()), dtype=np.int64),
+        firsts=np.array(firsts, dtype=np.int64),
+        labels=tuple(labels),
+        rewards=tuple(rewards),
+        label_of=label_of,
+        reward_of=reward_of,
+        source=source,
     )

@@ -19,8 +19,8 @@ from typing import TypeAlias
 import numpy as np
 
 from praemia.inference.evidence import differ, looks_different
+from praemia.inference.state_table import compare_suffixes
 from praemia.inference.traces import Floats, Ints, Traces
-from praemia.inference.walking import compare_suffixes
 
 History: TypeAlias = tuple[int, ...]
 

@@ -59,11 +59,36 @@ class Traces:
         return tuple(sorted(frozenset().union(*self.labels)))
 
     @cached_property
+    def histories(self) -> Ints:
+        """int64[N, L], a number for the steps before each step, equal where these are; −1 after the end."""
+        return number_histories(self.symbols)
+
+    @cached_property
     def symbol_counts(self) -> Ints:
         """int64[S], how often each symbol occurs."""
         inside = np.arange(self.symbols.shape[1]) < self.lengths[:, None]
         weights = np.broadcast_to(self.weights[:, None], inside.shape)[inside]
         return np.bincount(self.symbols[inside], weights, self.num_symbols).astype(np.int64)
+
+    @cached_property
+    def base_rates(self) -> Floats:
+        """float64[labels, R], how often each reward came with each label over all traces; no entry is 0."""
+        table = np.full((len(self.labels), len(self.rewards)), 0.5 / len(self.rewards))
+        np.add.at(table, (self.label_of, self.reward_of), self.symbol_counts)
+        rates: Floats = table / table.sum(axis=1, keepdims=True)
+        return rates
+
+    def label_totals(self, counts: Floats) -> Floats:
+        """Return float64[M, S], how often the label of each symbol came in each state, from counts [M, S]."""
+        totals = np.zeros((len(counts), len(self.labels)))
+        np.add.at(totals.T, self.label_of, counts.T)
+        return totals[:, self.label_of]
+
+    def probabilities(self, counts: Floats) -> Floats:
+        """Estimate [M, S], the probability of each reward on its label; with little data, that of all states."""
+        base = self.base_rates[self.label_of, self.reward_of]
+        estimate: Floats = (counts + base) / (self.label_totals(counts) + 1.0)
+        return estimate
 
     def cells(self, counts: Floats) -> Floats:
         """Arrange counts [M, S] of symbols as cells [M · labels, R]: the rewards of a label in a state."""
@@ -92,11 +117,8 @@ class Traces:
 
     def without(self, left_out: Ints) -> Traces:
         """Return the episodes without the steps of some symbols, whose numbers stay; equal episodes become one."""
-        kept = (self.symbols >= 0) & ~np.isin(self.symbols, left_out)
-        order = np.argsort(~kept, axis=1, kind="stable")
-        lengths = kept.sum(axis=1)
-        symbols = np.take_along_axis(np.where(kept, self.symbols, -1), order, axis=1)[:, : lengths.max(initial=0)]
-        return self._with_steps(symbols, lengths)
+        symbols = keep_steps(self.symbols, ~np.isin(self.symbols, left_out))
+        return self._with_steps(symbols, (symbols >= 0).sum(axis=1))
 
     def beginnings(self, longest: int) -> Traces:
         """Return the first steps of each episode; equal ones become one."""
@@ -122,6 +144,27 @@ class Traces:
             "labels": [{"label": sorted(self.labels[i]), "steps": int(by_label[i])} for i in order],
             "rewards": [{"reward": reward, "steps": int(n)} for reward, n in zip(self.rewards, by_reward, strict=True)],
         }
+
+
+def keep_steps(symbols: NDArray[np.int32], kept: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Return the steps [N, L] that are kept, moved together; −1 after the last of them."""
+    kept = kept & (symbols >= 0)
+    order = np.argsort(~kept, axis=1, kind="stable")[:, : kept.sum(axis=1).max(initial=0)]
+    return np.take_along_axis(np.where(kept, symbols, -1), order, axis=1)
+
+
+def number_histories(symbols: NDArray[np.int32]) -> Ints:
+    """Return int64[N, L], a number for the steps before each step, equal where these are; −1 after the end."""
+    numbers = np.full(symbols.shape, -1, dtype=np.int64)
+    rows, history = np.arange(len(symbols)), np.zeros(len(symbols), dtype=np.int64)
+    num_symbols, first = int(symbols.max(initial=0)) + 1, 0
+    for step in range(symbols.shape[1]):
+        inside = symbols[rows, step] >= 0
+        rows, history = rows[inside], history[inside]
+        numbers[rows, step] = history + first
+        first += int(history.max(initial=-1)) + 1
+        _, history = np.unique(history * num_symbols + symbols[rows, step], return_inverse=True)
+    return numbers
 
 
 def reward_key(reward: float) -> float:

@@ -22,10 +22,6 @@ Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
 
-# The label of a step after the end of an episode holds this name. Machines cannot read it: they stay and pay nothing.
-ENDED = "praemia-ended"
-AFTER_THE_END: Label = frozenset({ENDED})
-
 
 @dataclass(frozen=True, init=False)
 class LabelRule:
@@ -148,8 +144,6 @@ def as_label(propositions: object, where: str, known: Collection[str] | None = N
 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
-    if ENDED in label:
-        return "(after the end)"
     return "{" + ", ".join(sorted(label)) + "}"
 
 

@@ -3,8 +3,7 @@
 A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
 environment carries the label σ, the rule of q whose guard holds on σ is used: the machine moves to q' with
 probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
-pays 0. Once an episode has ended (its label is then ``AFTER_THE_END``) the machine halts: no rule holds. A
-deterministic machine is one that has a single outcome in every state, on every label.
+pays 0. A deterministic machine is one that has a single outcome in every state, on every label.
 
 A machine keeps one decision diagram per state, from a label to the outcomes there. The rules are what somebody wrote;
 where nobody wrote any, as in a machine from a formula, they are derived from the diagrams when they are asked for.
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES
-from praemia.machines.labels import ENDED, Label, as_label
+from praemia.machines.labels import Label, as_label
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     NOTHING,
@@ -159,8 +158,6 @@ class RewardMachine:
         """Set the attributes, once they are known to be in order."""
         _require_distinct("state", states)
         _require_distinct("proposition", propositions)
-        if ENDED in propositions:
-            raise ModelError(f"the proposition {ENDED!r} marks the end of an episode; machines cannot read it")
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
@@ -223,8 +220,6 @@ class RewardMachine:
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
         """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
-        if ENDED in label:
-            return self._idle_outcomes[state]
         outcomes: Outcomes = self.diagrams.at(self.index[state], label)
         return outcomes
 

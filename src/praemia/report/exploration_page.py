@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from praemia.drawing.exploration import certainty_figure, coverage_figure, losses_figure
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.posterior import PRIOR
 from praemia.exploration.what_if import Row, joint_failure_prob
 from praemia.files.atomic_io import write_whole
+from praemia.report.exploration_figures import certainty_figure, coverage_figure, losses_figure
 from praemia.report.rendering import Table, picture, render_page
 from praemia.tasks.task import Task
 

@@ -1,0 +1,209 @@
+"""States and edges numbered, with what episodes do in them: the form in which machines are inferred.
+
+A *symbol* is a label with a reward; δ(q, symbol) is the next state. State 0 is the initial one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.inference.traces import Floats, Ints, Traces
+
+UNDECIDED = -1
+
+
+class Walk(NamedTuple):
+    """What episodes did from given steps on: symbols counted [M, S], and where each met an undecided edge, or −1."""
+
+    counts: Floats
+    exit_state: Ints
+    exit_step: Ints
+
+
+def walk(traces: Traces, delta: Ints, rows: Ints, steps: Ints, states: Ints) -> Walk:
+    """Run episodes from given steps in given states until each ends or meets an undecided edge."""
+    num_symbols = delta.shape[1]
+    flat = delta.ravel()
+    counts = np.zeros(delta.size)
+    exit_state, exit_step = np.full(len(rows), -1), np.full(len(rows), -1)
+    index = np.flatnonzero(steps < traces.lengths[rows])
+    row, step, state = rows[index], steps[index], states[index]
+    while len(index):
+        place = state * num_symbols + traces.symbols[row, step]
+        counts += np.bincount(place, traces.weights[row], delta.size)
+        state = flat[place]
+        left = state < 0
+        if left.any():
+            exit_state[index[left]], exit_step[index[left]] = place[left] // num_symbols, step[left]
+        step = step + 1
+        going = ~left & (step < traces.lengths[row])
+        if not going.all():
+            index, row, step, state = index[going], row[going], step[going], state[going]
+    return Walk(counts.reshape(delta.shape), exit_state, exit_step)
+
+
+def walk_from_start(traces: Traces, delta: Ints) -> Walk:
+    """Run all episodes from their first step in state 0."""
+    start = np.zeros(len(traces.lengths), dtype=np.int64)
+    return walk(traces, delta, np.arange(len(start)), start, start)
+
+
+@dataclass(frozen=True, eq=False)
+class StateTable:
+    """States, edges, and how often each was taken.
+
+    Attributes
+    ----------
+    delta : int64[M, S], the next state, −1 where it is undecided.
+    counts : float64[M, S], how often each symbol occurred in each state.
+    """
+
+    delta: Ints
+    counts: Floats
+
+    @classmethod
+    def from_moves(cls, traces: Traces, moves: Ints) -> StateTable:
+        """Count what traces do under a complete δ; edges that never occur become undecided."""
+        counts = walk_from_start(traces, moves).counts
+        return cls(np.where(counts > 0, moves, UNDECIDED), counts)
+
+    @classmethod
+    def single(cls, traces: Traces) -> StateTable:
+        """Return the table of one state, in which only labels tell rewards apart."""
+        return cls.from_moves(traces, np.zeros((1, traces.num_symbols), dtype=np.int64))
+
+    @property
+    def num_states(self) -> int:
+        return len(self.delta)
+
+    @cached_property
+    def moves(self) -> Ints:
+        """δ with a stay in place of every undecided edge."""
+        stay = np.broadcast_to(np.arange(len(self.delta))[:, None], self.delta.shape)
+        return np.where(self.delta < 0, stay, self.delta)
+
+    @property
+    def flow(self) -> Floats:
+        """float64[M, S, M], how often each symbol led from each state to each other."""
+        flow: Floats = self.counts[:, :, None] * (self.delta[:, :, None] == np.arange(self.num_states))
+        return flow
+
+    def redirected(self, traces: Traces, state: int, symbol: int, target: int) -> StateTable:
+        """Return the table in which an edge leads elsewhere, with equivalent states merged."""
+        moves = self.moves.copy()
+        moves[state, symbol] = target
+        return StateTable.from_moves(traces, moves).minimised(traces)
+
+    def paths(self, traces: Traces) -> Ints:
+        """Return int64[N, L], the state in which each step of each episode is taken, −1 after the end."""
+        paths = np.full(traces.symbols.shape, -1, dtype=np.int64)
+        state = np.zeros(len(traces.lengths), dtype=np.int64)
+        for step in range(traces.symbols.shape[1]):
+            inside = step < traces.lengths
+            paths[inside, step] = state[inside]
+            state[inside] = self.moves[state[inside], traces.symbols[inside, step]]
+        return paths
+
+    def minimised(self, traces: Traces) -> StateTable:
+        """Merge states that no sequence of labels tells apart, and number states by when they are first reached."""
+        blocks = self._blocks(traces)
+        order, queue = {int(blocks[0]): 0}, [0]
+        for state in queue:
+            for symbol in np.flatnonzero(self.counts[state] > 0):
+                target = int(self.moves[state, symbol])
+                if int(blocks[target]) not in order:
+                    order[int(blocks[target])] = len(order)
+                    queue.append(target)
+        number = np.array([order.get(int(block), -1) for block in blocks])
+        delta = np.full((len(order), traces.num_symbols), UNDECIDED, dtype=np.int64)
+        counts = np.zeros((len(order), traces.num_symbols))
+        for state in np.flatnonzero(number >= 0).tolist():
+            occurs = self.counts[state] > 0
+            delta[number[state], occurs] = number[self.moves[state, occurs]]
+            counts[number[state]] += self.counts[state]
+        return StateTable(delta, counts)
+
+    def _blocks(self, traces: Traces) -> Ints:
+        """Refine the states until those of one block pay alike and move alike; a label never seen stays and pays 0."""
+        table = traces.cells(self.counts).reshape(self.num_states, -1, len(traces.rewards))
+        totals = table.sum(axis=2, keepdims=True)
+        idle = (np.array(traces.rewards) == 0.0)[None, None, :]
+        shares = np.where(totals > 0, table / np.maximum(totals, 1.0), idle).round(12)
+        law = shares[:, traces.label_of, traces.reward_of]
+        blocks = np.zeros(self.num_states, dtype=np.int64)
+        while True:
+            key = np.hstack((blocks[:, None], law, np.where(law > 0, blocks[self.moves], -1)))
+            _, refined = np.unique(key, axis=0, return_inverse=True)
+            refined = refined.ravel()
+            if refined.max() == blocks.max():
+                return refined
+            blocks = refined
+
+
+def log_likelihood(traces: Traces, counts: Floats) -> float:
+    """Return the log-likelihood of counts [M, S] under the laws that fit them best."""
+    occurs = counts > 0
+    return float((counts[occurs] * np.log(counts[occurs] / traces.label_totals(counts)[occurs])).sum())
+
+
+def description_length(traces: Traces, table: StateTable) -> float:
+    """Return how many nats a machine and, given it, the rewards of traces take to be written down.
+
+    An edge says its reward and its target; a free probability estimated from n steps takes ½ log n (Rissanen 1978).
+    """
+    pays = traces.cells(table.counts)
+    kinds = np.maximum((pays > 0).sum(axis=1), 1)
+    choices = np.bincount(traces.label_of, minlength=len(traces.labels))[traces.label_of]
+    edges = np.log(table.num_states * choices)[np.nonzero(table.counts)[1]].sum()
+    free = 0.5 * ((kinds - 1) * np.log(np.maximum(pays.sum(axis=1), 1.0))).sum()
+    return float(edges + free - log_likelihood(traces, table.counts))
+
+
+class Cells(NamedTuple):
+    """Places in which rewards of two origins meet: how often each came from either, and the label of each place."""
+
+    arriving: Floats  # [C, R]
+    present: Floats  # [C, R]
+    labels: Ints  # [C]
+
+
+def compare_suffixes(traces: Traces, rows: Ints, steps: Ints, groups: Ints, arrives: NDArray[np.bool_]) -> Cells:
+    """Follow the rests of episodes step by step; those of one group with the same steps so far stay together.
+
+    A group of one episode, or without an arriving one, has nothing to compare and is dropped.
+    """
+    num_labels, num_rewards = len(traces.labels), len(traces.rewards)
+    parts = [Cells(np.zeros((0, num_rewards)), np.zeros((0, num_rewards)), groups[:0])]
+    while len(rows):
+        going = steps < traces.lengths[rows]
+        rows, steps, groups, arrives = rows[going], steps[going], groups[going], arrives[going]
+        _, groups = np.unique(groups, return_inverse=True)
+        size, comes = np.bincount(groups), np.bincount(groups, arrives)
+        kept = ((size > 1) & (comes > 0))[groups]
+        rows, steps, groups, arrives = rows[kept], steps[kept], groups[kept], arrives[kept]
+        if not len(rows):
+            break
+        symbols, weights = traces.symbols[rows, steps], traces.weights[rows]
+        cells, cell = np.unique(groups * num_labels + traces.label_of[symbols], return_inverse=True)
+        arriving, present = count_two_ways(cell, traces.reward_of[symbols], weights, arrives, num_rewards)
+        parts.append(Cells(arriving, present, cells % num_labels))
+        groups, steps = groups * traces.num_symbols + symbols, steps + 1
+    return Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def count_two_ways(
+    cells: Ints, rewards: Ints, weights: Ints, marked: NDArray[np.bool_], num_rewards: int
+) -> tuple[Floats, Floats]:
+    """Return counts [C, R] of the steps that are marked, and of the others."""
+    shape = (int(cells.max(initial=-1)) + 1, num_rewards)
+    place = cells * num_rewards + rewards
+    first, second = (
+        np.bincount(place, weights * part, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        for part in (marked, ~marked)
+    )
+    return first, second
