@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
-from praemia.files.registry import MACHINE_FORMATS
+from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def check_command(file: str) -> None:
         return
     from praemia.files import load
     from praemia.files.lint import Finding, lint, lint_machine
-    from praemia.files.registry import format_of
+    from praemia.files.load_save import format_of
     from praemia.tasks.task import Task
 
     loaded = load(file)
@@ -104,7 +104,7 @@ def convert_command(
     cannot express is an error, and nothing is written.
     """
     from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
-    from praemia.files.registry import format_of
+    from praemia.files.load_save import format_of
     from praemia.tasks.task import Task
 
     is_file = looks_like_file(source)

@@ -21,7 +21,6 @@ from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.automaton import Automaton, explore, join, with_verdicts
-from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
@@ -36,6 +35,7 @@ from praemia.machines.formula import (
     unary,
     write,
 )
+from praemia.machines.guards import Booleans
 from praemia.machines.past import remember
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
