@@ -414,7 +414,7 @@ SIMULATION = (
         "simulation/box_world.py",
         "z += size if ended else 0",
         "z += 0",
-        f"{BOX}::test_an_ended_episode_goes_on_where_nothing_happens",
+        f"{BOX}::test_an_ended_episode_is_counted_no_further",
     ),
     Fault(
         "a black box is played on after it was cut off",
@@ -477,23 +477,23 @@ EXPLORATION = (
     ),
     Fault(
         "a policy that was given is not taken up",
-        "exploration/playing.py",
+        "exploration/explorers.py",
         "    world.learner = FixedPolicy(policy=policy)\n    world.replan()\n",
         "    world.learner = FixedPolicy(policy=policy)\n    if world.is_due:\n        world.replan()\n",
         BY_HAND,
     ),
     Fault(
         "actions are uniform at the first step alone",
-        "exploration/playing.py",
+        "exploration/explorers.py",
         "weights[:, :, o] = 1.0 / num_actions",
         "weights[0, :, o] = 1.0 / num_actions",
         BY_HAND,
     ),
     Fault(
         "the last policy of a search is never played",
-        "exploration/playing.py",
+        "exploration/explorers.py",
         "append=total)",
-        "append=int(world.log.plan_episodes[len(policies) - 1]))",
+        'append=int(world.log.plans[len(policies) - 1]["episode"]))',
         f"{EXPLORING}::test_search_finds_policies_that_reach_their_target",
     ),
     Fault(
@@ -553,10 +553,10 @@ EXPLORATION = (
         ESTIMATE,
     ),
     Fault(
-        "pairs never visited shift the labels of the others",
+        "pairs never visited stay where they are",
         "exploration/estimate.py",
-        "np.insert(numbers, places, 0)",
-        "np.insert(numbers, 0, np.zeros(len(places)))",
+        "np.insert(successors, places, size + UNKNOWN)",
+        "np.insert(successors, places, never // dataset.num_actions)",
         ESTIMATE,
     ),
 )

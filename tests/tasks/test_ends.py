@@ -202,7 +202,7 @@ def has_bonus(name: str) -> bool:
     return learners.kind_of(name).optimistic and "bonus_scale" in learners.make(name).parameters
 
 
-@pytest.mark.parametrize("name", filter(has_bonus, learners.names()))
+@pytest.mark.parametrize("name", list(filter(has_bonus, learners.names())))
 def test_optimistic_values_are_above_the_optimum_where_an_end_is_better_than_to_go_on(name: str) -> None:
     """With step costs the end is worth the most, and it was never seen when the first plans are made."""
     task = cliff(end_reward=0.5)

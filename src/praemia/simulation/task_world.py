@@ -41,6 +41,7 @@ class TaskWorld(World):
             self.values = self.values._replace(states=np.zeros(0, dtype=PLACE))
         self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
         self._summed: tuple[Any, NDArray[Any]] = (None, self.policy)
+        self._referenced: tuple[Any, Any] = (None, None)
         self._work_limit = FIRST_WORK
         self._kernels: tuple[Any, Any, Any] | None = None
 
@@ -86,7 +87,13 @@ class TaskWorld(World):
 
     def _play_arguments(self, policy: NDArray[Any], last: int) -> tuple[Any, ...]:
         world, counts, _ = self._references
-        return world, counts, policy, self.rule, self.world_rng, by_reference(self.log), last
+        return world, counts, policy, self.rule, self.world_rng, self._log_reference(), last
+
+    def _log_reference(self) -> Any:
+        """Return the log as kernels take it; it is another one once it has grown."""
+        if self._referenced[0] is not self.log:
+            self._referenced = self.log, by_reference(self.log)
+        return self._referenced[1]
 
     def _policy_to_play(self) -> NDArray[Any]:
         """Return the policy, of a randomised one the running sums of its probabilities."""
@@ -111,7 +118,7 @@ class TaskWorld(World):
         if self._kernels is None:
             self._kernels = self._compile_kernels(work)
         world, _, values = self._references
-        data, record = work.data(), by_reference(log)
+        data, record = work.data(), self._log_reference()
         began, before = time.perf_counter(), int(log.progress[0]["work"])
         plan, play, value_policy = self._kernels
         kernels.plan_and_play(
