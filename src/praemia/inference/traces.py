@@ -110,10 +110,13 @@ class Traces:
         return self._weighted(self.weights - out), self._weighted(out)
 
     def _weighted(self, weights: Ints) -> Traces:
-        kept = weights > 0
-        lengths = self.lengths[kept]
-        symbols = self.symbols[kept][:, : lengths.max(initial=0)]
-        return replace(self, symbols=symbols, lengths=lengths, weights=weights[kept], firsts=self.firsts[kept])
+        return replace(self, weights=weights).rows(np.flatnonzero(weights))
+
+    def rows(self, order: Ints) -> Traces:
+        """Return some of the distinct episodes, in a given order."""
+        lengths = self.lengths[order]
+        symbols = self.symbols[order][:, : lengths.max(initial=0)]
+        return replace(self, symbols=symbols, lengths=lengths, weights=self.weights[order], firsts=self.firsts[order])
 
     def without(self, left_out: Ints) -> Traces:
         """Return the episodes without the steps of some symbols, whose numbers stay; equal episodes become one."""
