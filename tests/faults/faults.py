@@ -708,6 +708,13 @@ INFERENCE = (
         "inference/test_idle_labels.py::test_one_long_episode_leaves_nothing_out",
     ),
     Fault(
+        "a fold that fails leaves its edges in the tree",
+        "inference/folding.py",
+        "self._remove(added)",
+        "pass",
+        "inference/test_folding.py::test_a_fold_that_fails_or_is_removed_leaves_the_tree_as_it_was",
+    ),
+    Fault(
         "equal episodes count once in a fit",
         "inference/hidden_moves.py",
         "(which[symbols] * traces.weights[: len(symbols), None]).T",

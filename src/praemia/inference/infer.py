@@ -9,14 +9,15 @@ import numpy as np
 
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.answer import Edge, HeldOut, Inference
+from praemia.inference.folding import fold_states
 from praemia.inference.hidden_moves import fit_hidden_moves
 from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.machine_from_counts import build_machine, counted_intervals, list_edges
-from praemia.inference.merging import MAX_STATES, Progress, merge_states
+from praemia.inference.merging import merge_states
 from praemia.inference.reading import as_traces
-from praemia.inference.state_table import UNDECIDED, StateTable, description_length, walk_from_start
+from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, description_length, walk_from_start
 from praemia.inference.support import SAME, alternatives, contradiction, doubts, is_smallest
-from praemia.inference.traces import Episode, Ints, Traces, label_text
+from praemia.inference.traces import Episode, Ints, Progress, Traces, label_text
 from praemia.machines.machine import RewardMachine
 
 HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
@@ -134,7 +135,7 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
     """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
     idle = idle_symbols(data, deterministic=deterministic, failure_prob=failure_prob)
     events = data.without(idle)
-    table = merge_states(events, deterministic=deterministic, failure_prob=failure_prob, on_progress=on_progress)
+    table = fold_states(events, on_progress) if deterministic else merge_states(events, failure_prob, on_progress)
     table = StateTable.from_moves(events, table.moves).minimised(events)
     for _ in range(0 if deterministic else MAX_REPAIRS):
         best = min(alternatives(events, table, deterministic=False), key=lambda other: other.cost, default=None)
