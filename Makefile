@@ -5,6 +5,7 @@
 #   make test-deep    deep learners, in an environment of their own          about 10 min, with 1.4 GB to install
 #   make coverage     the tests alone, and what they cover                   about 7 min
 #   make fuzz         the property tests, with examples drawn anew           10 min, or as long as you like
+#   make fuzz-readers damaged texts and files, for everything that reads      about 30 min; SHARE=0.1 for a tenth
 #   make docs         the documentation site, in results/site                about 1 min
 #   make reproduce    the paper's experiments and the report on them         about 6 min
 #
@@ -27,7 +28,7 @@ PINS   := $(wildcard constraints/python$(PYVER).txt)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check $(addprefix -c ,$(PINS))
 
 .DEFAULT_GOAL := help
-.PHONY: help reproduce test test-slow test-deep coverage fuzz docs lint format names goldens core-table tree constraints dist clean
+.PHONY: help reproduce test test-slow test-deep coverage fuzz fuzz-readers docs lint format names goldens core-table tree constraints dist clean
 
 help:
 	@sed -n '/^$$/q; s/^# \{0,1\}//p' Makefile
@@ -57,6 +58,10 @@ coverage: $(VENV)/installed
 MINUTES ?= 10
 fuzz: $(VENV)/installed
 	$(BIN)/python tools/fuzz.py --minutes $(MINUTES)
+
+SHARE ?= 1
+fuzz-readers: $(VENV)/installed
+	$(BIN)/python tools/fuzz_readers.py --share $(SHARE)
 
 # Deep learners have an environment of their own, 1.4 GB. Where pip does not find the CPU build of torch that is pinned,
 # tell it where to look (PIP_EXTRA_INDEX_URL), or leave the pins out: make test-deep DEEP_PINS=

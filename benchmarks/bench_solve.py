@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from grid_tasks import grid_task
 from peer_solvers import memory
 
-from praemia.benchmarking import grid_task
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.tasks.task import Task
 

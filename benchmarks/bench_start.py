@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from praemia.benchmarking import FIRST_CALL
+from praemia.cli.bench import FIRST_CALL
 
 STARTS = {
     "python alone": "",

@@ -11,18 +11,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from praemia.cli.sweep import Where, sweep
 from praemia.experiments.league import HEADROOM, UCRL2_B_BEST
+from praemia.experiments.runner import run_into_store
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.experiments.store import Store
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.statistics.stored_runs import collect, paired
-from praemia.statistics.verdicts import Question, together
+from praemia.statistics.verdicts import Question, bonferroni_level
 from praemia.text_tables import table_text
 
 TASKS = ("warehouse-3", "riverswim-5", "random-20x4x5-0")
@@ -98,12 +98,13 @@ def pools(folder: str) -> dict[str, Floats]:
     """Play what is missing; return the final regrets float64[2, RUNS] of UCRL2-RM-B 0.03 and Headroom on each task."""
     choices = (UCRL2_B_BEST, LearnerChoice.of(HEADROOM))
     experiment = Experiment("coverage", "", tuple(Setting(TaskText.builtin(task), choices, RUNS) for task in TASKS))
-    store, _ = sweep([experiment], Where(Path(folder), None, None, None, policies=False))
+    store = Store.create(folder)
+    run_into_store(experiment.jobs(), store, keep_policies=False)
     return {task: paired(members) for task, members in collect(store, experiment.settings).items()}
 
 
 def main() -> None:
-    verdict = together(Question.ABOVE, 1)
+    verdict = bonferroni_level(Question.ABOVE, 1)
     header = ("task", "runs", *METHODS, "ratio", f"ratio at {100 * verdict:.1f} %")
     rows = []
     for task, pool in pools(sys.argv[1] if len(sys.argv) > 1 else "results-coverage").items():

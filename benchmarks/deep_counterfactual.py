@@ -31,7 +31,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 import praemia
 from praemia.deep import counterfactual_replay
-from praemia.drawing.style import looks, new_figure, render, tidy
+from praemia.report.rendering import looks, new_figure, render, tidy
 from praemia.statistics.intervals import quotient_interval
 
 FOLDER = Path("results") / "deep"

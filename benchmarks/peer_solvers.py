@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 from explicit import Explicit, explicit_product
+from grid_tasks import grid_task
 
-from praemia.benchmarking import grid_task
 from praemia.planning.exact import solve
 from praemia.tasks.task import Task
 

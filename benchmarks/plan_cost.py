@@ -12,9 +12,9 @@ import argparse
 import time
 
 import numpy as np
+from grid_tasks import grid_task
 
 from praemia import learners
-from praemia.benchmarking import grid_task
 from praemia.simulation.task_world import TaskWorld
 
 SWEEPS = {

@@ -19,9 +19,9 @@ import numpy as np
 
 from praemia import envs, simulate
 from praemia.envs.drawn_tasks import KINDS
-from praemia.experiments.league_tasks import TUNING_SEEDS
+from praemia.experiments.league import TUNING_SEEDS
 from praemia.learners.headroom import Headroom
-from praemia.statistics.run_measures import is_linear
+from praemia.statistics.standings import is_linear
 from praemia.tasks.task import TaskSpec
 
 SEEDS = TUNING_SEEDS[:2]

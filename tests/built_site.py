@@ -18,7 +18,7 @@ PATIENCE = 1_800.0
 
 def require_tools() -> None:
     """Skip where the tools that build the site are not installed."""
-    for tool in ("material", "mkdocstrings", "jupytext", "nbclient", "ipykernel"):
+    for tool in ("material", "mkdocstrings", "latex2mathml", "jupytext", "nbclient", "ipykernel"):
         pytest.importorskip(tool, reason=f"no {tool} here: the site was not built (pip install 'praemia[docs]')")
 
 

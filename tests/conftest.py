@@ -1,6 +1,5 @@
 """Settings that all tests share."""
 
-import gc
 import sys
 from typing import Any
 
@@ -22,9 +21,6 @@ settings.register_profile("fuzz", settings.get_profile("praemia"), derandomize=F
 # For whoever wants to know only whether a test fails.
 settings.register_profile("unshrunk", settings.get_profile("praemia"), phases=[Phase.explicit, Phase.generate])
 settings.load_profile("praemia")
-
-# The compiler makes many objects and keeps them: looking through them as often as usual costs a fifth of its time.
-gc.set_threshold(100_000, 50, 100)
 
 _compile = compiler.compile_extra
 

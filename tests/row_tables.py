@@ -28,6 +28,6 @@ def _fill(table: Any, size: int, extra_rows: Any, layers: Any, last: int) -> Non
 
 
 def fill(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:
-    """Fill all rows after the first ``size``, as exact planning does for a table of this width."""
+    """Fill the extra rows after ``size`` observations and the exits, as exact planning does for this width."""
     assert lanes_of(table.shape[1]) in KERNELS
     _fill(table, size, extra_rows, by_reference(layers), len(extra_rows))

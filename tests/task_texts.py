@@ -217,7 +217,6 @@ SPOILED = {
         "when: 3",
         ":19:26: machine.transitions[1].when: it should be text; found 3",
     ),
-    "guard is deep": ("when: left", f"when: {'left & !(' * 500}left{')' * 500}", ":19: a guard nested more than"),
     "horizon of nothing": ("horizon: 2", "horizon: 0", ":20:10: horizon: it should be greater than"),
     "horizon too long": ("horizon: 2", "horizon: 99999999", ":20:10: horizon: it should be less than"),
     "horizon is true": (

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import praemia
 from praemia.arithmetic import one_by_one, ordered_sum, portable_exp, portable_log
-from praemia.kernels.cube_root import cube_root
+from praemia.kernels.bonus import cube_root
 
 EXACT = Context(prec=80)
 THIRD = EXACT.divide(Decimal(1), Decimal(3))

@@ -11,6 +11,7 @@ SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
 ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # at the start of a line, or after another item
 
 OPTIMAL = re.compile(r"(`+).*?\1|[A-Z\u0370-\u03ff][\u0300-\u036f]*(\*)")  # V*, pȲ*, π*, unless in code
+INDEX = re.compile(r"(`+).*?\1|([_^])\{([^}]*)\}")  # V_{h+1}, A^{3/2}, unless in code
 EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -45,8 +46,15 @@ def items(body: str) -> str:
 
 
 def literal(text: str) -> str:
-    """Escape the asterisks of V* and its like: no emphasis begins or ends there."""
-    return OPTIMAL.sub(lambda found: found[0].replace("*", r"\*") if found[2] else found[0], text)
+    """Escape the asterisks of V* and its like, where no emphasis begins or ends, and set indices and powers as such."""
+    text = OPTIMAL.sub(lambda found: found[0].replace("*", r"\*") if found[2] else found[0], text)
+    return INDEX.sub(lambda found: html_index(*found.groups()[1:]) if found[2] else found[0], text)
+
+
+def html_index(sign: str, text: str) -> str:
+    """Return an index or a power as HTML."""
+    tag = "sub" if sign == "_" else "sup"
+    return f"<{tag}>{text}</{tag}>"
 
 
 def fenced(text: str) -> str:

@@ -17,6 +17,7 @@ ROW = re.compile(r"^\|.*$", re.MULTILINE)
 CODE = re.compile(r"(`+).*?\1")
 BLOCK = re.compile(r"<(pre|script|style)\b.*?</\1>", re.DOTALL)
 BAR = re.compile(r".{0,30}\\\|.{0,30}")
+RAW = re.compile(r".{0,30}(?:[\^_]\{|\\[A-Za-z]).{0,30}")
 SHOWN = 30
 
 
@@ -26,7 +27,7 @@ def plain_bars(markdown: str) -> str:
 
 
 def spoiled(html: str) -> list[str]:
-    """Return what is wrong with the formulas of a page: emphasis within them, and bars with their backslash."""
+    """Return what is wrong with the formulas of a page: emphasis within them, raw TeX, bars with their backslash."""
     parser = _Emphases()
     parser.feed(html)
     parser.close()
@@ -76,6 +77,7 @@ class _Emphases(HTMLParser):
         if self._literal:
             return
         self._judge(data)
+        self.found += (f"TeX that is shown as it was written: {found[0]!r}" for found in RAW.finditer(data))
         self._text += data
         for emphasis in self._open:
             emphasis.text.append(data)

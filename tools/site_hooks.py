@@ -11,6 +11,7 @@ from mkdocs.structure.files import File, Files
 from site_diagrams import draw_patterns
 from site_formulas import plain_bars, spoiled
 from site_links import ELSEWHERE, site_links
+from site_mathml import with_mathml
 from site_notebooks import run_all
 from site_reference import pages, with_learners
 
@@ -41,7 +42,9 @@ def on_page_markdown(markdown: str, page: Any, **kwargs: Any) -> str:
     return site_links(text, f"docs/{file.src_uri}", file.src_uri)
 
 
-def on_page_content(html: str, page: Any, **kwargs: Any) -> None:
-    """Warn about formulas that Markdown spoiled."""
+def on_page_content(html: str, page: Any, **kwargs: Any) -> str:
+    """Turn formulas into MathML, and warn about those that Markdown spoiled."""
+    html = with_mathml(html)
     for place in spoiled(html):
-        LOG.warning(f"{page.file.src_uri}: {place}; write the formula as code")
+        LOG.warning(f"{page.file.src_uri}: {place}; write the formula as TeX between dollar signs, or as code")
+    return html

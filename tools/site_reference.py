@@ -15,7 +15,7 @@ from site_links import LEARNER, anchor_of
 
 from examples import MODULES, public_names
 from praemia import cli
-from praemia.cli.lists import described
+from praemia.cli.tasks import describe_learner
 from praemia.learners.registry import BUILT_IN
 
 PATTERN_CALL = re.compile(r">>> patterns\.(\w+)\((.*?)\)")
@@ -62,7 +62,7 @@ def learner(module: str) -> str:
 
 def parameters(name: str) -> str:
     """Return the parameters of a learner as a table."""
-    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in described(name)["parameters"]]
+    rows = [f"| `{item['name']}={item['default']}` | {item['help']} |" for item in describe_learner(name)["parameters"]]
     return "\n".join([f"| parameters of `{name}` | |", "|---|---|", *rows])
 
 

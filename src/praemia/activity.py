@@ -1,4 +1,4 @@
-"""What workers are doing: how far each run in progress is, and whether anything is being compiled.
+"""What workers are doing: which run each is at, how far it is, and whether anything is being compiled.
 
 Each worker writes to its own place on a board, an array in shared memory, without locks: a worker that is killed
 cannot block the others. The progress display reads the board several times a second.
@@ -7,79 +7,86 @@ cannot block the others. The progress display reads the board several times a se
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, MutableSequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.context import BaseContext
-from typing import Any, NamedTuple
+from typing import Any
 
-_SIZE = 3  # numbers of a place: the run's name as a checksum (0: none), the share that is done, kernels being compiled
-_NAME, _SHARE, _COMPILING = range(_SIZE)
+import numpy as np
+from numpy.typing import NDArray
+
+# The task of the run in progress as a checksum (0: no run), the share of the run that is done, kernels being compiled.
+PLACE = np.dtype([("task", np.int64), ("share", np.float64), ("compiling", np.int64)])
 
 
-class Place(NamedTuple):
-    """What one worker is doing: the checksum of a run's name (0: no run), the share of the run that is done."""
+class Progress:
+    """What a display is told while jobs are done; this one shows nothing."""
 
-    name: int
-    share: float
-    is_compiling: bool
+    def start(self, jobs: list[Any], todo: list[Any]) -> None:
+        """Take note of all jobs, and of those whose runs are not stored yet."""
+
+    def done(self, job: Any) -> None:
+        """Take note of a job that is finished."""
+
+    def damage(self, message: str) -> None:
+        """Take note of a stored run that is damaged."""
+
+
+SILENCE = Progress()
 
 
 class _Own:
-    """This process's board, and which place on it is its own."""
+    """This process's place, and the board that it reads: its workers' where it has any, else its own place."""
 
-    board: MutableSequence[float] = [0.0] * _SIZE
-    start = 0
-    shown: MutableSequence[float] = board
+    place: NDArray[np.void] = np.zeros(1, PLACE)
+    board: NDArray[np.void] = place
     listener: Any = None
 
 
-def name_key(name: str) -> int:
-    """Return the checksum by which the board names a run."""
+def task_key(name: str) -> int:
+    """Return the checksum by which the board names a task."""
     return zlib.crc32(name.encode())
 
 
-def places() -> list[Place]:
-    """Return what this process and its workers are doing."""
-    numbers = list(_Own.shown)
-    return [
-        Place(int(numbers[i + _NAME]), numbers[i + _SHARE], numbers[i + _COMPILING] > 0)
-        for i in range(0, len(numbers), _SIZE)
-    ]
+def read_board() -> NDArray[np.void]:
+    """Return what this process or its workers are doing, a ``PLACE`` for each."""
+    return _Own.board.copy()
 
 
 @contextmanager
-def run_in_hand(name: str, num_episodes: int) -> Iterator[Callable[[int], None]]:
-    """Mark a run as in progress on the board; yield the function that reports how many episodes were played."""
-    board, start = _Own.board, _Own.start
+def report_progress(task: str, num_episodes: int) -> Iterator[Callable[[int], None]]:
+    """Mark a run as in progress; yield the function that reports how many episodes were played."""
+    place = _Own.place
 
-    def note(played: int) -> None:
-        board[start + _SHARE] = played / num_episodes
+    def report(played: int) -> None:
+        place["share"] = played / num_episodes
 
-    note(0)
-    board[start + _NAME] = float(name_key(name))
+    report(0)
+    place["task"] = task_key(task)
     try:
-        yield note
+        yield report
     finally:
-        board[start + _NAME] = 0.0
+        place["task"] = 0
 
 
 @contextmanager
 def shared_board(context: BaseContext, num_workers: int) -> Iterator[tuple[Any, ...]]:
     """Make a board for worker processes; yield the arguments of ``join_board``, which each of them calls first."""
-    board = context.RawArray("d", _SIZE * num_workers)
-    _Own.shown = board
+    memory = context.RawArray("b", PLACE.itemsize * num_workers)
+    _Own.board = np.frombuffer(memory, PLACE)
     try:
-        yield board, context.Value("i", 0)
+        yield memory, context.Value("i", 0)
     finally:
-        _Own.shown = _Own.board
+        _Own.board = _Own.place
 
 
-def join_board(board: Any, taken: Any) -> None:
+def join_board(memory: Any, taken: Any) -> None:
     """Take the next place on a board, in a worker process."""
     with taken.get_lock():
         number, taken.value = taken.value, taken.value + 1
-    _Own.board = _Own.shown = board
-    _Own.start = _SIZE * (number % (len(board) // _SIZE))
+    board = np.frombuffer(memory, PLACE)
+    start = number % len(board)
+    _Own.place = _Own.board = board[start : start + 1]
     watch_compiling()
 
 
@@ -89,10 +96,10 @@ def watch_compiling() -> None:
 
     class Notes(event.Listener):
         def on_start(self, event: Any) -> None:
-            _Own.board[_Own.start + _COMPILING] += 1
+            _Own.place["compiling"] += 1
 
         def on_end(self, event: Any) -> None:
-            _Own.board[_Own.start + _COMPILING] -= 1
+            _Own.place["compiling"] -= 1
 
     if _Own.listener is None:
         _Own.listener = Notes()

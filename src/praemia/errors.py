@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from numbers import Integral
+from typing import Any
 
 
 class PraemiaError(Exception):
@@ -28,6 +30,25 @@ class PraemiaWarning(UserWarning):
 
 class ModelError(PraemiaError, ValueError):
     """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
+
+
+class ContradictionError(ModelError):
+    """Report labels that are not a function of (o, a, o').
+
+    Where exploration was cut short by it, ``dataset`` holds what had been explored until then.
+    """
+
+    def __init__(self, message: str, dataset: Any = None) -> None:
+        super().__init__(message)
+        self.dataset = dataset
+
+
+class RuleError(ModelError):
+    """Report a rule that does not fit its machine, or another of its rules; ``rule`` is the culprit."""
+
+    def __init__(self, message: str, rule: object = None) -> None:
+        super().__init__(message)
+        self.rule = rule
 
 
 class FileError(PraemiaError):
@@ -87,6 +108,30 @@ def did_you_mean(name: object, known: Iterable[object], hint: str = "") -> str:
 def unknown_name(kind: str, name: object, known: Iterable[object], hint: str = "") -> UnknownNameError:
     """Build the error for an unknown name of some kind: with the nearest matches, or with a hint where to look."""
     return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, known, hint)}")
+
+
+EXTRAS = {
+    "PIL": ("pictures in pixels need Pillow", "plot"),
+    "distributed": ("an engine needs Dask", "dask"),
+    "matplotlib.figure": ("figures need matplotlib", "plot"),
+    "pandas": ("data frames need pandas", "frames"),
+    "plotly.offline": ("the report needs plotly", "report"),
+    "pyarrow.parquet": ("parquet needs pyarrow", "parquet"),
+    "pygraphviz": ("drawing needs pygraphviz", "diagrams"),
+}
+
+
+def require(*modules: str) -> None:
+    """Import modules of ``EXTRAS``; for one that is missing, raise the error with a command that installs it.
+
+    Whoever needs them at the end of long work asks for them at its beginning too.
+    """
+    for module in modules:
+        try:
+            import_module(module.partition(".")[0])
+            import_module(module)
+        except ImportError:
+            raise missing_extra(*EXTRAS[module]) from None
 
 
 def missing_extra(purpose: str, extra: str) -> MissingExtraError:

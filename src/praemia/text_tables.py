@@ -25,6 +25,11 @@ def number(value: float) -> str:
     return f"{value:.{decimals}f}".replace("-", "−")
 
 
+def plural(count: int, noun: str) -> str:
+    """Return a number with its noun: ``1 run``, ``2 runs``."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
     """Tell for each column whether it holds numbers: these stand to the right, words to the left."""
     return [any(_is_number(row[i]) for row in rows) for i in range(len(header))]

@@ -7,10 +7,8 @@ from functools import partial
 
 import pytest
 
-from praemia import benchmarking
-from praemia.benchmarking import bytes_per_step, grid_task
 from praemia.cli import bench, execute
-from praemia.cli.bench import between, threads_compared
+from praemia.cli.bench import between, bytes_per_step, threads_compared, warehouse_task
 from praemia.planning.exact import solve
 from praemia.tasks.product import product
 
@@ -18,14 +16,14 @@ from praemia.tasks.product import product
 def test_bench_prints_one_record_or_a_page_and_tells_its_progress_elsewhere(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(benchmarking, "NUMBERS", 1 << 12)  # the memory's speed is not what this is about
+    monkeypatch.setattr(bench, "NUMBERS", 1 << 12)  # the memory's speed is not what this is about
     assert execute(["bench", "--quick", "--json"]) == 0
     captured = capsys.readouterr()
     record = json.loads(captured.out)
     assert {"planning", "steps_per_second", "runs", "plan_seconds"} <= set(record)
     assert all(run["seconds"] > 0 for run in (*record["planning"]["runs"], *record["runs"].values()))
     assert captured.err.count("…") == len(record)
-    measured_before = [(name, name, partial(record.get, name)) for name in record]
+    measured_before = {name: (name, partial(record.get, name)) for name in record}
     monkeypatch.setattr(bench, "_parts", lambda quick: measured_before)
     assert execute(["bench", "--quick"]) == 0
     output = capsys.readouterr().out
@@ -57,21 +55,19 @@ def test_threads_are_compared_only_as_far_as_noise_allows(
     assert threads_compared(runs) == said
 
 
-@pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("dense", [False, True])
-def test_tasks_to_measure_with_can_be_solved_and_pay(many: bool, dense: bool) -> None:
-    task = grid_task(5, 3, 12, many=many, dense=dense)
+def test_the_task_to_measure_with_can_be_solved_and_pays() -> None:
+    task = warehouse_task(3, 4, 12)
     explicit = product(task)
     values = 0.0
     for _ in range(task.horizon):
-        values = (explicit.transitions @ (explicit.start_probs * 0 + values)).reshape(-1, 5)
+        values = (explicit.transitions @ (explicit.start_probs * 0 + values)).reshape(-1, task.num_actions)
         values = (values + explicit.rewards).max(axis=1)
     assert solve(task).value == pytest.approx(explicit.start_probs @ values)
     assert solve(task).value > 0
 
 
 def test_the_bytes_of_a_step_are_those_of_its_tables_edges_and_policy() -> None:
-    """2 × 2 cells, 17 edges a cell less what walls merge; no cell of so small a grid carries a label."""
-    task = grid_task(2, 5, 1)
-    edges = len(task.mdp.probs)
-    assert bytes_per_step(task) == 2 * 8 * 8 * 4 + 12 * edges + 8 * (4 * 5 + 1) + 4 * 5
+    """2 × 2 cells; 5 machine states are padded to 8; extra rows are written, read, and looked up once."""
+    task = warehouse_task(2, 5, 1)
+    edges, extra = len(task.mdp.probs), len(task.model.arrays.extra_rows)
+    assert bytes_per_step(task) == 2 * 8 * 8 * (4 + extra) + 12 * edges + 8 * (4 * 5 + 1) + 8 * extra + 4 * 5

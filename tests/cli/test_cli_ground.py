@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -141,7 +142,7 @@ def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
         "actions": 2,
         "machine_states": 2,
     }
-    assert captured.err.removeprefix("compiling, once: later runs start without this wait\n") == ""
+    assert re.sub(r"^compiling, once.*\n", "", captured.err) == ""
 
 
 def test_solve_tells_people_the_same(capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,7 +87,7 @@ def test_the_papers_settings_are_printed_apart(tmp_path: Path, capsys: pytest.Ca
     assert execute(league) == 0
     shown = capsys.readouterr().out
     assert "Tasks on which constants were chosen, the paper's settings among them:" in shown
-    assert "yardsticks, who are told part of the truth" in shown
+    assert "oracle baselines, which know part of p" in shown
     assert execute([*league, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["tasks"], found["paper"]["tasks"]) == (["drawn-chain-3"], ["riverswim-5"])

@@ -33,6 +33,7 @@ KINDS = (
     "reference/learners.html",
     "about/comparison.html",
     "concepts/theory.html",
+    "concepts/headroom.html",
 )
 WIDTHS = {"desktop": (1280, 900), "phone": (390, 844)}
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia import envs, solve
-from praemia.envs.drawn_machines import in_any_order, in_order, moods, prices
+from praemia.envs.builtin_machines import in_any_order, in_order, moods, prices
 from praemia.envs.drawn_tasks import KINDS
 from praemia.errors import PraemiaError
 from praemia.tasks.task import Task

@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from praemia.envs import from_gymnasium
 from praemia.errors import ModelError, ParameterError, UnknownNameError
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.labels import LabelRule
 from praemia.planning.exact import solve
-from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
 Table = dict[int, dict[int, list[tuple[float, int, float, bool]]]]
@@ -94,7 +93,7 @@ def test_cliff_walking_ends_at_the_goal_by_the_flag(is_slippery: bool, horizon: 
 
     expected = table_value(env.unwrapped.P, start_of(env), horizon, event)
     assert mdp.num_observations == 48
-    assert np.all(mdp.to_dense()[47, :, 47] == 1.0)
+    assert mdp.ends[mdp.successors == 47].all()
     assert solve(Task(mdp, paying(goal=0.5, edge=0.01), horizon)).value == pytest.approx(expected, abs=1e-12)
 
 
@@ -118,29 +117,22 @@ BOTH_WAYS: Table = {
 }
 
 
-def labels_of(mdp: LabeledMDP, o: int, a: int, z: int) -> frozenset[str]:
-    numbers, labels = mdp.labelling.of(np.array([o]), np.array([a]), np.array([z]))
-    return labels[numbers[0]]
-
-
-def test_an_observation_entered_both_ways_gets_an_absorbing_twin() -> None:
+def test_an_observation_entered_both_ways_is_one_and_its_ends_are_told_apart() -> None:
     mdp = from_gymnasium(TableEnv(BOTH_WAYS), lambda o, a, z: {f"to{z}"})
-    dense = mdp.to_dense()
-    assert mdp.num_observations == 4
-    assert dense[0, 0].tolist() == [0.0, 0.5, 0.0, 0.5]
-    assert dense[1, 0].tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert dense[3, :, 3].tolist() == [1.0, 1.0]
-    assert dense[2, :, 2].tolist() == [1.0, 1.0], "only entered with the flag: absorbing, whatever its row says"
-    assert mdp.start_probs.tolist() == [1.0, 0.0, 0.0, 0.0]
-    assert labels_of(mdp, 0, 0, 3) == labels_of(mdp, 0, 0, 1) == {"to1"}
-    assert labels_of(mdp, 3, 0, 3) == labels_of(mdp, 2, 1, 2) == AFTER_THE_END
+    row = slice(*mdp.indptr[:2])
+    assert mdp.num_observations == 3
+    assert mdp.successors[row].tolist() == [1, 1]
+    assert mdp.ends[row].tolist() == [False, True]
+    assert mdp.probs[row].tolist() == [0.5, 0.5]
+    assert mdp.to_dense()[0, 0].tolist() == [0.0, 1.0, 0.0]
+    assert mdp.to_dense()[2, 0].tolist() == [1.0, 0.0, 0.0], "rows are the table's own, also where episodes end"
+    assert set(mdp.label_sets) == {frozenset({f"to{z}"}) for z in range(3)}
 
 
-def test_rules_that_match_everything_are_silent_once_an_episode_has_ended() -> None:
+def test_nothing_is_paid_once_an_episode_has_ended() -> None:
     mdp = from_gymnasium(TableEnv(BOTH_WAYS), [LabelRule(frozenset({"tick"}))])
     task = Task(mdp, paying(tick=1), 10)
     values = solve(task).values
-    assert values[0, 0, 2:].tolist() == [0.0, 0.0]
     expected = table_value(BOTH_WAYS, {0: 1.0}, 10, lambda s, a, z, r: 1.0)
     assert values[0, 0, 0] == pytest.approx(expected, abs=1e-12)
 
@@ -148,7 +140,7 @@ def test_rules_that_match_everything_are_silent_once_an_episode_has_ended() -> N
 def test_an_observation_that_episodes_start_in_is_not_ended_by_being_one() -> None:
     table: Table = {0: {0: [(1.0, 1, 0.0, False)]}, 1: {0: [(1.0, 0, 0.0, True)]}}
     mdp = from_gymnasium(TableEnv(table), [LabelRule(frozenset({"home"}), target=0)])
-    assert mdp.num_observations == 3
+    assert mdp.num_observations == 2
     assert solve(Task(mdp, paying(home=1), 5)).value == 1.0
 
 
@@ -249,7 +241,7 @@ def test_a_random_start_must_be_given() -> None:
     with pytest.raises(ModelError, match=r"2 different first observations.*initial_state_distrib.*the 3 observations"):
         from_gymnasium(env, [])
     env.initial_state_distrib = [0.5, 0.5, 0.0]  # type: ignore[attr-defined]
-    assert from_gymnasium(env, []).start_probs[:3].tolist() == [0.5, 0.5, 0.0]
+    assert from_gymnasium(env, []).start_probs.tolist() == [0.5, 0.5, 0.0]
 
 
 def test_what_is_no_environment_is_one_clear_error() -> None:

@@ -172,7 +172,6 @@ def test_what_is_explored_keeps_its_names(observations: str, actions: str) -> No
     assert plan_from(data, machine()).value == plan_from(plain, machine()).value
     if observations == "nested":
         assert data.observation_name(3) == "x=(0, y=1) z=1"
-        assert data.observation_name(11) == "x=(0, y=1) z=1 (ended)"
 
 
 SPACES = st.recursive(
@@ -288,7 +287,6 @@ def test_what_is_encoded_can_be_explored_and_merges_only_if_it_is_numbered_alike
     encoded = box(encode=lambda o: ("place", o), num_observations=8)
     data, other = (explore(encoded, episodes=300, method="uncertainty", seed=seed) for seed in (1, 2))
     assert data.observation_name(0) == "('place', 0)"
-    assert data.observation_name(8) == "('place', 0) (ended)"
     env = Ring()
     optimum = solve(Task(envs.from_gymnasium(env, env.labels), machine(), 9)).value
     assert abs(plan_from(data, machine()).value.value - optimum) < 0.1

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -24,6 +27,7 @@ from sweeps import (
     write_experiment,
 )
 
+from praemia.cli import execute
 from praemia.experiments.store import Store
 from praemia.simulation import Run
 
@@ -116,6 +120,37 @@ def test_a_damaged_run_is_reported_and_done_again(
     assert all(str(victim) in said for victim in victims)
     assert f"{NUM_RUNS - 3} of {NUM_RUNS} runs are already stored" in said
     assert contents(store) == undisturbed
+
+
+def test_a_folder_that_cannot_be_written_any_more_is_one_message_and_what_is_finished_is_kept(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A file stands where the second task's folder would be made: permissions do not bind every user."""
+    store = tmp_path / "store"
+    run_here(experiment, store, "--shard", "1/9")
+    shutil.rmtree(store / "warehouse-3")
+    (store / "warehouse-3").write_text("in the way")
+    capfd.readouterr()
+    assert execute(arguments(experiment, store, "--jobs", "1")) == 2
+    errors = [line for line in capfd.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert len(errors) == 1
+    assert str(store / "warehouse-3") in errors[0]
+    first_task = {place: run for place, run in undisturbed.items() if place.startswith("riverswim-5")}
+    assert contents(store) == first_task
+    assert not list(store.rglob("*.partial"))
+    (store / "warehouse-3").unlink()
+    run_here(experiment, store)
+    assert contents(store) == undisturbed
+
+
+def test_a_clock_that_jumps_changes_nothing(
+    experiment: Path, undisturbed: dict[str, bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    days = itertools.cycle((0.0, 400.0, -400.0))
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + 86_400.0 * next(days))
+    run_here(experiment, tmp_path / "store")
+    assert contents(tmp_path / "store") == undisturbed
 
 
 def test_a_disk_that_is_full_ends_in_one_message_and_leaves_no_half_run(tmp_path: Path) -> None:

@@ -11,8 +11,16 @@ import pytest
 from praemia import learners, solve
 from praemia.envs.drawn_tasks import KINDS
 from praemia.errors import PraemiaError
-from praemia.experiments.league import YARDSTICKS, contestants, league
-from praemia.experiments.league_tasks import LARGE, SETTINGS_OF_THE_PAPER, UNTOUCHED, is_untouched, kind_of
+from praemia.experiments.league import (
+    LARGE,
+    SETTINGS_OF_THE_PAPER,
+    UNTOUCHED,
+    YARDSTICKS,
+    contestants,
+    is_untouched,
+    kind_of,
+    league,
+)
 from praemia.experiments.settings import TaskText
 
 

@@ -13,9 +13,9 @@ from oracles import label_of
 from strategies import PROPOSITIONS, random_machine
 
 from praemia.exploration import Dataset, ExploredPlan, plan_from
-from praemia.exploration.bounds import machine_bounds, most_to_earn
+from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.confidence import Confidence, confidence, function_radii
-from praemia.exploration.estimate import estimated_task
+from praemia.exploration.estimate import most_to_earn
 from praemia.kernels.certify import largest_by_kl
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
@@ -81,7 +81,6 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
         first,
         RuleLabelling(rules),
         labels_known,
-        absorbing=np.zeros(size, dtype=bool),
         reachability=np.ones(size),
         propositions=PROPOSITIONS,
     )
@@ -154,21 +153,20 @@ def test_for_every_law_in_the_set_the_bounds_are_on_the_right_side(seed: int, la
     dataset = drawn_data(rng, task, labels_known=labels_known)
     machine, horizon = task.machine, task.horizon
     sure = confidence(dataset, RHO, shares)
-    estimate, most = estimated_task(dataset, machine), most_to_earn(machine, horizon)
+    estimate, most = dataset.model(machine), most_to_earn(machine, horizon)
     policy = solve(estimate).policy
     if rng.random() < 0.3:  # the bounds are those of any policy
         policy = rng.integers(task.num_actions, size=policy.shape).astype(policy.dtype)
     bounds = machine_bounds(dataset, estimate, machine, None, sure, policy.transpose(0, 2, 1), most)
     radii = function_radii(dataset, sure, horizon, machine.num_states) if shares else None
-    in_estimate = evaluate(estimate, policy).values[0, machine.index[machine.initial], :-1]
-    own = np.ascontiguousarray(policy[:, :, :-1])
+    in_estimate = evaluate(estimate, policy).values[0, machine.index[machine.initial]]
     for shrink in (1.0, 1.0, 0.5, 0.1):
         kernel = law_of_the_set(rng, dataset, sure, shrink)
         truth = Task(LabeledMDP.from_dense(kernel, task.mdp.labelling.rules), machine, horizon)
         if radii is not None and not part_three_holds(dataset, truth, radii):
             continue
         first = machine.index[machine.initial]
-        best, mine = solve(truth).values[0, first], evaluate(truth, own).values[0, first]
+        best, mine = solve(truth).values[0, first], evaluate(truth, policy).values[0, first]
         assert np.all(best <= bounds.upper + 1e-8)
         assert np.all(mine >= bounds.lower - 1e-8)
         assert np.all(best - mine <= bounds.loss + 1e-8)

@@ -23,11 +23,10 @@ from praemia.exploration import (
     explore,
     plan_from,
 )
-from praemia.exploration.bounds import largest_distance, machine_bounds, most_to_earn
+from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.certificate import _shifted
 from praemia.exploration.confidence import confidence
-from praemia.exploration.coverage import sparse_kernel
-from praemia.exploration.estimate import estimated_mdp, estimated_task
+from praemia.exploration.estimate import best_values, most_to_earn
 from praemia.exploration.what_if import machine_family
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
@@ -106,13 +105,13 @@ def test_both_brackets_close_around_the_values_in_the_estimate(seed: int, shares
     widths = []
     for episodes in (100, 10_000):
         dataset = explore(task, episodes=episodes, method="uncertainty", seed=seed)
-        estimate = estimated_task(dataset, task.machine)
+        estimate = dataset.model(task.machine)
         plan = solve(estimate)
         policy = np.ascontiguousarray(plan.policy.transpose(0, 2, 1))
         most = most_to_earn(task.machine, 5)
         sure = confidence(dataset, 0.05, shares)
         upper, lower = machine_bounds(dataset, estimate, task.machine, None, sure, policy, most)[:2]
-        value = plan.values[0, estimate.table.initial, :-1]
+        value = plan.values[0, estimate.table.initial]
         assert np.all(lower <= value + 1e-9)
         assert np.all(value <= upper + 1e-9)
         widths.append(float((upper - lower)[0]))
@@ -123,9 +122,8 @@ def test_the_largest_distance_is_the_worst_policys_sum_when_nothing_is_cut_off()
     task = tiny_task(2, horizon=3)
     dataset = explore(task, episodes=200_000, method="uncertainty", seed=1)
     sure = confidence(dataset, 0.05)
-    kernel = sparse_kernel(estimated_mdp(dataset))[:6, :3]
-    found, _ = largest_distance(kernel, sure, 3)
-    dense = kernel.toarray().reshape(3, 2, 3)
+    found, _ = best_values(dataset.kernel, sure.tv, 3, most=1.0)
+    dense = dataset.kernel.toarray()[:, :3].reshape(3, 2, 3)
     best = 0.0
     for choice in np.ndindex(*(2,) * 9):
         actions, total, here = np.array(choice).reshape(3, 3), 0.0, dataset.start_probs
@@ -157,7 +155,7 @@ def test_the_simulation_bound_holds_when_the_machine_moves_by_chance() -> None:
     pairs, successors, numbers = (np.array(column) for column in zip(*keys, strict=True))
     labels = RuleLabelling((LabelRule(frozenset({"go"}), source=start), LabelRule(frozenset({"goal"}), target=goal)))
     first = np.array([often, 0, 0, 0])
-    known = {"absorbing": np.zeros(4, dtype=bool), "reachability": np.ones(4), "propositions": ("go", "goal")}
+    known = {"reachability": np.ones(4), "propositions": ("go", "goal")}
     dataset = Dataset(4, 3, 2, pairs, successors, numbers, first, labels, True, **known)
     machine = (
         MachineBuilder("initial")
@@ -266,7 +264,7 @@ def test_what_cannot_be_planned_for_is_refused() -> None:
         plan_from(dataset, lambda trajectory: 0.0)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="4 weights for 3 observations"):
         plan_from(dataset, CoverageReward(np.ones(4)))
-    with pytest.raises(ModelError, match="ProductPlanner"):
+    with pytest.raises(ModelError, match="plans for machines are exact"):
         plan_from(dataset, task.machine, planner=SearchPlanner())
     with pytest.raises(ModelError, match="declared"):
         plan_from(dataset, TrajectoryReward(lambda trajectory: 7.0, 1.0))

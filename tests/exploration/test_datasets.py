@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_exploration import tiny_task
+from oracles import label_of
 
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.estimate import INTO_THE_SINK, estimated_mdp, estimated_task
 from praemia.files.arrays import PackedArrays, pack_arrays
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import ENDED, LabelRule
+from praemia.machines.labels import LabelRule
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
@@ -51,13 +51,11 @@ def test_arrays_that_do_not_fit_are_refused(dataset: Dataset, change: str) -> No
         replace(dataset, **changed[change])
 
 
-@pytest.mark.parametrize("change", ["all absorbing", "start", "reachability", "proposition"])
+@pytest.mark.parametrize("change", ["ends", "reachability"])
 def test_data_that_cannot_be_is_refused(dataset: Dataset, change: str) -> None:
     changed: dict[str, dict[str, Any]] = {
-        "all absorbing": {"absorbing": np.ones(9, dtype=bool)},
-        "start": {"absorbing": dataset.first_counts > 0},
+        "ends": {"ends": np.ones(len(dataset.pairs), dtype=bool)},
         "reachability": {"reachability": np.full(9, np.nan)},
-        "proposition": {"propositions": (*dataset.propositions, ENDED)},
     }
     with pytest.raises(ModelError, match="a dataset w"):
         replace(dataset, **changed[change])
@@ -136,35 +134,31 @@ def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
             dataset.append(observations, actions)
 
 
-def test_the_estimate_is_the_frequency_and_unvisited_pairs_lead_to_a_sink_that_pays_nothing() -> None:
+def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible() -> None:
     task = tiny_task(1)
-    # Pays 0.5 in every step without "goal": also on the empty label, which a sink must not trigger.
-    machine = MachineBuilder("q").edge("q", "!goal", "q", reward=0.5).build()
+    # Pays 0.5 or 1 in every step.
+    machine = MachineBuilder("q").edge("q", "!goal", "q", reward=1.0).edge("q", "goal", "q", reward=0.5).build()
     once = explore(task, episodes=1, policy_episodes=1, seed=0)
-    model = estimated_mdp(once)
-    assert model.num_observations == 4
-    dense = model.to_dense()
-    for o, a in np.argwhere(once.visits == 0):
-        assert dense[o, a, 3] == 1.0
+    dense = once.kernel.toarray().reshape(3, 2, 6)
     for (o, a), visits in np.ndenumerate(once.visits):
-        if visits:
-            counts = np.zeros(3)
-            chosen = once.pairs == o * 2 + a
-            counts[once.successors[chosen]] = once.counts[chosen]
-            np.testing.assert_allclose(dense[o, a, :3], counts / visits)
-    estimate = estimated_task(once, machine)
-    values = solve(estimate).values
-    assert values[0, 0, 3] == 0.0  # in the sink, whatever the machine state
+        counts = np.zeros(6)
+        chosen = once.pairs == o * 2 + a
+        counts[once.successors[chosen]] = once.counts[chosen]
+        np.testing.assert_allclose(dense[o, a], counts / max(1, visits))
     never = np.argwhere(once.visits == 0)
     assert len(never)
     o, a = never[0]
-    policy = np.full((3, 1, 4), a)
-    assert evaluate(estimate, policy).values[0, 0, o] == 0.0
-    assert INTO_THE_SINK in model.label_sets
+    model = once.model(machine)
+    assert evaluate(model, np.full((3, 1, 3), a)).values[0, 0, o] == 3 * 0.5
+    for pair, z in zip(once.pairs.tolist(), once.successors.tolist(), strict=True):
+        row = slice(*model.indptr[pair : pair + 2])
+        (label,) = model.labels[row][model.successors[row] == z]
+        pays = 0.5 if "goal" in label_of(task.mdp.labelling.rules, *divmod(pair, 2), z) else 1.0
+        assert model.table.mean_rewards[label, 0] == pays
 
 
 def test_plans_for_rewards_below_zero_keep_away_from_what_was_never_visited() -> None:
-    """Paying 1 for home and paying −1 for anything else differ by −1 in each step, in the sink too."""
+    """Paying 1 for home and paying −1 for anything else differ by −1 in each step, in the unknown too."""
     task = tiny_task(1, num_observations=4, horizon=4)
     gain = MachineBuilder("q").edge("q", "home", "q", reward=1).build()
     cost = MachineBuilder("q").edge("q", "!home", "q", reward=-1).build()
@@ -211,7 +205,7 @@ def test_coverage_says_what_was_never_reached() -> None:
     ("number", "remedy"),
     [
         (1, "read it with praemia 0.2, or make it again"),
-        (2, "a development version between 0.2 and 0.3 wrote it; make it again"),
+        (3, "an older version wrote it, 0.3 or one in development; make it again"),
         (99, "read it with the version that wrote it, which is newer"),
     ],
 )
@@ -219,5 +213,5 @@ def test_data_of_another_format_says_which_version_reads_it(tmp_path: Path, numb
     data = explore(tiny_task(0), episodes=2, method="uncertainty").to_bytes()
     path = tmp_path / "data.npz"
     path.write_bytes(pack_arrays(PackedArrays(data, "data").header() | {"format": number}, {}))
-    with pytest.raises(FileError, match=f"of format {number}; this version of praemia reads format 3: {remedy}"):
+    with pytest.raises(FileError, match=f"of format {number}; this version of praemia reads format 4: {remedy}"):
         Dataset.load(path)

@@ -12,10 +12,11 @@ from helpers_exploration import random_kernel, tiny_task
 from praemia.exploration import CoverageReward, Dataset, explore
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.estimate import estimated_mdp
+from praemia.exploration.explorers import FixedPolicy, play_given, uniform_at
+from praemia.exploration.merging import Counted
 from praemia.exploration.planners import GreedyPlanner
-from praemia.exploration.playing import FixedPolicy, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
+from praemia.machines.builder import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -33,7 +34,8 @@ def test_the_estimate_starts_where_the_episodes_did(two_starts: Dataset) -> None
     share = two_starts.first_counts[0] / 400
     assert share == pytest.approx(0.25, abs=0.1)
     assert two_starts.start_probs.tolist() == [share, 0.0, 1.0 - share]
-    assert estimated_mdp(two_starts).start_probs.tolist() == [share, 0.0, 1.0 - share, 0.0]
+    machine = MachineBuilder("q").edge("q", "goal", "q", reward=1).build()
+    assert two_starts.model(machine).start_probs.tolist() == [share, 0.0, 1.0 - share]
 
 
 def test_merged_reachability_is_the_mean_over_all_episodes(two_starts: Dataset) -> None:
@@ -57,7 +59,7 @@ def test_each_policy_is_played_for_the_episodes_that_it_is_given() -> None:
         weights = np.zeros((3, 1, 3, 2))
         weights[..., action] = 1.0
         play_given(world, weights, episodes, lambda played: None)
-    counted = environment.counted(world)
+    counted = Counted.of(world)
     assert np.bincount(counted.pairs % 2, counted.counts).tolist() == [20 * 3, 30 * 3]
 
 

@@ -12,9 +12,9 @@ from oracles import label_of
 
 from praemia.envs import random_task
 from praemia.exploration import Dataset, explore
-from praemia.exploration.bounds import machine_bounds, most_to_earn
+from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.confidence import confidence, function_radii
-from praemia.exploration.estimate import estimated_task
+from praemia.exploration.estimate import most_to_earn
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.builder import MachineBuilder
 from praemia.planning.exact import solve
@@ -78,7 +78,7 @@ def test_the_bounds_of_a_machine_follow_their_formulas(seed: int, episodes: int,
     machine, horizon = task.machine, task.horizon
     sure = confidence(dataset, 0.05, shares)
     fixed = function_radii(dataset, sure, horizon, 3) if shares else np.full((4, 2), np.inf)
-    most, estimate = most_to_earn(machine, horizon), estimated_task(dataset, machine)
+    most, estimate = most_to_earn(machine, horizon), dataset.model(machine)
     policy = solve(estimate).policy
     p_hat = np.zeros((8, 4))
     p_hat[dataset.pairs, dataset.successors] = dataset.probs
@@ -116,7 +116,7 @@ def test_distances_follow_their_formula(seed: int, episodes: int) -> None:
     machine = task.machine
     sure = confidence(dataset, 0.05)
     most = most_to_earn(machine, task.horizon)
-    estimate = estimated_task(dataset, machine)
+    estimate = dataset.model(machine)
     policy = solve(estimate).policy
 
     def distance(h: int, m: str, o: int, a: int, after: dict[tuple[str, int], float]) -> float:

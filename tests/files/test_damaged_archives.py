@@ -147,7 +147,7 @@ CHANGES = [
     ("run", {"header": np.array([{}])}, "its array 'header' holds Python objects, which are never read"),
     ("dataset", {"counts": None}, "it has no array 'counts'"),
     ("dataset", {"pairs": np.zeros(3)}, "its array 'pairs' is of type float64; expected whole numbers"),
-    ("dataset", {"absorbing": np.zeros(9)}, "its array 'absorbing' is of type float64; expected true or false"),
+    ("dataset", {"ends": np.zeros(9)}, "its array 'ends' is of type float64; expected true or false"),
     ("dataset", {"counts": np.array([None])}, "its array 'counts' holds Python objects, which are never read"),
     ("dataset", {"counts": np.zeros(3, dtype=int)}, "a dataset whose arrays have inconsistent sizes"),
     ("dataset", {"first_counts": np.zeros((9, 1), dtype=int)}, r"'first_counts' has the shape \(9, 1\)"),

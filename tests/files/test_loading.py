@@ -18,7 +18,6 @@ from praemia import envs
 from praemia.errors import FileError, PraemiaError, UnknownNameError
 from praemia.files import load, load_machine, load_task, parse_task, resolve_task, save_machine
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import AFTER_THE_END
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 
@@ -229,7 +228,7 @@ def test_a_gymnasium_environment_is_read_with_its_options_and_labels(tmp_path: P
     task = load_task(_file(tmp_path, GYMNASIUM))
     assert (task.num_observations, task.num_actions) == (16, 4)
     assert set(task.mdp.probs) == {1.0}  # without slipping every move is sure
-    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal"}), AFTER_THE_END}
+    assert set(task.mdp.label_sets) == {frozenset(), frozenset({"goal"})}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from praemia.errors import FileError, ModelError, ParameterError
 from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import ELSE, proposition
-from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
@@ -150,13 +150,29 @@ def test_observations_in_which_an_episode_has_ended_survive_a_round_trip(tmp_pat
     task = Task(lake, machine, 10)
     save_task(task, tmp_path / "lake.yaml")
     text = (tmp_path / "lake.yaml").read_text()
-    assert "ended: [" in text
-    assert "praemia-ended" not in text
+    assert "ended: [5, 7, 11, 12, 15]" in text.replace("'", "").replace('"', "")
     again = load_task(tmp_path / "lake.yaml")
-    assert again.mdp.label_sets[again.mdp.labels[-1]] == lake.label_sets[lake.labels[-1]] == AFTER_THE_END
+    assert again.mdp.ends.tolist() == lake.ends.tolist()
     first, second = ([mdp.label_sets[number] for number in mdp.labels] for mdp in (lake, again.mdp))
     assert first == second
     assert solve(again).value == solve(task).value
+
+
+def test_single_transitions_that_end_an_episode_survive_a_round_trip(tmp_path: Path) -> None:
+    """From 1 an episode ends at home, where others start; from 0 to 1 it goes on."""
+    o, a, z, ends = [0, 1, 1], [0, 0, 0], [1, 0, 1], [False, True, False]
+    mdp = LabeledMDP.from_entries(2, 1, o, a, z, [1.0, 0.5, 0.5], [LabelRule("home", target=0)], ends=ends)
+    machine = MachineBuilder("q").edge("q", "home", "q", reward=1).build()
+    save_task(Task(mdp, machine, 9), tmp_path / "task.yaml")
+    again = load_task(tmp_path / "task.yaml").mdp
+    assert again.ends.tolist() == mdp.ends.tolist()
+    assert again.successors.tolist() == mdp.successors.tolist()
+
+
+def test_a_transition_that_ends_an_episode_only_at_times_cannot_be_written(tmp_path: Path) -> None:
+    mdp = LabeledMDP.from_entries(1, 1, [0, 0], [0, 0], [0, 0], [0.5, 0.5], ends=[True, False])
+    with pytest.raises(ModelError, match="observation 0, action 0 leads to 0 both with and without an end"):
+        save_task(Task(mdp, MachineBuilder("q").build(), 9), tmp_path / "task.yaml")
 
 
 def test_an_older_file_is_replaced_whole(tmp_path: Path) -> None:

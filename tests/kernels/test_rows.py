@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from row_tables import fill
 
-from praemia.kernels.records import padded_width, rows_of
+from praemia.kernels.records import END, NUM_EXITS, padded_width, rows_of
 from praemia.tasks.machine_table import build_layers, continuation_rows, paying
 
 
@@ -34,16 +34,17 @@ def test_rows_are_what_the_label_pays_and_where_it_leads(num_states: int, densit
     layers = paying(moves, phi, width)
 
     row_labels = rng.integers(0, num_labels, size=25).astype(np.int32)
-    row_targets = rng.integers(0, num_obs, size=25).astype(np.int32)
-    table = np.zeros((num_obs + 25, width))
-    table[:num_obs, :num_states] = rng.random((num_obs, num_states))
-    before = table[:num_obs].copy()
+    row_targets = rng.integers(0, 2 * num_obs, size=25).astype(np.int32)  # from num_obs on: the end of the episode
+    first = num_obs + NUM_EXITS
+    table = np.zeros((first + 25, width))
+    table[:first, :num_states] = rng.random((first, num_states))
+    before = table[:first].copy()
     fill(table, num_obs, rows_of(row_labels, row_targets), layers)
 
-    assert np.array_equal(table[:num_obs], before)
+    assert np.array_equal(table[:first], before)
     for x, (which, z) in enumerate(zip(row_labels, row_targets, strict=True)):
-        expected = phi[which] + tau[which] @ before[z, :num_states]
-        assert table[num_obs + x, :num_states] == pytest.approx(expected, abs=1e-13)
+        expected = phi[which] + tau[which] @ before[min(z, num_obs + END), :num_states]
+        assert table[first + x, :num_states] == pytest.approx(expected, abs=1e-13)
     assert not table[:, num_states:].any(), "columns that are no machine state stay 0"
 
 
@@ -62,6 +63,7 @@ def test_a_label_gets_the_kind_of_layer_that_takes_less_work() -> None:
 
 def test_edges_with_a_plain_label_keep_their_successors_row_and_others_share_rows() -> None:
     labels, successors = np.array([0, 1, 1, 2, 1], np.int32), np.array([2, 2, 0, 2, 2], np.int32)
-    rows, extra_rows = continuation_rows(labels, successors, np.array([True, False, False]), 3)
-    assert rows.tolist() == [2, 4, 3, 5, 4]
+    rows, extra_rows = continuation_rows(labels, successors, labels != 0, 3)
+    first = 3 + NUM_EXITS
+    assert rows.tolist() == [2, first + 1, first, first + 2, first + 1]
     assert extra_rows[["label", "target"]].tolist() == [(1, 0), (1, 2), (2, 2)]

@@ -7,7 +7,7 @@ import pytest
 
 from praemia import envs, learners, simulate, solve
 from praemia.errors import PraemiaError
-from praemia.learners.yardsticks import Told, with_probs
+from praemia.learners.yardsticks import Told
 
 
 def test_who_is_told_everything_loses_nothing() -> None:
@@ -25,7 +25,7 @@ def test_who_is_told_more_loses_less() -> None:
     assert means == sorted(means)
 
 
-def test_a_task_with_other_probabilities_is_valued_as_if_made_anew() -> None:
+def test_a_model_with_other_probabilities_is_valued_as_if_made_anew() -> None:
     task = envs.make("random-5x2x3-4", horizon=6)
     rng = np.random.default_rng(3)
     weights = rng.random(len(task.mdp.probs))
@@ -33,7 +33,7 @@ def test_a_task_with_other_probabilities_is_valued_as_if_made_anew() -> None:
     before = solve(task).value
     entries = (task.mdp.edge_pairs // 2, task.mdp.edge_pairs % 2, task.mdp.successors, probs)
     anew = type(task.mdp).from_entries(5, 2, *entries, labels=task.mdp.labelling.rules)
-    assert solve(with_probs(task, probs)).value == pytest.approx(
+    assert solve(task.model.with_probs(probs)).value == pytest.approx(
         solve(type(task)(anew, task.machine, task.horizon)).value, abs=1e-12
     )
     assert solve(task).value == before

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
 from praemia.machines.diagrams import Growth
+from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
 from praemia.machines.ltlf import accept_formula
 from praemia.machines.machine import RewardMachine
 from praemia.machines.paying import WAYS, paid, state_names
-from praemia.machines.syntax import parse_formula
 
 ALL_WORDS = oracle.words(5)
 
@@ -150,8 +150,8 @@ def test_these_are_seen_to_follow(strong, weak):
 def test_a_formula_that_is_written_out_reads_back_to_the_same(seed):
     rng = random.Random(seed)
     formula = oracle.random_formula(rng, rng.randint(1, 10), "ab", past=rng.random() < 0.3)
-    read, _ = parse_formula(oracle.write(formula))
-    again, _ = parse_formula(write(read))
+    read = parse_formula(oracle.write(formula)).formula
+    again = parse_formula(write(read)).formula
     assert accepts_same(read, again) or read == again
 
 
@@ -224,8 +224,6 @@ def test_a_mistake_is_shown_with_a_caret_under_its_place(text, column, expected)
     [
         ("F a & Y b", r"future \(F\) and about the past \(Y\)"),
         ("F true & O b", "mixes operators"),
-        ("(" * 200 + "a" + ")" * 200 + " & " + "X " * 200 + "a", "nested more than 150 deep"),
-        ("a" * 10_001, "at most 10,000 are read"),
     ],
 )
 def test_what_cannot_be_a_formula_is_refused(text, message):
@@ -235,13 +233,13 @@ def test_what_cannot_be_a_formula_is_refused(text, message):
 
 def test_growth_is_refused_with_the_size_so_far():
     text = conjoined(f"F a{i}" for i in range(12))
-    size = r"\(4,096 states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
+    size = r"\(1\d\d states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
     with pytest.raises(SizeError, match=rf"its limit of 100 states {size}; raise max_states"):
         RewardMachine.from_ltlf(text, max_states=100)
     with pytest.raises(SizeError, match=r"outgrew their limit of 200 diagram nodes.* 256 diagram nodes"):
         accept_formula(text, Growth(max_nodes=200))
-    with pytest.raises(SizeError, match=r"outgrew their limit of 10,000 different leaves \(1 states"):
-        RewardMachine.from_ltlf(conjoined(f"F a{i}" for i in range(40)), max_states=1)
+    with pytest.raises(SizeError, match=r"outgrew their limit of 10,000 different leaves \(\d states"):
+        RewardMachine.from_ltlf(f"F(b & {conjoined(f'F a{i}' for i in range(40))})", max_states=50)
 
 
 def test_growth_is_told():

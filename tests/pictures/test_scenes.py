@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from praemia.pictures.pixels import render_image
+from praemia.pictures.renderers import render_image, render_svg, render_text
 from praemia.pictures.scene import WALL, Area, Arrow, Item, Line, Scene, Text, place
-from praemia.pictures.svg import render_svg
-from praemia.pictures.text import render_text
 
 RED = "#ff0000"
 

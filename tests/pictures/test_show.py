@@ -20,10 +20,9 @@ from praemia import envs
 from praemia.cli import execute
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump_task
+from praemia.pictures.diagrams import LIT, MachineLayout
 from praemia.pictures.episodes import save_gif, watched
-from praemia.pictures.machine_scene import LIT, MachineLayout
-from praemia.pictures.policy_page import UNVISITED, page_of, panel, policy_scene
-from praemia.pictures.policy_view import PolicyView, has_map
+from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
 from praemia.pictures.scene import Area, Arrow, Scene, Text
 from praemia.tasks.task import Task
 
@@ -105,6 +104,12 @@ def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
         "machine state 'empty'",
         "machine state 'loaded'",  # in 'done' nothing is left to do
     ]
+
+
+def test_cells_that_are_too_small_for_arrows_are_only_shaded() -> None:
+    pages = [policy_scene(envs.warehouse(size, horizon=2)) for size in (20, 80)]
+    assert [any(isinstance(item, Arrow) for item in page.items) for page in pages] == [True, False]
+    assert all("S" in texts(page) for page in pages)
 
 
 def test_only_tasks_with_moves_have_maps() -> None:

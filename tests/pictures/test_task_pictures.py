@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
+import gymnasium
 import numpy as np
 import pytest
 
 import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
+from praemia.envs.gymnasium_maps import taxi_picture
 from praemia.errors import SizeError
-from praemia.pictures.svg import render_svg
+from praemia.pictures.policy_page import MOVES, has_map, policy_scene
+from praemia.pictures.renderers import render_svg
+from praemia.pictures.scene import Text
 from praemia.pictures.task_picture import page_scene, page_text
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Spot
@@ -153,3 +159,58 @@ def test_pixels_show_the_agent_in_its_cell() -> None:
     orange = np.argwhere(np.abs(frame.astype(int) - (0xE6, 0x9F, 0x00)).sum(axis=2) < 10)
     height, width, _ = frame.shape
     assert orange.mean(axis=0) == pytest.approx([height / 4, width / 4], abs=3)
+
+
+def moves_on_map(mdp: LabeledMDP, picture: Picture, action: int) -> set[tuple[float, float]]:
+    """Return by how much an action changes the place on a map, where it leads one cell on or nowhere."""
+    spots = picture.spots
+    sources, actions = np.divmod(mdp.edge_pairs, mdp.num_actions)
+    steps = {
+        (spots[z].x - spots[o].x, spots[z].y - spots[o].y)
+        for o, a, z in zip(sources.tolist(), actions.tolist(), mdp.successors.tolist(), strict=True)
+        if a == action and (spots[o].mark or Mark("")).symbol != "C"  # nobody stands on the cliff
+    }
+    return {step for step in steps if abs(step[0]) + abs(step[1]) <= 1.0}
+
+
+@pytest.mark.parametrize("env_id", ["FrozenLake-v1", "CliffWalking-v1"])
+def test_actions_of_gymnasiums_maps_are_the_moves_that_they_make(env_id: str) -> None:
+    mdp = envs.from_gymnasium(env_id, [], is_slippery=False)
+    assert mdp.map is not None
+    picture = mdp.map.picture()
+    for action, name in enumerate(picture.actions):
+        assert moves_on_map(mdp, picture, action) == {(0.0, 0.0), MOVES[name]}
+
+
+def test_a_frozen_lake_is_drawn_with_its_holes_and_with_what_is_paid_for() -> None:
+    task = praemia.load_task(Path(__file__).parents[2] / "examples" / "frozen_lake.yaml")
+    lines = envs.text_picture(task).splitlines()
+    assert lines[3] == "| S   .   .   c |"
+    assert lines[5] == "| .   H   .   H |"
+    assert lines[9] == "| H   .   .   G |"
+    assert "  G  goal: pays 1" in lines
+    assert has_map(task)
+
+
+def test_a_taxi_is_where_its_number_says_and_walls_are_those_it_cannot_pass() -> None:
+    taxi: Any = gymnasium.make("Taxi-v4").unwrapped
+    picture = taxi_picture(np.char.decode(taxi.desc).tolist(), taxi.locs)
+    assert len(picture.spots) == 500
+    for state in range(500):
+        row, column, passenger, destination = taxi.decode(state)
+        spot = picture.spots[state]
+        assert (spot.x, spot.y) == (6 * passenger + column + 0.5, 6 * destination + row + 0.5)
+        for action, name in enumerate(picture.actions[:4]):
+            ((_, there, _, _),) = taxi.P[state][action]
+            across, down = MOVES[name]
+            if there == state:
+                x, y = spot.x + across / 2, spot.y + down / 2
+                assert any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in picture.walls)
+            else:
+                assert (picture.spots[there].x, picture.spots[there].y) == (spot.x + across, spot.y + down)
+
+
+def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:
+    scene = policy_scene(envs.make("office-patrol"))
+    texts = [item.text for item in scene.items if isinstance(item, Text)]
+    assert {"A", "B", "C", "D", "on the way", "pays 1", "plant: nothing is paid afterwards"} <= {*texts}

@@ -131,7 +131,7 @@ def test_damaged_files_are_named_in_the_report(tmp_path: Path) -> None:
     store = fill(Store.create(tmp_path / "store"), {("riverswim-5", PRM): 3.0}, small(num_runs=3))
     store.files()[0].write_bytes(b"")
     report, *figures = report_page.write_report(*discover(store), tmp_path / "report.html", figures=True)
-    assert "1 damaged files are left out" in report.read_text(encoding="utf-8")
+    assert "1 damaged file left out" in report.read_text(encoding="utf-8")
     assert {path.parent for path in figures} == {tmp_path / "figures"}
 
 

@@ -18,6 +18,7 @@ from strategies import tasks
 
 from praemia import BlackBox, PraemiaError, envs, evaluate, learners, simulate, solve
 from praemia.errors import ModelError, ParameterError
+from praemia.kernels.records import NUM_EXITS
 from praemia.learners.base import Experience, Recent
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.task import Task
@@ -71,8 +72,8 @@ def test_returns_have_the_mean_of_the_policies_that_were_played(name: str) -> No
     task = envs.make("riverswim-prm-4", horizon=8)
     watched = Watched(learners.make(name))
     run = simulate(hide(task), watched, 300, 2)
-    inner = [p.swapaxes(1, 2).reshape(8, 8, 2, *p.shape[3:]) for p in watched.policies]
-    shown = [p[:, :4].swapaxes(1, 2) for p in inner]  # the other observations are those after an end
+    inner = [p.swapaxes(1, 2).reshape(8, 4, 2, *p.shape[3:]) for p in watched.policies]
+    shown = [p.swapaxes(1, 2) for p in inner]
     values = np.repeat([evaluate(task, p).value for p in shown], np.diff([*run.plan_episodes, 300]))
     off = run.returns - values
     assert abs(off.mean()) <= 4 * off.std(ddof=1) / np.sqrt(300)
@@ -100,6 +101,7 @@ def test_frozen_lake_is_learned_though_its_episodes_end_early(name: str) -> None
     assert run.final_policy.shape[:3] == (12, 2, 16)
 
 
+@pytest.mark.filterwarnings("ignore:.*was labelled:praemia.errors.PraemiaWarning")
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "q-learning", "crm"])
 def test_labels_may_depend_on_info(name: str) -> None:
     box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)
@@ -116,15 +118,16 @@ def test_an_episode_that_is_cut_off_is_played_no_further() -> None:
     assert watched.shown[-1].step_visits.sum(axis=1).tolist() == [10, 10, 10, 0, 0, 0]
 
 
-def test_an_ended_episode_goes_on_where_nothing_happens() -> None:
+def test_an_ended_episode_is_counted_no_further() -> None:
     box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if z == 3 else (), reach("open"), 5)
     watched = Watched(Wanderer())
     simulate(box, watched, 41, 1)
-    steps = watched.shown[-1].step_visits
-    assert steps.sum(axis=1).tolist() == [40] * 6
-    assert steps[:, 3].sum() == 0  # the end is another observation than the place
-    assert steps[3, 7] > 0
-    assert np.all(np.diff(steps[:, 7]) >= 0)
+    steps, seen = watched.shown[-1].step_visits, watched.shown[-1].transitions
+    assert steps.shape[1] == 4
+    assert steps[:, 3].sum() == watched.shown[-1].visits[3].sum() == 0  # nothing is done where episodes end
+    assert seen.ends.tolist() == (seen.successors == 3).tolist()
+    assert steps[5].sum() + seen.counts[seen.ends].sum() == 40  # an episode lasts to the horizon, or it ends
+    assert np.all(np.diff(steps.sum(axis=1)) <= 0)
 
 
 # Counting
@@ -198,7 +201,7 @@ def meaning(shown: Experience) -> Counter[Any]:
         for seen in count_arrays.successors[pair["first"] : pair["first"] + pair["distinct"]]:
             z, row, label = int(seen["target"]), int(seen["row"]), int(seen["label"])
             if row >= size:
-                assert tuple(count_arrays.rows[row - size][["target", "label"]]) == (z, label)
+                assert tuple(count_arrays.rows[row - size - NUM_EXITS][["target", "label"]]) == (z, label)
             else:
                 assert row == z
                 assert table.inert[label]

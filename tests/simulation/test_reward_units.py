@@ -14,7 +14,7 @@ from hypothesis import given, settings
 import praemia
 from praemia import BlackBox, LabeledMDP, MachineBuilder, Run, Task, evaluate, learners, simulate, solve
 from praemia.envs import from_gymnasium, warehouse
-from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.labels import LabelRule
 from praemia.machines.rewards import Reward
 
 COMPARED = ("headroom", "ucbvi-prm", "ucbvi", "euler", "psrl", "ucrl2-rm-b", "opsrl", "qr-max", "crm")
@@ -105,7 +105,7 @@ def test_an_ended_frozen_lake_pays_nothing_more() -> None:
     down = np.full((10, 1, lake.num_observations), 1)
     # Down, down, down: the hole at 12 is reached by the third step. Nothing is paid after it.
     assert evaluate(task, down).value == pytest.approx(3.0)
-    assert AFTER_THE_END in lake.label_sets
+    assert lake.num_observations == 16
 
 
 @pytest.mark.parametrize("name", ["headroom", "ucbvi-prm", "ucbvi", "crm"])
@@ -129,11 +129,6 @@ def test_penalties_in_a_black_box_are_told_in_the_users_units() -> None:
     missed, reached = {-float(n) for n in range(1, 21)}, {11.0 - n for n in range(6, 21)}
     assert set(run.returns.tolist()) <= missed | reached
     assert run.returns.max() > 0.0
-
-
-def test_no_machine_can_read_the_mark_of_the_end() -> None:
-    with pytest.raises(praemia.errors.ModelError, match="marks the end of an episode"):
-        MachineBuilder("a", ["praemia-ended"]).build()
 
 
 def test_what_a_plan_from_data_can_lose_is_told_in_the_users_units() -> None:

@@ -311,10 +311,10 @@ def test_starts_and_rewards_are_drawn_from_their_laws() -> None:
 @given(task=tasks())
 def test_averaging_over_the_machine_never_adds_variance(task: Task) -> None:
     """Var over o' of W ≤ Var over (m', o') of V, for every (h, m, o, a): the lemma behind the paper's bonus."""
-    values, edges, model = solve(task).values, oracles.product(task), task.arrays
+    values, edges, model = solve(task).values, oracles.product(task), task.model.arrays
     size, M = task.num_observations, task.num_machine_states
     for h in range(1, task.horizon + 1):
-        table = np.zeros((size + len(model.extra_rows), padded_width(M)))
+        table = np.zeros((task.model.num_rows, padded_width(M)))
         table[:size, :M] = values[h].T
         fill(table, size, model.extra_rows, task.table.transition_layers(table.shape[1]))
         for ((m, o), a), outcomes in edges.items():

@@ -10,7 +10,8 @@ from stored_runs import CORRECT, FLOWERS, HORIZONS, KIND, L1, PRM, PRODUCT, PUBL
 
 from praemia.experiments.paper import WAREHOUSES
 from praemia.simulation import Run
-from praemia.statistics.claims import check_claims
+from praemia.statistics.claims import PAPER_CLAIMS, check_claims
+from praemia.statistics.comparisons import check
 from praemia.statistics.verdicts import Claim
 
 
@@ -66,7 +67,7 @@ def test_growth_that_falls_short_of_the_square_root_of_the_machine_is_still_grow
 
 
 def test_without_runs_nothing_is_decided() -> None:
-    claims = check_claims([])
+    claims = check(PAPER_CLAIMS, [])
     assert {claim.held for claim in claims} == {None}
     assert {claim.verdict for claim in claims} == {"not decided: runs missing"}
 

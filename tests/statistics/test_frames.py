@@ -31,7 +31,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 def test_a_frame_has_a_row_per_run_with_whole_numbers_for_seed_and_run(store: Store) -> None:
     frame = load_runs(store.folder).to_frame()
-    assert list(frame.columns) == [*KEYS, *RESULTS]
+    assert list(frame.columns) == [*KEYS.names, *RESULTS.names]
     assert len(frame) == len(load_runs(store.folder)) == 9
     assert {str(frame[name].dtype) for name in ("seed", "run", "stream", "episodes", "plans")} == {"int64"}
     for (task, title), group in frame.groupby(["task", "title"]):
@@ -120,7 +120,7 @@ def test_an_empty_store_gives_empty_frames(store: Store, tmp_path: Path) -> None
     (tmp_path / "praemia-store.json").write_bytes((store.folder / "praemia-store.json").read_bytes())
     runs = load_runs(tmp_path)
     assert (len(runs), len(runs.to_frame()), len(runs.curves())) == (0, 0, 0)
-    assert set(curve_columns([])) == {*KEYS, "episode", "regret", "total_return"}
+    assert set(curve_columns([])) == {*KEYS.names, "episode", "regret", "total_return"}
 
 
 # Bad input

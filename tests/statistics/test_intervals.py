@@ -23,7 +23,6 @@ from praemia.statistics.intervals import (
     quotient_interval,
     ratio_over_groups,
     ratio_within_groups,
-    share_interval,
     sum_interval,
 )
 
@@ -127,13 +126,6 @@ def test_the_interval_of_a_median_is_that_of_the_sign_test() -> None:
     assert ends(median_interval(np.arange(10, 0, -1))) == (2.0, 5.5, 9.0)
     assert math.isnan(median_interval([1.0, 2.0, 3.0, 4.0, 5.0]).low)  # 1 − 2/32 is less than 95 %
     assert ends(median_interval([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])) == (1.0, 3.5, 6.0)
-
-
-@pytest.mark.parametrize(("count", "total"), [(0, 240), (1, 240), (3, 8), (8, 8)])
-def test_shares_are_those_of_the_exact_binomial_test(count: int, total: int) -> None:
-    expected = stats.binomtest(count, total).proportion_ci(0.9, method="exact")
-    found = share_interval(count, total, 0.9)
-    assert ends(found) == pytest.approx((expected.low, count / total, expected.high))
 
 
 @pytest.mark.parametrize("exponent", [0.0, 0.25, 0.5, 1.0])

@@ -8,8 +8,8 @@ from league_runs import made, study
 
 from praemia.experiments.paper import RIVERSWIMS, WAREHOUSES
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.statistics.claims import check_claims
 from praemia.statistics.comparisons import further_runs
-from praemia.statistics.league_claims import check_league
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import Claim
 
@@ -35,7 +35,7 @@ def league(own: float, changes: Mapping[tuple[str, str], float] | None = None, r
 
 
 def checked(found: Study) -> dict[str, Claim]:
-    return {claim.key: claim for claim in check_league(found)}
+    return {claim.key: claim for claim in check_claims([found])}
 
 
 def held(own: float, changes: Mapping[tuple[str, str], float] | None = None, runs: int = 64) -> dict[str, bool | None]:
@@ -130,13 +130,13 @@ def test_tails_hold_while_the_worst_run_of_most_tasks_is_below_twice_the_mean() 
 
 
 def test_without_headroom_or_without_company_nothing_is_claimed() -> None:
-    assert check_league(study({"warehouse-3": {"UCBVI-PRM": [1, 2], "b": [1, 2]}})) == []
-    assert check_league(study({"warehouse-3": {"headroom": [1, 2]}})) == []
+    assert check_claims([study({"warehouse-3": {"UCBVI-PRM": [1, 2], "b": [1, 2]}})]) == []
+    assert check_claims([study({"warehouse-3": {"headroom": [1, 2]}})]) == []
 
 
 def test_where_learners_or_tasks_are_missing_nothing_is_decided() -> None:
     lone = study({"warehouse-3": {"headroom": [1.0] * 8, "UCBVI-PRM": [3.0] * 8}})
-    found = {claim.key: claim.verdict for claim in check_league(lone)}
+    found = {claim.key: claim.verdict for claim in check_claims([lone])}
     assert found == {
         "headroom-baselines": "not decided: runs missing",
         "headroom-best-ucrl2": "not decided: runs missing",

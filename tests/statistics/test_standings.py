@@ -9,17 +9,24 @@ import numpy as np
 import pytest
 from league_runs import made, study
 
-from praemia.drawing.league_figure import ratios_to_best
-from praemia.report.figure_files import study_figures
-from praemia.report.league_page import HEADER, league_section, league_text, regret_rows, standing_cells
+from praemia.report.league_page import HEADER, league_section, league_text, ratios_to_best, regret_rows, standing_cells
+from praemia.report.page import study_figures
 from praemia.report.rendering import render_page
-from praemia.statistics.run_measures import SMALL_GAP, is_linear, settled_after
-from praemia.statistics.standings import Board, boards, compare, rank_profile, standings
+from praemia.statistics.standings import (
+    SMALL_GAP,
+    LeagueTable,
+    boards,
+    compare,
+    is_linear,
+    rank_profile,
+    settled_after,
+    standings,
+)
 from praemia.statistics.stored_runs import Series, Study
 
 
-def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> Board:
-    return Board.of(study(regrets).settings)
+def board(regrets: Mapping[str, Mapping[str, Sequence[float]]]) -> LeagueTable:
+    return LeagueTable.of(study(regrets).settings)
 
 
 CLEAR_REGRETS = {
@@ -141,9 +148,9 @@ def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> 
         task: [Series(task, "a", tuple(made(task, "a", run, end) for run, end in enumerate(runs)))]
         for task, runs in ends.items()
     }
-    (line,) = standings(Board.of(settings))
+    (line,) = standings(LeagueTable.of(settings))
     assert (line.settled, line.settled_after) == (1, np.inf)
-    assert standing_cells(line)[HEADER.index("after")] == "never"
+    assert standing_cells(line)[HEADER.index("settled after")] == "never"
 
 
 def test_tails_are_medians_over_tasks() -> None:
@@ -156,7 +163,7 @@ def test_tails_are_medians_over_tasks() -> None:
 
 def test_ranks_over_time_are_those_of_the_mean_regret_so_far() -> None:
     early, late = (made("rooms-9", "early", 0, (90.0, 90.0)), made("rooms-9", "late", 0, (0.0, 100.0)))
-    found = Board.of({"rooms-9": [Series("rooms-9", run.title, (run,)) for run in (early, late)]})
+    found = LeagueTable.of({"rooms-9": [Series("rooms-9", run.title, (run,)) for run in (early, late)]})
     assert rank_profile(found, np.array([0.01, 0.5, 1.0])).tolist() == [[2.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
 
 
@@ -176,7 +183,7 @@ def test_yardsticks_have_no_rank_and_are_shown() -> None:
         task: [*members, Series(task, "told", (replace(made(task, "told", 0, (2.0, 2.0)), learner="told-support"),))]
         for task, members in study(regrets).settings.items()
     }
-    found = Board.of(told)
+    found = LeagueTable.of(told)
     assert (found.learners, found.yardsticks) == (("UCBVI-PRM", "a"), ("told",))
     assert [line.learner for line in standings(found)] == ["a", "UCBVI-PRM"]
     assert [line.firsts for line in standings(found)] == [2, 0]
@@ -186,7 +193,7 @@ def test_yardsticks_have_no_rank_and_are_shown() -> None:
 
 def test_linear_runs_are_counted_by_task() -> None:
     runs = (made("warehouse-3", "a", 0, (50.0, 100.0)), made("warehouse-3", "a", 1, (50.0, 50.0)))
-    (line,) = standings(Board.of({"warehouse-3": [Series("warehouse-3", "a", runs)]}))
+    (line,) = standings(LeagueTable.of({"warehouse-3": [Series("warehouse-3", "a", runs)]}))
     assert line.linear == {"warehouse-3": 1}
     assert standing_cells(line)[HEADER.index("linear")] == "1/2"
 

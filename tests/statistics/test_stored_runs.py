@@ -8,17 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from learner_files import HEAD, LEAST_TRIED
-from stored_runs import CORRECT, EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
+from stored_runs import EPISODES, KIND, PRM, fill, jitter, made_up, small, studies
 
 from praemia.errors import FileError
 from praemia.experiments.league import league
 from praemia.experiments.store import Store
+from praemia.report.tables import pairs_table
 from praemia.statistics.stored_runs import collect, discover, gather, paired
-from praemia.statistics.tables import (
-    SUMMARY_HEADER,
-    compare,
-    summarise,
-)
 
 
 @pytest.fixture(scope="module")
@@ -122,30 +118,10 @@ def test_a_record_in_the_wrong_place_is_reported(tmp_path: Path) -> None:
     assert "another run" in discover(store)[1][0]
 
 
-def test_a_summary_says_mean_spread_interval_and_worst_run(store: Store) -> None:
-    series = gather(store, small())[0][0].series[0]
-    summary = summarise("riverswim-5", series)
-    assert summary.regret.estimate == pytest.approx(series.final.mean())
-    assert summary.regret.low < summary.regret.estimate < summary.regret.high
-    assert (summary.worst, summary.plans, summary.seconds) == (series.final.max(), 2.0, 0.25)
-    assert len(summary.cells()) == len(SUMMARY_HEADER)
-
-
-def test_comparisons_name_the_lower_or_neither() -> None:
-    members = studies()[0].settings["riverswim-5"]
-    pairs = {(c.first, c.second): c for c in compare("riverswim-5", members)}
-    assert len(pairs) == 10
-    assert pairs[PRM, CORRECT].reading == PRM
-    assert pairs[PRM, "UCRL2-RM-L"].reading == "level"
-    assert pairs[PRM, CORRECT].difference.estimate == pytest.approx(-5.0 / 10.0 * members[0].final.mean())
-    few = compare("riverswim-5", studies(KIND, num_runs=7)[0].settings["riverswim-5"])
-    assert {pair.reading for pair in few} == {"too few runs"}
-
-
 def test_learners_are_compared_over_the_seeds_that_both_have() -> None:
     first, second = studies()[0].settings["riverswim-5"][:2]
     odd = replace(second, runs=second.runs[::-2])
     assert np.array_equal(paired([first, odd]), [first.final[1::2], odd.final[::-1]])
     apart = replace(first, runs=first.runs[::2])
     assert paired([apart, odd]).shape == (2, 0)
-    assert compare("riverswim-5", [apart, odd]) == []
+    assert pairs_table({"riverswim-5": [apart, odd]}).rows == []

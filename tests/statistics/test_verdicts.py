@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from praemia.statistics.comparisons import Measurement, Quantity, Statement, check
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.verdicts import (
     LOOKS,
@@ -19,8 +20,8 @@ from praemia.statistics.verdicts import (
     Line,
     Question,
     Scale,
+    bonferroni_level,
     decide,
-    together,
     verdict_lines,
 )
 
@@ -85,7 +86,10 @@ def test_no_interval_holds_above_and_below_at_once(middle: float, half: float) -
 
 
 def line(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Line:
-    return Line.judged("a ÷ b", Interval(math.sqrt(low * high), low, high), RATIO, WORDS, question, runs)
+    found = Measurement(Interval(math.sqrt(low * high), low, high), RATIO, runs)
+    quantity = Quantity("a ÷ b", (), WORDS, lambda *_: found)
+    (claim,) = check([Statement("key", "source", "A is lower.", "rule", question, [quantity])], [])
+    return claim.evidence[0]
 
 
 @pytest.mark.parametrize(
@@ -137,8 +141,8 @@ def test_the_verdict_says_which_of_three_and_why() -> None:
 
 def test_levels_share_five_percent_among_comparisons_and_looks() -> None:
     assert 1 + math.log2(MOST_RUNS / MIN_RUNS) == LOOKS
-    assert together(Question.ABOVE, 6) == pytest.approx(1.0 - 0.05 / 42.0)
-    assert together(Question.NO_LESS, 6) == pytest.approx(1.0 - 0.10 / 42.0)
+    assert bonferroni_level(Question.ABOVE, 6) == pytest.approx(1.0 - 0.05 / 42.0)
+    assert bonferroni_level(Question.NO_LESS, 6) == pytest.approx(1.0 - 0.10 / 42.0)
 
 
 def test_playing_on_until_it_is_decided_makes_few_mistakes() -> None:
@@ -152,7 +156,7 @@ def test_playing_on_until_it_is_decided_makes_few_mistakes() -> None:
     for _ in range(400):
         samples = rng.gamma(4.0, 1.0, size=(2, 2, MOST_RUNS))
         looks = [(pair, MIN_RUNS * 2**k) for k in range(LOOKS) for pair in samples]
-        for level in (together(Question.ABOVE, 2), 0.95):
+        for level in (bonferroni_level(Question.ABOVE, 2), 0.95):
             found = [quotient_interval(pair[:, :n], [1, -1], level) for pair, n in looks]
             mistaken = any(interval.low > 1.0 or interval.high < 1.0 for interval in found)
             wrong, careless = (wrong + mistaken, careless) if level > 0.95 else (wrong, careless + mistaken)

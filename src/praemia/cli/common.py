@@ -6,7 +6,7 @@ import json
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import wraps
@@ -16,46 +16,63 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from click.core import ParameterSource
 
-from praemia.errors import FileError, ParameterError
-from praemia.text_tables import table_text
+from praemia.errors import FileError, ParameterError, require
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+    from praemia.machines.machine import RewardMachine
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 TASK_FILES = (".yaml", ".yml", ".json")
 
 
+JSON = "praemia.cli.json"  # in a context's meta: whether --json is given
+
+
 def json_option(function: Function) -> Function:
-    """Add the option ``--json`` to a command, as its argument ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object and nothing else.")(function)
+    """Add the option ``--json`` to a command; ``emit`` heeds it."""
+
+    def note(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+        context.meta[JSON] = is_given
+
+    text = "Print one JSON object and nothing else."
+    return click.option("--json", "as_json", is_flag=True, expose_value=False, callback=note, help=text)(function)
 
 
-def plural(count: int, noun: str) -> str:
-    """Return a number with its noun: ``1 run``, ``2 runs``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+def wants_json() -> bool:
+    """Tell whether the command being run was given ``--json``."""
+    return bool(click.get_current_context().meta.get(JSON))
 
 
-def print_json(record: Mapping[str, Any]) -> None:
-    """Print a record as one JSON object on standard output."""
-    click.echo(json.dumps(record, allow_nan=False))
+def emit(record: Mapping[str, Any], text: str) -> None:
+    """Print what a command found: the record as one JSON object with ``--json``, else the text, if there is any."""
+    if wants_json():
+        click.echo(json.dumps(_as_json(record), allow_nan=False))
+    elif text:
+        click.echo(text.rstrip("\n"))
 
 
-def known(value: float) -> float | None:
-    """Return a number for JSON: None, which becomes null, if it is NaN or infinite."""
-    return float(value) if math.isfinite(value) else None
+def _as_json(value: Any) -> Any:
+    """Replace numbers that JSON does not have, infinite ones and NaN, by null."""
+    if isinstance(value, Mapping):
+        return {key: _as_json(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_as_json(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def print_fields(fields: Mapping[str, object]) -> None:
-    """Print names and values, one per line, in two columns."""
+def fields_text(fields: Mapping[str, object]) -> str:
+    """Write names and values, one per line, in two columns."""
     width = max(map(len, fields))
-    for name, value in fields.items():
-        click.echo(f"{name:<{width}}  {value}")
+    return "\n".join(f"{name:<{width}}  {value}" for name, value in fields.items())
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table on standard output."""
-    click.echo(table_text(header, rows), nl=False)
+def wrote(*paths: Path | None) -> None:
+    """Say which files were written."""
+    for path in paths:
+        if path is not None:
+            click.echo(f"wrote {path}", err=True)
 
 
 def runs_option(default: int) -> Callable[[Function], Function]:
@@ -82,15 +99,44 @@ def read_episodes(context: click.Context, option: click.Parameter, text: str | N
     return int(number)
 
 
-def episodes_option(default: int) -> Callable[[Function], Function]:
+def episodes_option(
+    default: int | None, help: str = "Episodes per run.", name: str = "--episodes"
+) -> Callable[[Function], Function]:
+    text = None if default is None else str(default)
+    return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_episodes, help=help)
+
+
+def learners_option(*default: str, help: str = "") -> Callable[[Function], Function]:
+    """Add ``--learner``, which may be repeated, as the argument ``names``."""
     return click.option(
-        "--episodes",
-        default=str(default),
-        show_default=True,
-        metavar="INTEGER",
-        callback=read_episodes,
-        help="Episodes per run.",
+        "--learner",
+        "names",
+        multiple=True,
+        default=default,
+        show_default=bool(default),
+        metavar="NAME",
+        shell_complete=complete_learners,
+        help=f"A learner, or file.py:Class; may be repeated.{help}",
     )
+
+
+def rho_option(default: float, help: str) -> Callable[[Function], Function]:
+    return click.option("--failure-prob", default=default, show_default=True, help=f"ρ: {help}")
+
+
+class OutputFile(click.Path):
+    """A file to write: what would stand in the way is said before the work, not after it."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        super().convert(value, param, ctx)
+        path = Path(value)
+        if not path.parent.is_dir():
+            raise FileError(f"{path}: there is no folder {path.parent}")
+        return path
+
+
+def file_option(*names: str, help: str, required: bool = False) -> Callable[[Function], Function]:
+    return click.option(*names, type=OutputFile(dir_okay=False), required=required, help=help)
 
 
 def seed_option(function: Function) -> Function:
@@ -176,10 +222,10 @@ def parse_shard(text: str | None) -> tuple[int, int]:
     """Parse ``i/n``; None is the whole, 1/1."""
     if text is None:
         return 1, 1
-    found = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
-    if found is None:
+    numbers = re.fullmatch("([0-9]{1,9})/([0-9]{1,9})", text)
+    if numbers is None:
         raise ParameterError(f"--shard {text}; expected I/N, such as 1/3")
-    index, count = map(int, found.groups())
+    index, count = map(int, numbers.groups())
     if not 1 <= index <= count:
         raise ParameterError(f"--shard {text}; expected I/N with 1 ≤ I ≤ N")
     return index, count
@@ -202,6 +248,19 @@ def parse_settings(items: tuple[str, ...]) -> dict[str, Any]:
         except FileError as error:
             raise ParameterError(f"--set {key}: {error}") from None
     return parameters
+
+
+def require_drawing(path: Path | None) -> None:
+    """Raise the error of a missing extra before the work, if a machine is to be drawn into a file that needs it."""
+    if path is not None and path.suffix.lower() in (".svg", ".png", ".pdf", ".dot"):
+        require("pygraphviz")
+
+
+def named_machine(name: str) -> RewardMachine:
+    """Return the machine that a user names: of a file with a machine or a task, or of a built-in task."""
+    from praemia.files import load_machine, looks_like_file, resolve_task
+
+    return load_machine(name) if looks_like_file(name) else resolve_task(name).machine
 
 
 def complete_tasks(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -230,5 +289,5 @@ def _offer(names: Iterable[str], suffixes: tuple[str, ...], incomplete: str) -> 
     from click.shell_completion import CompletionItem
 
     files = sorted(path.name for path in Path().iterdir() if path.suffix in suffixes)
-    found = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
-    return found or ([CompletionItem(incomplete, type="file")] if suffixes else [])
+    offers = [CompletionItem(name) for name in (*names, *files) if name.startswith(incomplete)]
+    return offers or ([CompletionItem(incomplete, type="file")] if suffixes else [])

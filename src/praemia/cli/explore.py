@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import complete_tasks, json_option, print_json, read_episodes, seed_option
-from praemia.cli.compiling import compiling_notice
-from praemia.cli.progress import CountProgress
+from praemia.cli.common import complete_tasks, emit, episodes_option, file_option, json_option, seed_option
+from praemia.cli.progress import display, say
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -23,20 +22,8 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option(
-    "--episodes",
-    metavar="INTEGER",
-    callback=read_episodes,
-    help="N: episodes of data.  [default: 10000; with --until, at most 100000]",
-)
-@click.option(
-    "--policy-episodes",
-    default="1000",
-    show_default=True,
-    metavar="INTEGER",
-    callback=read_episodes,
-    help="N₀: EULER's episodes per observation.",
-)
+@episodes_option(None, "N: episodes of data.  [default: 10000; with --until, at most 100000]")
+@episodes_option(1_000, "N₀: EULER's episodes per observation.", "--policy-episodes")
 @click.option(
     "--method",
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
@@ -50,7 +37,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @click.option("--certify", help="What must be below --until: likely or proven.  [default: likely]")
 @click.option("--append", is_flag=True, help="Add to the data already in the file.")
 @seed_option
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The file to write, such as data.npz.")
+@file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
 def explore_command(
     task: str,
@@ -65,7 +52,6 @@ def explore_command(
     append: bool,
     seed: int,
     out: Path,
-    as_json: bool,
 ) -> int:
     """Explore TASK without using any reward, and save the data to a file.
 
@@ -78,25 +64,22 @@ def explore_command(
     praemia plan data.npz --machine other.yaml
     praemia explore warehouse-5 --until 0.02 --machine other.yaml --out data.npz
     """
-    from praemia.errors import FileError, ParameterError
+    from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
-    from praemia.exploration.merging import require_other_seeds
+    from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
-    if not out.parent.is_dir():
-        raise FileError(f"{out}: there is no folder {out.parent}")
-    if out.is_dir():
-        raise FileError(f"{out}: this is a folder; expected a file to write, such as data.npz")
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:
-        require_other_seeds(before.sources, [{"task": problem.name, "seed": [seed]}])
+        planned = {"task": problem.name, "seed": [seed]}
+        require_independent([*before.sources, planned], before.num_observations)
     fixed = [load_machine(name) for name in machines]
     began = time.perf_counter()
-    with compiling_notice():
-        found = explore(
+    with display() as progress:
+        collected = explore(
             problem,
             episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
             policy_episodes=policy_episodes,
@@ -107,20 +90,25 @@ def explore_command(
             machines=fixed,
             until=until,
             certify=certify,
-            on_progress=CountProgress("episodes"),
-            on_check=lambda check: click.echo(_check_line(check, until, certify or "likely"), err=True),
+            on_progress=progress.count("episodes"),
+            on_check=lambda check: say(_check_line(check, until, certify or "likely")),
         )
-    dataset = found if before is None else before.merge(found)
+    dataset = collected if before is None else before.merge(collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
-    if as_json:
-        method = found.sources[-1]["method"]
-        print_json({"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_record(dataset)})
-    else:
-        recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
-        ending = "" if until is None else _ending(found, fixed) + "\n"
-        click.echo(f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
-    return 0 if found.sources[-1].get("reached", True) else NOT_REACHED
+    recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
+    ending = "" if until is None else _ending(collected, fixed) + "\n"
+    emit(
+        {
+            "task": problem.name,
+            "method": collected.sources[-1]["method"],
+            "out": str(out),
+            "seconds": seconds,
+            **_record(dataset),
+        },
+        f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}",
+    )
+    return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
 def _check_line(check: Check, until: float | None, certify: str) -> str:
@@ -128,14 +116,15 @@ def _check_line(check: Check, until: float | None, certify: str) -> str:
     return f"{check.episodes:,} episodes: {certify} loss {loss}, until {until:g}"
 
 
-def _ending(found: Dataset, machines: list[RewardMachine]) -> str:
+def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
     """Say how exploring until a loss ended, and what kind of number it is."""
-    source = found.sources[-1]
+    source = collected.sources[-1]
     kinds = {"likely": "likely loss (Bayesian, probability 0.95 under the posterior)", "proven": "proven bound"}
     (episodes, loss), until = source["checks"][-1], source["until"]
     largest = f"the largest {kinds[source['certify']]} of the machines' plans"
     if loss is None:
-        unseen = sorted(frozenset().union(*(machine.reads for machine in machines)) - found.labelling.propositions())
+        read = frozenset[str]().union(*(machine.reads for machine in machines))
+        unseen = sorted(read - collected.labelling.propositions())
         return f"not reached: after {episodes:,} episodes the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
     return f"{verdict}: after {episodes:,} episodes {largest} is {loss:.4g}; asked for: below {until:g}"
@@ -143,7 +132,7 @@ def _ending(found: Dataset, machines: list[RewardMachine]) -> str:
 
 def _record(dataset: Dataset) -> dict[str, object]:
     """Return what a dataset covers, as plain data."""
-    visits = dataset.visits[~dataset.absorbing]
+    visits = dataset.visits
     return {
         "episodes": dataset.num_episodes,
         "transitions": dataset.num_transitions,

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from praemia.cli.common import complete_tasks, json_option, plural, print_json, print_table
+from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
 from praemia.files.registry import MACHINE_FORMATS
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.machines.machine import RewardMachine
@@ -20,16 +22,17 @@ MOST_LISTED = 20  # labels or rewards of traces
 @click.command("check")
 @click.argument("file", type=click.Path())
 @json_option
-def check_command(file: str, as_json: bool) -> None:
+def check_command(file: str) -> None:
     """Check FILE, which holds a task, just a machine, or traces (.jsonl).
 
     Errors are shown with their line number, and the exit status is 2. Anything valid but suspicious is listed.
     """
     if Path(file).suffix.lower() == ".jsonl":
-        _check_traces(file, as_json)
+        _check_traces(file)
         return
     from praemia.files import load
-    from praemia.files.lint import lint, lint_machine
+    from praemia.files.lint import Finding, lint, lint_machine
+    from praemia.files.registry import format_of
     from praemia.tasks.task import Task
 
     loaded = load(file)
@@ -39,58 +42,43 @@ def check_command(file: str, as_json: bool) -> None:
         size += f"horizon {loaded.horizon}, {_machine_size(loaded.machine)}"
     else:
         kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
-    if as_json:
-        print_json({"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]})
-        return
-    for finding in findings:
-        click.echo(finding)
-    click.echo(f"ok: a {kind} with {size}")
+        remarks = getattr(format_of(file), "remarks", None)
+        findings += [Finding("note", remark) for remark in (remarks(loaded) if remarks else ())]
+    record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
+    emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {size}"]))
 
 
-def _check_traces(file: str, as_json: bool) -> None:
+def _check_traces(file: str) -> None:
     from praemia.inference.reading import load_traces
     from praemia.inference.traces import label_text
 
-    found = load_traces(file).summary()
-    if as_json:
-        print_json({"ok": True, "kind": "traces", **found})
-        return
-    steps = (
-        f"{found['shortest']}"
-        if found["shortest"] == found["longest"]
-        else f"{found['shortest']} to {found['longest']}"
-    )
-    click.echo(
-        f"ok: {plural(found['episodes'], 'episode')} of {steps} steps, {found['distinct_episodes']:,} distinct\n"
-    )
-    labels = [("label", label_text(frozenset(row["label"])), row["steps"]) for row in found["labels"]]
-    rewards = [("reward", f"{row['reward']:g}", row["steps"]) for row in found["rewards"]]
-    shown = [*labels[:MOST_LISTED], *rewards[:MOST_LISTED]]
-    print_table(("", "value", "steps"), [(kind, text, f"{count:,}") for kind, text, count in shown])
-    more = len(labels) + len(rewards) - len(shown)
-    if more:
-        click.echo(f"… and {more:,} more; --json lists all")
+    summary = load_traces(file).summary()
+    steps = " to ".join(dict.fromkeys(str(summary[key]) for key in ("shortest", "longest")))
+    episodes, distinct = plural(summary["episodes"], "episode"), summary["distinct_episodes"]
+    labels = [("label", label_text(frozenset(row["label"])), f"{row['steps']:,}") for row in summary["labels"]]
+    rewards = [("reward", f"{row['reward']:g}", f"{row['steps']:,}") for row in summary["rewards"]]
+    listed = [*labels[:MOST_LISTED], *rewards[:MOST_LISTED]]
+    text = f"ok: {episodes} of {steps} steps, {distinct:,} distinct\n\n"
+    text += table_text(("", "value", "steps"), listed)
+    if more := len(labels) + len(rewards) - len(listed):
+        text += f"… and {more:,} more; --json lists all"
+    emit({"ok": True, "kind": "traces", **summary}, text)
 
 
 def _machine_size(machine: RewardMachine) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in machine.sizes.items())
 
 
+def _format_option(name: str, argument: str, file: str) -> Callable[[Function], Function]:
+    text = f"The format of {file}, if its extension does not tell."
+    return click.option(name, argument, type=click.Choice(MACHINE_FORMATS), help=text)
+
+
 @click.command("convert")
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT", type=click.Path(path_type=Path))
-@click.option(
-    "--from",
-    "source_format",
-    type=click.Choice(MACHINE_FORMATS),
-    help="The format of IN, if its extension does not tell.",
-)
-@click.option(
-    "--to",
-    "target_format",
-    type=click.Choice(MACHINE_FORMATS),
-    help="The format of OUT, if its extension does not tell.",
-)
+@_format_option("--from", "source_format", "IN")
+@_format_option("--to", "target_format", "OUT")
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
 def convert_command(
     source: str, target: Path, source_format: str | None, target_format: str | None, pay: str | None
@@ -120,21 +108,17 @@ def convert_command(
 
 @click.command("draw")
 @click.argument("task_or_machine", metavar="TASK_OR_MACHINE_FILE", shell_complete=complete_tasks)
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .pdf .dot .mmd")
+@file_option("-o", "--out", help="The file to write: .svg .png .pdf .dot .mmd")
 def draw_command(task_or_machine: str, out: Path | None) -> None:
     """Draw the machine of a task, or of a file that holds just a machine.
 
     The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
     """
-    from praemia.files import load_machine, looks_like_file, resolve_task
     from praemia.pictures.diagrams import draw_machine, mermaid
 
-    if looks_like_file(task_or_machine):
-        machine = load_machine(task_or_machine)
-    else:
-        machine = resolve_task(task_or_machine).machine
+    machine = named_machine(task_or_machine)
     if out is None:
         click.echo(mermaid(machine), nl=False)
     else:
         draw_machine(machine, out)
-        click.echo(f"wrote {out}", err=True)
+        wrote(out)

@@ -9,18 +9,19 @@ import click
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     complete_tasks,
+    emit,
+    episodes_option,
     json_option,
-    known,
-    print_json,
-    read_episodes,
+    learners_option,
     seed_option,
+    wants_json,
     where_options,
 )
+from praemia.cli.experiments import publish, report_failures, sweep
 
 if TYPE_CHECKING:
-    from praemia.statistics.standings import Board, Standing
+    from praemia.statistics.standings import LeagueTable, Standing
     from praemia.statistics.verdicts import Claim
 
 
@@ -33,34 +34,21 @@ if TYPE_CHECKING:
     shell_complete=complete_tasks,
     help="A built-in task or a task file; may be repeated.  [default: all of the league's]",
 )
-@click.option(
-    "--learner",
-    "learners",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.  [default: all that plan]",
-)
+@learners_option(help="  [default: all that plan]")
 @click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
 @click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, or 32 with --full.")
-@click.option(
-    "--episodes",
-    metavar="INTEGER",
-    callback=read_episodes,
-    help="Episodes of each run; 3000, or 10000 with --full.",
-)
+@episodes_option(None, "Episodes of each run; 3000, or 10000 with --full.")
 @seed_option
 @where_options("results-league", "Folder for runs, report and figures; stored runs are not repeated.")
 @json_option
 def league_command(
     tasks: tuple[str, ...],
-    learners: tuple[str, ...],
+    names: tuple[str, ...],
     full: bool,
     runs: int | None,
     episodes: int | None,
     seed: int,
     where: Where,
-    as_json: bool,
 ) -> int:
     """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
 
@@ -71,56 +59,42 @@ def league_command(
     \b
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
     """
-    from praemia.cli.sweep import publish, report_failures, sweep
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
-    from praemia.statistics.league_claims import check_league
+    from praemia.statistics.claims import check_claims
     from praemia.statistics.standings import boards, standings
     from praemia.statistics.stored_runs import gather
     from praemia.statistics.verdicts import verdict_lines
 
-    chosen = league(tasks, learners, runs, episodes, seed, full=full)
-    done = sweep([chosen], where)
+    contest = league(tasks, names, runs, episodes, seed, full=full)
+    done = sweep([contest], where)
     studies, damaged = gather(done.store, done.experiments)
     board, apart = boards(studies[0].settings if studies else {})
     if where.shard is None and not board.learners:
         click.echo("no ranking: no learner has a run on every task (oracle baselines are not ranked)", err=True)
     if where.shard is not None or not board.learners:
         return report_failures(done.failures)
-    table, claims = standings(board), check_league(studies[0])
-    if as_json:
-        print_json({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)})
-    else:
-        click.echo(league_text(board, table))
-        if apart is not None and apart.learners:
-            click.echo(f"{APART}:\n\n{league_text(apart, standings(apart))}")
+    table, claims = standings(board), check_claims(studies)
+    text = league_text(board, table)
+    if apart is not None and apart.learners:
+        text += f"\n{APART}:\n\n{league_text(apart, standings(apart))}"
+    emit({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)}, text)
     publish(done, studies, damaged)
-    if not as_json:
-        click.echo("\n".join(verdict_lines(claims)), nl=bool(claims))
+    if claims and not wants_json():
+        click.echo("\n".join(verdict_lines(claims)))
     return report_failures(done.failures)
 
 
-def _as_data(board: Board, table: list[Standing]) -> dict[str, Any]:
+def _as_data(board: LeagueTable, table: list[Standing]) -> dict[str, Any]:
     """Return the standings as plain data."""
+    players = (*board.learners, *board.yardsticks)
+    regrets = board.regrets_of(players).tolist()
     return {
         "tasks": list(board.tasks),
         "kinds": list(board.kinds),
         "reference": board.learners[board.reference],
-        "standings": [
-            {
-                **asdict(line),
-                **{key: {k: known(v) for k, v in asdict(getattr(line, key)).items()} for key in ("ratio", "tail")},
-                "settled_after": known(line.settled_after),
-                "seconds": known(line.seconds),
-            }
-            for line in table
-        ],
-        "regret": {
-            task: dict(zip((*board.learners, *board.yardsticks), row, strict=True))
-            for task, row in zip(
-                board.tasks, board.regrets_of((*board.learners, *board.yardsticks)).tolist(), strict=True
-            )
-        },
+        "standings": [asdict(line) for line in table],
+        "regret": {task: dict(zip(players, row, strict=True)) for task, row in zip(board.tasks, regrets, strict=True)},
         "yardsticks": list(board.yardsticks),
     }
 

@@ -1,4 +1,4 @@
-"""``praemia machine``: a machine from a formula or a regular expression, and what a trace earns in it."""
+"""``praemia machine`` and ``praemia infer``: machines from formulas, from regular expressions, and from traces."""
 
 from __future__ import annotations
 
@@ -7,9 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import json_option, print_fields, print_json, print_table
+from praemia.cli.common import (
+    complete_tasks,
+    emit,
+    fields_text,
+    file_option,
+    json_option,
+    named_machine,
+    require_drawing,
+    rho_option,
+    wrote,
+)
+from praemia.cli.progress import display
+from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
+    from praemia.inference import Edge
     from praemia.machines.automaton import Automaton
     from praemia.machines.machine import RewardMachine
 
@@ -27,8 +40,15 @@ MOST_SHOWN = 30
     help="When to pay: the first time the trace so far satisfies it, each time, or by the whole episode.",
 )
 @click.option("--reward", type=float, default=1.0, show_default=True, help="The amount paid.")
-@click.option("-o", "--out", type=click.Path(path_type=Path), help="Write the machine to this file.")
-@click.option("--draw", type=click.Path(path_type=Path), help="Draw it into this file: .svg .png .pdf .dot .mmd")
+@click.option(
+    "--syntax",
+    type=click.Choice(("praemia", "spot", "ltlf2dfa")),
+    default="praemia",
+    show_default=True,
+    help="Whose way of writing formulas it is.",
+)
+@file_option("-o", "--out", help="Write the machine to this file.")
+@file_option("--draw", help="Draw it into this file: .svg .png .pdf .dot .mmd")
 @click.option("--trace", help="Try it on a trace: steps separated by ';', such as \"item; ; delivery\".")
 @click.option(
     "--max-states", type=click.IntRange(1), default=100_000, show_default=True, help="Give up on a larger machine."
@@ -39,25 +59,29 @@ def machine_command(
     regex: bool,
     pay: str,
     reward: float,
+    syntax: str,
     out: Path | None,
     draw: Path | None,
     trace: str | None,
     max_states: int,
-    as_json: bool,
 ) -> None:
     """Make the smallest machine that pays for FORMULA, such as "F(item & X F delivery)".
 
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
+    from praemia.files import save_machine
     from praemia.files.registry import find_writer
-    from praemia.machines.from_formulas import accept, growth_limits, paying_machine, with_source
+    from praemia.machines.from_formulas import Payment, accept, growth_limits, paying_machine, with_source
+    from praemia.pictures.diagrams import draw_machine
 
+    require_drawing(draw)
     if out is not None:
         find_writer(out, "machine")  # an ending that says no format is refused before the work begins
     kind = "regex" if regex else "formula"
     growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
-    automaton = accept(kind, text, growth)
-    machine = with_source(paying_machine(automaton, pay, reward, None, growth), kind, text, pay, reward)
+    automaton = accept(kind, text, growth, syntax)
+    machine = paying_machine(automaton, Payment.of(reward, pay), None, growth)
+    machine = with_source(machine, kind, text, pay, reward, syntax)
     record: dict[str, Any] = {
         kind: text,
         "pay": pay,
@@ -68,13 +92,12 @@ def machine_command(
         "states": [{"name": name, "meaning": meaning} for name, meaning in machine.meanings.items()],
         "trace": None if trace is None else _judged(automaton, machine, trace),
     }
-    _write(machine, text, out, draw)
-    if as_json:
-        print_json(record)
-    elif trace is not None:
-        _print_trace(record["trace"])
-    else:
-        _print_machine(record, machine)
+    if draw is not None:
+        draw_machine(machine, draw, title=text)
+    if out is not None:
+        save_machine(machine, out)
+    wrote(draw, out)
+    emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
 def _judged(automaton: Automaton, machine: RewardMachine, trace: str) -> dict[str, Any]:
@@ -92,45 +115,103 @@ def _judged(automaton: Automaton, machine: RewardMachine, trace: str) -> dict[st
     }
 
 
-def _write(machine: RewardMachine, text: str, out: Path | None, draw: Path | None) -> None:
-    if draw is not None:
-        from praemia.pictures.diagrams import draw_machine
-
-        draw_machine(machine, draw, title=text)
-        click.echo(f"wrote {draw}", err=True)
-    if out is not None:
-        from praemia.files import save_machine
-
-        save_machine(machine, out)
-        click.echo(f"wrote {out}", err=True)
-
-
-def _print_trace(record: dict[str, Any]) -> None:
+def _trace_text(record: dict[str, Any]) -> str:
+    steps = zip(record["labels"], record["satisfied"], record["rewards"], strict=True)
     rows = [
         (str(number), ", ".join(label) or "-", "yes" if satisfied else "no", f"{reward:g}")
-        for number, (label, satisfied, reward) in enumerate(
-            zip(record["labels"], record["satisfied"], record["rewards"], strict=True), start=1
-        )
+        for number, (label, satisfied, reward) in enumerate(steps, start=1)
     ]
-    print_table(("step", "label", "satisfied", "reward"), rows)
-    decided = record["decided_at"]
     last = "satisfied" if record["satisfied"][-1] else "not satisfied"
+    decided = record["decided_at"]
     if decided is None:
-        click.echo(f"{last} so far; what follows could change that")
+        last += " so far; what follows could change that"
     else:
-        click.echo(f"{last}: decided at step {decided}, whatever follows" if decided else f"{last}, as every trace")
+        last += f": decided at step {decided}, whatever follows" if decided else ", as every trace"
+    return table_text(("step", "label", "satisfied", "reward"), rows) + last
 
 
-def _print_machine(record: dict[str, Any], machine: RewardMachine) -> None:
+def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
     sizes = {key: record[key] for key in ("pay", "reward", "num_states", "diagram_nodes")}
     fields = {"propositions": ", ".join(machine.propositions), **sizes}
-    print_fields({key.replace("num_", "").replace("_", " "): value for key, value in fields.items()})
-    if machine.num_states > MOST_SHOWN:
-        return
-    click.echo()
-    print_fields(machine.meanings)
-    edges = [(rule, out) for rule in machine.rules for out in rule.outcomes]
-    if 0 < len(edges) <= MOST_SHOWN:
-        click.echo()
-        for rule, out in edges:
-            click.echo(f"{rule.source} --> {out.target}  when {rule.guard}, pays {out.reward}")
+    parts = [fields_text({key.replace("num_", "").replace("_", " "): value for key, value in fields.items()})]
+    if machine.num_states <= MOST_SHOWN:
+        edges = [(rule, out) for rule in machine.rules for out in rule.outcomes]
+        parts.append(fields_text(machine.meanings))
+        if 0 < len(edges) <= MOST_SHOWN:
+            lines = (f"{rule.source} --> {out.target}  when {rule.guard}, pays {out.reward}" for rule, out in edges)
+            parts.append("\n".join(lines))
+    return "\n\n".join(parts)
+
+
+@click.command("infer")
+@click.argument("traces", type=click.Path(path_type=Path))
+@file_option("-o", "--out", help="Write the machine to this file.")
+@click.option(
+    "--deterministic/--probabilistic",
+    default=None,
+    help="The kind of machine; by default deterministic, if no two episodes contradict that and it stays small.",
+)
+@rho_option(0.01, "the probability that a right merge is rejected, in all.")
+@file_option("--draw", help="Draw the machine with its support: .svg .png .pdf .dot")
+@click.option("--truth", shell_complete=complete_tasks, help="The true machine, a file or a task, to compare with.")
+@json_option
+def infer_command(
+    traces: Path,
+    out: Path | None,
+    deterministic: bool | None,
+    failure_prob: float,
+    draw: Path | None,
+    truth: str | None,
+) -> None:
+    """Infer the machine that explains TRACES, a file with one episode per line: [[["item"], 0.0], [[], 1.0], …]
+
+    The machine belongs to the class in which label and reward fix the next state, unless a smaller one with hidden
+    moves predicts as well: that one is fitted. The output says how often each edge was seen, and what the traces
+    cannot tell.
+    """
+    from praemia.files import save_machine
+    from praemia.inference import infer, load_traces
+    from praemia.inference.comparing import compare_with_truth
+    from praemia.pictures.inferred import draw_inference
+
+    require_drawing(draw)
+    true_machine = None if truth is None else named_machine(truth)
+    data = load_traces(traces)
+    with display() as progress:
+        count = progress.count("episodes")
+
+        def report(done: int, total: int) -> None:
+            count(done, total)
+            if done >= total:
+                progress.work("asking what else the traces could mean")
+
+        inference = infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=report)
+    if draw is not None:
+        draw_inference(inference, draw, true_machine)
+    if out is not None:
+        save_machine(inference.machine, out)
+    wrote(out, draw)
+    comparison = None if true_machine is None else compare_with_truth(inference, true_machine)
+    text = "\n".join(inference.lines()) + "\n\n" + _edges_text(inference.edges)
+    if comparison is not None:
+        text += "".join(f"\nthe truth: {line}" for line in comparison.lines())
+    right = None if comparison is None else comparison.is_right
+    emit({"traces": str(traces), **inference.to_json(), "right": right}, text)
+
+
+def _edges_text(edges: tuple[Edge, ...]) -> str:
+    from praemia.inference.traces import label_text
+
+    rows = [
+        (
+            edge.source,
+            label_text(edge.label),
+            f"{edge.reward:g}",
+            edge.target,
+            f"{edge.count:,.0f}",
+            f"{edge.probability:.4f}",
+            f"{edge.interval[0]:.4f} … {edge.interval[1]:.4f}",
+        )
+        for edge in edges
+    ]
+    return table_text(("from", "on", "reward", "to", "seen", "probability", "interval"), rows)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import complete_tasks, json_option, known, print_json, print_table, seed_option
-from praemia.cli.compiling import compiling_notice
-from praemia.cli.progress import CountProgress
+from praemia.cli.common import complete_tasks, emit, file_option, json_option, rho_option, seed_option, wrote
+from praemia.cli.progress import Display, display
+from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
-    from praemia.exploration.what_if import Row
+    from praemia.exploration.what_if import MachineReport
 
 EXCEEDS = "*"
 
@@ -26,16 +26,14 @@ EXCEEDS = "*"
 )
 @click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
 @click.option("--horizon", type=click.IntRange(1), help="Steps per episode; by default as in the data.")
-@click.option(
-    "--failure-prob", default=0.05, show_default=True, help="ρ: the probability with which the certificates may fail."
-)
+@rho_option(0.05, "the probability with which the certificates may fail.")
 @click.option(
     "--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data was collected."
 )
 @click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
 @seed_option
-@click.option("--out", type=click.Path(path_type=Path), help="Write the policy [H, M, O] of the one machine as .npy.")
-@click.option("--report", type=click.Path(path_type=Path), help="Write a page: coverage, machines, certificates.")
+@file_option("--out", help="Write the policy of the one machine, for show --policy.")
+@file_option("--report", help="Write a page: coverage, machines, certificates.")
 @json_option
 def plan_command(
     data: Path,
@@ -48,7 +46,6 @@ def plan_command(
     seed: int,
     out: Path | None,
     report: Path | None,
-    as_json: bool,
 ) -> None:
     """Plan for machines from DATA, a file that ``praemia explore`` wrote, and bound what each plan can lose.
 
@@ -57,11 +54,13 @@ def plan_command(
     data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
     with probability 0.95 under the posterior a plan loses at most this.
     """
+    import numpy as np
+
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset
-    from praemia.exploration.what_if import machine_family, plan_rows
+    from praemia.exploration.what_if import machine_family, machine_reports
     from praemia.files import load_machine, resolve_task
-    from praemia.machines.labels import AFTER_THE_END
+    from praemia.planning.policy import Policy
     from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:
@@ -69,9 +68,9 @@ def plan_command(
     dataset = Dataset.load(data)
     truth = None if task is None else resolve_task(task)
     chosen = {name: load_machine(name) for name in machines}
-    family = chosen or machine_family(sorted(dataset.labelling.propositions() - AFTER_THE_END))
-    with compiling_notice():
-        rows = plan_rows(
+    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
+    with display() as progress:
+        rows = machine_reports(
             dataset,
             family,
             truth,
@@ -80,24 +79,20 @@ def plan_command(
             fixed_in_advance=fixed_in_advance,
             draws=draws,
             seed=seed,
-            on_progress=_draw_progress(len(family)),
+            on_progress=_draw_progress(progress, len(family)),
         )
     if out is not None:
-        _save_policy(rows[0], out)
+        Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
     if report is not None:
         write_page(dataset, rows, truth, report)
-    if as_json:
-        print_json({"data": str(data), "episodes": dataset.num_episodes, "machines": [_record(row) for row in rows]})
-        return
-    _print(rows)
-    for path in (out, report):
-        if path is not None:
-            click.echo(f"wrote {path}", err=True)
+    wrote(out, report)
+    record = {"data": str(data), "episodes": dataset.num_episodes, "machines": [_record(row) for row in rows]}
+    emit(record, _text(rows))
 
 
-def _draw_progress(num_machines: int) -> Callable[[str], Callable[[int, int], None]]:
+def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Callable[[int, int], None]]:
     """Return what to call with the name of each machine in turn; that gives what to call with its draws."""
-    progress, machines_before = CountProgress("draws"), count()
+    progress, machines_before = display.count("draws"), count()
 
     def start(machine: str) -> Callable[[int, int], None]:
         before = next(machines_before)
@@ -106,10 +101,9 @@ def _draw_progress(num_machines: int) -> Callable[[str], Callable[[int, int], No
     return start
 
 
-def _print(rows: list[Row]) -> None:
+def _text(rows: list[MachineReport]) -> str:
     from praemia.exploration.what_if import SAYS_LITTLE
 
-    click.echo(f"{rows[0].plan.dataset.coverage()}\n")
     is_truth_known = rows[0].optimum is not None
     header = (
         "machine",
@@ -120,15 +114,15 @@ def _print(rows: list[Row]) -> None:
         *(("optimum", "true value", "loss") if is_truth_known else ()),
     )
     table = [_cells(row) for row in rows]
-    print_table(header, table)
-    click.echo("\nproven: certificates; likely: Bayesian, with probability 0.95 under the posterior")
+    text = f"{rows[0].plan.dataset.coverage()}\n\n{table_text(header, table)}\n"
+    text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
     if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
-        click.echo(f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}")
+        text += f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}\n"
     worst = max(rows, key=lambda row: row.plan.certificate.share)
-    click.echo(f"\n{worst.name}\n{worst.text()}")
+    return f"{text}\n{worst.name}\n{worst.text()}"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: MachineReport) -> tuple[str, ...]:
     certificate = row.plan.certificate
     proven = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
     likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
@@ -143,23 +137,23 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: MachineReport) -> dict[str, Any]:
     """Return a machine's line as plain data."""
     certificate = row.plan.certificate
     record: dict[str, Any] = {
         "machine": row.name,
         "value": row.plan.value.value,
-        "alpha": known(row.plan.alpha),
+        "alpha": row.plan.alpha,
         "certificate": {
             "bound": certificate.bound,
             "largest": certificate.largest,
             "vacuous": certificate.is_vacuous,
             "exceeds_value": row.exceeds_value(certificate.bound),
             "failure_prob": certificate.failure_prob,
-            "holds_for": certificate.holds_for,
-            "optimistic": known(certificate.optimistic),
-            "pessimistic": known(certificate.pessimistic),
-            "simulation": known(certificate.simulation),
+            "holds_for": certificate.scope.value,
+            "optimistic": certificate.optimistic,
+            "pessimistic": certificate.pessimistic,
+            "simulation": certificate.simulation,
         },
         "likely_loss": _likely_record(row),
         "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
@@ -169,7 +163,7 @@ def _record(row: Row) -> dict[str, Any]:
     return record
 
 
-def _likely_record(row: Row) -> dict[str, Any] | None:
+def _likely_record(row: MachineReport) -> dict[str, Any] | None:
     """Return a likely loss as plain data, with all that it depends on."""
     if row.likely is None:
         return None
@@ -180,20 +174,8 @@ def _likely_record(row: Row) -> dict[str, Any] | None:
         "exceeds_value": row.exceeds_value(row.likely.loss),
         "draws": row.likely.draws,
         "seed": row.likely.seed,
-        "monte_carlo": [known(end) for end in row.likely.monte_carlo],
+        "monte_carlo": list(row.likely.monte_carlo),
         "mean": row.likely.mean,
         "labels_drawn": row.likely.labels_drawn,
         "never_seen": list(row.likely.never_seen),
     }
-
-
-def _save_policy(row: Row, path: Path) -> None:
-    import numpy as np
-
-    from praemia.errors import FileError
-
-    try:
-        with path.open("wb") as file:
-            np.save(file, np.asarray(row.plan.policy), allow_pickle=False)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None

@@ -1,219 +1,196 @@
-"""Progress on standard error: live bars on a terminal, plain lines elsewhere, with the time left."""
+"""Progress on standard error: bars on a terminal, a line now and then elsewhere, with the time left.
+
+Work that takes less than two seconds is not mentioned.
+"""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
-from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from praemia import activity
-from praemia.cli.compiling import Row, compiling_notice, ticking
 
 if TYPE_CHECKING:
+    from rich.progress import Task, TaskID
+
     from praemia.experiments.settings import Job
 
+TICK_SECONDS = 0.1
+FIRST_SECONDS = 2.0  # until work is mentioned
+LINE_SECONDS = 5.0  # between two lines
+BREAK_SECONDS = 1.0  # shorter breaks between two kernels do not end the notice
+COMPILING, PROMISE = "compiling, once", "later runs start without this wait"
 
-ENOUGH_SECONDS = 1.0  # of work before the first estimate
-# If no run is finished, this share of the work must be: a run starts slowly, because it plans often at first.
-ENOUGH_WORK = 0.05
-LATELY = 0.75  # the speed is measured over the last quarter of the time
 
+class Display(activity.Progress):
+    """What is going on: each piece of work is a row of rich's progress display.
 
-class TimeLeft:
-    """Estimate the time left from how many runs are done, counting parts of runs.
-
-    The clock stops while workers compile, or load compiled code.
+    On a terminal the rows are shown as bars. Elsewhere the last row is printed as a line, now and then.
     """
 
-    def __init__(self, total: float) -> None:
-        self._total = total
-        self._clock, self._work = [0.0], [0.0]
-
-    def note(self, work: float, seconds: float, num_working: int, num_waiting: int) -> None:
-        """Record how much is done, and how many workers worked or waited in the seconds since the last record."""
-        active = num_working + num_waiting
-        # Workers of a cluster report nothing but results; local ones that report nothing are still starting.
-        alone = 1.0 if work > 0 else 0.0
-        passed = seconds * (num_working / active if active else alone)
-        self._clock.append(self._clock[-1] + passed)
-        self._work.append(work)
-
-    def seconds(self) -> float | None:
-        """Return the time left in seconds; None while it is too early to tell."""
-        now, work = self._clock[-1], self._work[-1]
-        if now < ENOUGH_SECONDS or work < min(1.0, ENOUGH_WORK * self._total):
-            return None
-        since = bisect_right(self._clock, LATELY * now) - 1
-        lately = work - self._work[since]
-        passed = now - self._clock[since]
-        speed = lately / passed if lately > 0 else work / now
-        return (self._total - work) / speed
-
-    def __str__(self) -> str:
-        left = self.seconds()
-        if left is None:
-            return ""
-        if left < 90:
-            return f"about {left:.0f} s left"
-        minutes = round(left / 60)
-        return f"about {minutes} min left" if minutes < 90 else f"about {left / 3600:.1f} h left"
-
-
-FIRST_SECONDS, PLAIN_SECONDS = 2.0, 5.0  # until the first plain line, and between later ones
-QUIET_SECONDS = 2.0  # work that takes less prints no line
-
-
-class PlainProgress:
-    """A line now and then, with what is done and the time left."""
-
     def __init__(self) -> None:
-        self._names: dict[int, str] = {}
-        self._total, self._left = Counter[str](), Counter[str]()
-        self._todo = 0
-        self._time_left = TimeLeft(0)
-        self._last, self._next_line = time.monotonic(), time.monotonic() + FIRST_SECONDS
+        from rich.console import Console
+        from rich.progress import (
+            BarColumn,
+            Progress,
+            TaskProgressColumn,
+            TextColumn,
+            TimeElapsedColumn,
+            TimeRemainingColumn,
+        )
+
+        self.bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[count]}"),
+            TaskProgressColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            speed_estimate_period=120.0,
+        )
+        self._is_terminal = sys.stderr.isatty()
+        self._next_line = 0.0
+        self._compiling: TaskID | None = None
+        self._last_compiled = 0.0
+        self._runs: dict[str, TaskID] = {}  # by task, in the order of the bars
+        self._all_runs: TaskID | None = None  # the row of all tasks together, if there are several
+        self._finished = Counter[str]()
+
+    def count(self, what: str) -> Callable[..., None]:
+        """Return the function to call with how many are done, of how many, and the part of the work in hand."""
+        row: TaskID | None = None
+
+        def report(done: int, total: int, about: str = "") -> None:
+            nonlocal row
+            if row is None:  # what came before includes compiling, which says nothing about the speed
+                row = self._add(what, total, done)
+            if done < self._task(row).completed:  # it began anew
+                self.bars.reset(row, total=total)
+            self.bars.update(row, description=f"{what}{about}", completed=done, count=f"{done:,} of {total:,}")
+
+        return report
+
+    def work(self, what: str) -> None:
+        """Show for how long something takes that counts nothing."""
+        if all(row.description != what for row in self.bars.tasks):
+            self._add(what)
 
     def start(self, jobs: list[Job], todo: list[Job]) -> None:
-        self._total, self._left = (Counter(job.task.name for job in some) for some in (jobs, todo))
-        self._names = {activity.name_key(name): name for name in self._total}
-        self._todo = len(todo)
-        self._time_left = TimeLeft(self._todo)
-        if len(todo) < len(jobs):
-            self._say(f"{len(jobs) - len(todo)} of {len(jobs)} runs are already stored")
+        """Show a row for the runs of each task."""
+        totals = Counter(job.task.name for job in jobs)
+        self._finished = totals - Counter(job.task.name for job in todo)
+        if self._finished:
+            say(f"{self._finished.total()} of {len(jobs)} runs are already stored")
+        self._runs = {name: self._add(name, total, self._finished[name]) for name, total in totals.items()}
+        if len(totals) > 1:
+            self._all_runs = self._add("all", len(jobs), self._finished.total())
 
     def done(self, job: Job) -> None:
-        self._left[job.task.name] -= 1
+        """Note that a run is finished."""
+        self._finished[job.task.name] += 1
 
     def damage(self, message: str) -> None:
-        self._say(f"warning: {message}; this run is repeated")
+        """Say that a stored run is damaged."""
+        say(f"warning: {message}; this run is repeated")
 
     def tick(self) -> None:
         """Look at what the workers are doing, and show it."""
-        now, places = time.monotonic(), activity.places()
-        shares = dict.fromkeys(self._total, 0.0)  # of the runs in progress, added up for each task
-        for place in places:
-            if place.name in self._names:
-                shares[self._names[place.name]] += place.share
-        working = sum(place.name != 0 and place.share > 0 and not place.is_compiling for place in places)
-        waiting = sum(place.name != 0 or place.is_compiling for place in places) - working
-        work = self._todo - self._left.total() + sum(shares.values())
-        self._time_left.note(work, now - self._last, working, waiting)
-        self._last = now
-        self._show(shares, now)
-
-    def _show(self, shares: dict[str, float], now: float) -> None:
-        total, left = self._total.total(), self._left.total()
-        if not left or now < self._next_line:
+        board = activity.read_board()
+        self._look_for_compiling(bool((board["compiling"] > 0).any()))
+        self._look_for_runs({int(task): float(board["share"][board["task"] == task].sum()) for task in board["task"]})
+        rows = [row for row in self.bars.tasks if not row.finished and (row.elapsed or 0.0) >= FIRST_SECONDS]
+        if not rows:
             return
-        self._next_line = now + PLAIN_SECONDS
-        share = (total - left + sum(shares.values())) / total
-        if share > 0:
-            self._say(", ".join(filter(None, [f"{total - left}/{total} runs", f"{share:.0%}", str(self._time_left)])))
+        if self._is_terminal:
+            for row in rows:
+                row.visible = True
+            self.bars.start()
+        elif (now := time.monotonic()) >= self._next_line and (rows[-1].total is None or rows[-1].completed):
+            self._next_line = now + LINE_SECONDS
+            say(_line(rows[-1]))
+            rows[-1].fields["count"] = ""  # the promise is made once; what is counted is written anew
 
-    def _say(self, line: str) -> None:
-        click.echo(line, err=True)
+    def stop(self) -> None:
+        """Show the end of the work, and nothing more."""
+        self.tick()
+        self._look_for_compiling(False, at_once=True)
+        if self.bars.live.is_started:
+            self.bars.stop()
 
+    def _add(self, what: str, total: float | None = None, completed: int = 0, count: str = "") -> TaskID:
+        return self.bars.add_task(what, total=total, completed=completed, visible=False, count=count)
 
-class LiveProgress(PlainProgress):
-    """A bar for each setting."""
+    def _task(self, row: TaskID) -> Task:
+        return next(task for task in self.bars.tasks if task.id == row)
 
-    def __init__(self, bars: Any) -> None:
-        super().__init__()
-        self._bars = bars
-        self._rows: dict[str, Any] = {}
-        self._sum: Any = None  # the row of all tasks together, if there are several
-
-    def start(self, jobs: list[Job], todo: list[Job]) -> None:
-        super().start(jobs, todo)
-        self._rows = {name: self._add(name, total) for name, total in self._total.items()}
-        self._sum = self._add("all", len(jobs)) if len(self._rows) > 1 else None
-
-    def _add(self, title: str, total: int) -> Any:
-        return self._bars.add_task(title, total=total, runs="", left="")
-
-    def _show(self, shares: dict[str, float], now: float) -> None:
-        alone = "" if self._sum is not None else str(self._time_left)
-        for name, row in self._rows.items():
-            self._update(row, self._total[name], self._left[name], shares.get(name, 0.0), alone)
-        if self._sum is not None:
-            whole = self._total.total(), self._left.total(), sum(shares.values())
-            self._update(self._sum, *whole, str(self._time_left))
-
-    def _update(self, row: Any, total: int, left: int, share: float, time_left: str) -> None:
-        done = total - left
-        runs = f"{done}/{total} runs"
-        self._bars.update(row, completed=done + share, runs=runs, left=time_left if left else "")
-
-    def _say(self, line: str) -> None:
-        self._bars.console.print(line, markup=False, highlight=False)
-
-
-class CountProgress:
-    """A line now and then for work that counts something: how many are done, and the time left."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._time_left: TimeLeft | None = None
-        self._first, self._last, self._next_line = 0, 0.0, 0.0
-
-    def __call__(self, done: int, total: int, about: str = "") -> None:
-        """Note that some of all are done; ``about`` names the part of the work in hand."""
+    def _look_for_compiling(self, is_compiling: bool, *, at_once: bool = False) -> None:
         now = time.monotonic()
-        if self._time_left is None:  # what came before includes compiling, which says nothing about the speed
-            self._time_left = TimeLeft(total - done)
-            self._first, self._last, self._next_line = done, now, now + QUIET_SECONDS
-            return
-        self._time_left.note(done - self._first, now - self._last, 1, 0)
-        self._last = now
-        if now >= self._next_line and done < total:
-            self._next_line = now + QUIET_SECONDS
-            parts = (f"{done:,} of {total:,} {self._what}{about}", str(self._time_left))
-            click.echo(", ".join(filter(None, parts)), err=True)
+        if is_compiling:
+            self._last_compiled = now
+            if self._compiling is None:
+                self._compiling = self._add(COMPILING, count=PROMISE)
+        elif self._compiling is not None and (at_once or now > self._last_compiled + BREAK_SECONDS):
+            self.bars.remove_task(self._compiling)
+            self._compiling = None
+
+    def _look_for_runs(self, shares: dict[int, float]) -> None:
+        parts = {name: self._finished[name] + shares.get(activity.task_key(name), 0.0) for name in self._runs}
+        for name, row in self._runs.items():
+            self._move(row, parts[name], self._finished[name])
+        if self._all_runs is not None:
+            self._move(self._all_runs, sum(parts.values()), self._finished.total())
+
+    def _move(self, row: TaskID, completed: float, finished: int) -> None:
+        task = self._task(row)
+        # A run's share is taken back a moment before the run counts as finished.
+        self.bars.update(row, completed=max(task.completed, completed), count=f"{finished}/{task.total:.0f} runs")
 
 
-class StillWorking:
-    """A line now and then, once started, for work that counts nothing: what is being done, and for how long."""
+def _line(row: Task) -> str:
+    """Write a row as a line: what is done, and the time that is left or that it has taken."""
+    if row.total is None:
+        return f"{row.description}: " + (row.fields["count"] or f"{row.elapsed or 0.0:.0f} s")
+    left = "" if row.time_remaining is None else f", about {_duration(row.time_remaining)} left"
+    return f"{row.description}: {row.fields['count']}, {row.percentage:.0f}%{left}"
 
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._began, self._next_line = 0.0, float("inf")
 
-    def start(self) -> None:
-        self._began = time.monotonic()
-        self._next_line = self._began + QUIET_SECONDS
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5_400 else f"{seconds / 3_600:.1f} h"
 
-    def tick(self) -> None:
-        now = time.monotonic()
-        if now >= self._next_line:
-            self._next_line = now + PLAIN_SECONDS
-            click.echo(f"{self._what}: {now - self._began:.0f} s", err=True)
+
+def say(line: str) -> None:
+    """Print a line on standard error, above the bars where there are any."""
+    click.echo(line, err=True)
 
 
 @contextmanager
-def job_progress() -> Iterator[PlainProgress]:
-    """Yield the progress display that suits standard error: bars on a terminal, lines elsewhere."""
-    if not sys.stderr.isatty():
-        progress = PlainProgress()
-        with compiling_notice(), ticking(progress.tick):
-            yield progress
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+def display() -> Iterator[Display]:
+    """Show the progress of what is done meanwhile, and when code is being compiled."""
+    from praemia.kernels.compiling import Announcement
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.fields[runs]}"),
-        TaskProgressColumn(),
-        TextColumn("{task.fields[left]}"),
-    )
-    with Progress(*columns, console=Console(stderr=True)) as bars:
-        live = LiveProgress(bars)
-        with ticking(live.tick), compiling_notice(Row(bars)):
-            yield live
+    activity.watch_compiling()
+    Announcement.is_wanted = False  # the display has a notice of its own
+    shown, is_over = Display(), threading.Event()
+
+    def repeat() -> None:
+        while not is_over.wait(TICK_SECONDS):
+            shown.tick()
+
+    thread = threading.Thread(target=repeat, daemon=True)
+    thread.start()
+    try:
+        yield shown
+    finally:
+        is_over.set()
+        thread.join()
+        shown.stop()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import json_option, known, plural, print_json, print_table
-from praemia.errors import ParameterError
+from praemia.cli.common import emit, file_option, json_option, wrote
+from praemia.errors import ParameterError, require
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Series
@@ -18,13 +20,11 @@ HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "95% low", "9
 
 @click.command("results")
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--csv", "csv_file", type=click.Path(path_type=Path), help="Write a row per run to a CSV file.")
-@click.option("--parquet", "parquet_file", type=click.Path(path_type=Path), help="The same as parquet.")
+@file_option("--csv", "csv_file", help="Write a row per run to a CSV file.")
+@file_option("--parquet", "parquet_file", help="The same as parquet.")
 @click.option("--curves", is_flag=True, help="Write a row per point where a run's regret bends, not per run.")
 @json_option
-def results_command(
-    folder: Path, csv_file: Path | None, parquet_file: Path | None, curves: bool, as_json: bool
-) -> None:
+def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | None, curves: bool) -> None:
     """List the runs in DIR: tasks, learners, how many runs, and the mean final exact regret with its 95 % interval.
 
     Damaged files are reported and left out.
@@ -37,6 +37,8 @@ def results_command(
         raise ParameterError("--curves says what is written; give a file with --csv or --parquet")
     if csv_file is not None and parquet_file is not None and csv_file.resolve() == parquet_file.resolve():
         raise ParameterError(f"--csv and --parquet both name {str(csv_file)!r}; give each a file of its own")
+    if parquet_file is not None:
+        require("pyarrow.parquet")
     runs, damaged = read_all(Store.open(folder))
     members = group(runs)
     for message in damaged:
@@ -45,15 +47,13 @@ def results_command(
     for write, file in ((write_csv, csv_file), (write_parquet, parquet_file)):
         if file is not None:
             write(columns(runs), file)
-            click.echo(f"wrote {file}", err=True)
+    wrote(csv_file, parquet_file)
     entries = [_entry(series) for series in members]
     several = len({entry["streams"] for entry in entries}) > 1
-    if as_json:
-        print_json({"results": entries, "damaged": damaged})
-    elif entries:
-        print_table(HEADER, [_line(entry, with_streams=several) for entry in entries])
-    else:
+    if not entries:
         click.echo("no runs yet", err=True)
+    table = table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
+    emit({"results": entries, "damaged": damaged}, table if entries else "")
 
 
 def _seed(series: Series) -> str:
@@ -76,16 +76,17 @@ def _entry(series: Series) -> dict[str, Any]:
         "seed": _seed(series),
         "streams": series.first.streams,
         "runs": series.num_runs,
-        "regret": known(regret.estimate),
-        "low": known(regret.low),
-        "high": known(regret.high),
-        "std": known(series.spread) if series.num_runs > 1 else None,
+        "regret": regret.estimate,
+        "low": regret.low,
+        "high": regret.high,
+        "std": series.spread if series.num_runs > 1 else math.nan,
         "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
     }
 
 
 def _line(entry: dict[str, Any], *, with_streams: bool) -> tuple[str, ...]:
-    numbers = ("–" if entry[key] is None else f"{entry[key]:.2f}" for key in ("regret", "low", "high", "std"))
+    values = [entry[key] for key in ("regret", "low", "high", "std")]
+    numbers = (f"{value:.2f}" if math.isfinite(value) else "–" for value in values)
     seed = f"{entry['seed']} (streams {entry['streams']})" if with_streams else entry["seed"]
     return (entry["task"], entry["learner"], f"{entry['episodes']:,}", seed, str(entry["runs"]), *numbers)
 
@@ -104,6 +105,7 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     from praemia.report.page import write_report
     from praemia.statistics.stored_runs import discover
 
+    require("plotly.offline", *(("PIL", "matplotlib.figure") if figures else ()))
     studies, damaged = discover(Store.open(folder))
     if not studies:
         also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""

@@ -1,11 +1,9 @@
-"""``praemia run`` and ``praemia experiment``: learners on tasks, with their exact regret."""
+"""``praemia run``: learners on a task, with their exact regret."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,19 +11,19 @@ from click.core import ParameterSource
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
     complete_tasks,
+    emit,
     episodes_option,
     json_option,
+    learners_option,
     parse_settings,
-    plural,
-    print_json,
-    print_table,
     runs_option,
     seed_option,
     where_options,
 )
-from praemia.cli.progress import CountProgress, job_progress
+from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
+from praemia.cli.progress import display
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
@@ -38,16 +36,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 
 @click.command("run")
 @click.argument("task", shell_complete=complete_tasks)
-@click.option(
-    "--learner",
-    "names",
-    multiple=True,
-    default=("headroom",),
-    show_default=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.",
-)
+@learners_option("headroom")
 @click.option(
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
 )
@@ -68,7 +57,6 @@ def run_command(
     seed: int,
     where: Where,
     hidden_machine: bool,
-    as_json: bool,
 ) -> int:
     """Run learners on TASK and print their exact regret.
 
@@ -78,7 +66,6 @@ def run_command(
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     """
-    from praemia.cli.sweep import report_failures
     from praemia.experiments.experiment_file import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
@@ -87,58 +74,57 @@ def run_command(
         others = ("names", "settings", "jobs", "out", "policies")
         if any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in others):
             raise click.UsageError("--hidden-machine goes with --episodes, --runs, --seed and --json alone")
-        _run_hidden(task, episodes, runs, seed, as_json)
+        _run_hidden(task, episodes, runs, seed)
         return 0
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     setting = Setting(task_text(task), choices, runs, episodes, seed)
     began = time.perf_counter()
-    found, failures = _perform(setting, where)
-    optimal = found[0].first.optimal_value if found else None
-    rows = [_row(series) for series in found]
-    if as_json:
-        shared = {"task": setting.name, "episodes": episodes, "runs": runs, "seed": seed, "optimal_value": optimal}
-        print_json({**shared, "learners": rows})
-    elif found:
-        click.echo(f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n")
-        _show(rows)
-        click.echo(f"\n{time.perf_counter() - began:.1f} s in total" + (f"; kept in {where.out}" if where.out else ""))
+    members, failures = _perform(setting, where)
+    optimal = members[0].first.optimal_value if members else None
+    rows = [_row(series) for series in members]
+    shared = {"task": setting.name, "episodes": episodes, "runs": runs, "seed": seed, "optimal_value": optimal}
+    text = ""
+    if members:
+        text = f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n\n"
+        text += f"{_table(rows)}\n{time.perf_counter() - began:.1f} s in total"
+        text += f"; kept in {where.out}" if where.out else ""
+    emit({**shared, "learners": rows}, text)
     return report_failures(failures)
 
 
-def _run_hidden(name: str, episodes: int, runs: int, seed: int, as_json: bool) -> None:
+def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     """Play with the machine hidden; print what was held when, and how good the last plan is."""
     from praemia.files import resolve_task
     from praemia.inference.hidden_machine import play_hidden
 
-    task, progress = resolve_task(name), CountProgress("episodes")
-    found = []
-    for number in range(runs):
-        before = number * episodes
-        report = partial(_report_after, progress, before, runs * episodes)
-        found.append(play_hidden(task, episodes, seed + number, on_progress=report))
-    optimal = found[0].optimal_value
-    if as_json:
-        rows = [_hidden_row(run, seed + number) for number, run in enumerate(found)]
-        print_json({"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows})
-        return
-    click.echo(f"{task.name}, machine hidden: {episodes:,} episodes, optimal value {optimal:.6f}\n")
-    print_table(
-        ("seed", "mean return", "value of the last plan", "states held", "right from episode"),
-        [
-            (
-                str(seed + number),
-                f"{run.returns.mean():.4f}",
-                f"{run.value:.6f}",
-                " → ".join(str(held.machine.num_states) for held in run.held),
-                "never" if run.found_at is None else f"{run.found_at:,}",
-            )
-            for number, run in enumerate(found)
-        ],
+    task = resolve_task(name)
+    played: dict[int, HiddenRun] = {}
+    with display() as progress:
+        report = progress.count("episodes")
+        for own_seed in range(seed, seed + runs):
+
+            def report_all(done: int, _: int) -> None:
+                report(len(played) * episodes + done, runs * episodes)
+
+            played[own_seed] = play_hidden(task, episodes, own_seed, on_progress=report_all)
+    optimal = played[seed].optimal_value
+    table = [
+        (
+            str(own_seed),
+            f"{run.returns.mean():.4f}",
+            f"{run.value:.6f}",
+            " → ".join(str(held.machine.num_states) for held in run.held),
+            "never" if run.found_at is None else f"{run.found_at:,}",
+        )
+        for own_seed, run in played.items()
+    ]
+    header = ("seed", "mean return", "value of the last plan", "states held", "right from episode")
+    rows = [_hidden_row(run, own_seed) for own_seed, run in played.items()]
+    emit(
+        {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
+        f"{task.name}, machine hidden: {episodes:,} episodes, optimal value {optimal:.6f}\n\n"
+        + table_text(header, table),
     )
-
-
-def _report_after(progress: CountProgress, before: int, total: int, done: int, _: int) -> None:
-    progress(before + done, total)
 
 
 def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
@@ -162,13 +148,13 @@ def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
     }
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
-    print_table(
+def _table(rows: list[dict[str, Any]]) -> str:
+    return table_text(
         ("learner", "regret", "per 1,000 episodes at the end", "plans", "s per run"),
         [
             (
                 row["learner"],
-                f"{row['regret_mean']:.2f} ± {_spread(row['regret_std'])}",
+                f"{row['regret_mean']:.2f} ± " + ("–" if row["regret_std"] is None else f"{row['regret_std']:.2f}"),
                 f"{row['late_slope']:.3f}",
                 f"{row['plans']:.0f}",
                 f"{row['seconds']:.2f}",
@@ -178,13 +164,8 @@ def _show(rows: list[dict[str, Any]]) -> None:
     )
 
 
-def _spread(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2f}"
-
-
 def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
-    from praemia.cli.sweep import advice_on_interrupt, sweep
     from praemia.experiments.engines import default_jobs
     from praemia.experiments.runner import run_in_memory
     from praemia.experiments.settings import Experiment
@@ -194,10 +175,10 @@ def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure
     workers = where.jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))
     if where.out is not None:
         experiment = Experiment(setting.name, f"learners on {setting.name}", (setting,))
-        done = sweep([experiment], replace(where, jobs=workers))
+        done = sweep([experiment], replace(where, jobs=workers), is_reported=False)
         return collect(done.store, [setting]).get(setting.name, []), done.failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
-        with job_progress() as progress:
+        with display() as progress:
             runs, failures = run_in_memory(work, num_workers=workers, progress=progress)
         return group(runs), failures
 
@@ -216,36 +197,3 @@ def _row(series: Series) -> dict[str, Any]:
         "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,
     }
-
-
-@click.command("experiment")
-@click.argument("file", type=click.Path(path_type=Path))
-@where_options(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
-@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
-def experiment_command(
-    file: Path,
-    where: Where,
-    allow_code: bool,
-) -> int:
-    """Run the experiment that FILE describes and write a report.
-
-    \b
-    tasks: [warehouse-4, my-task.yaml]
-    learners:
-      - ucbvi-prm
-      - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
-      - my_learner.py:MyLearner    # needs --allow-code
-    runs: 16          # of each learner on each task
-    episodes: 10000   # of each run
-    seed: 0           # random seed
-    """
-    from praemia.cli.sweep import publish, report_failures, sweep
-    from praemia.experiments.experiment_file import load_experiment
-    from praemia.statistics.stored_runs import gather
-
-    experiment = load_experiment(file, allow_code=allow_code)
-    done = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
-    studies, damaged = gather(done.store, done.experiments) if where.shard is None else ([], [])
-    if studies:  # a shard is only a part
-        publish(done, studies, damaged)
-    return report_failures(done.failures)

@@ -9,10 +9,9 @@ from typing import Any
 
 import click
 
-from praemia.cli.common import complete_tasks
-from praemia.cli.compiling import compiling_notice
-from praemia.cli.progress import CountProgress
-from praemia.errors import ParameterError
+from praemia.cli.common import complete_tasks, file_option, wrote
+from praemia.cli.progress import display
+from praemia.errors import ParameterError, require
 
 PAUSE = 0.4  # seconds, between two steps in a terminal
 
@@ -21,9 +20,7 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.argument("task", shell_complete=complete_tasks)
 @click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
-@click.option(
-    "-o", "--out", type=click.Path(path_type=Path), help="The file to write: .svg .png .txt; .gif: an episode"
-)
+@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
 def show_command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
@@ -35,26 +32,28 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
     suffix = out.suffix.lower() if out else ""
     if episode is not None and out is not None and suffix not in (".gif", ".txt"):
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
-    problem, chosen = resolve_task(task), named_policy(policy)
-    with compiling_notice():
-        shown = show(problem, chosen)
+    if suffix in (".png", ".gif"):
+        require("PIL")
+    problem, given_policy = resolve_task(task), named_policy(policy)
+    with display():
+        picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
         if out is None:
-            click.echo(str(shown))
+            click.echo(str(picture))
         else:
-            shown.save(out)
-            click.echo(f"wrote {out}", err=True)
+            picture.save(out)
+            wrote(out)
         return
-    _play(problem, chosen, episode or 0, out)
+    _play(problem, given_policy, episode or 0, out)
 
 
-def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
+def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
     from praemia.files.atomic_io import write_whole
     from praemia.pictures.episodes import save_gif
     from praemia.planning.exact import solve
     from praemia.simulation.rollout import rollout
 
-    played = rollout(problem, solve(problem).policy if chosen is None else chosen, seed)
+    played = rollout(problem, solve(problem).policy if given_policy is None else given_policy, seed)
     if out is None and sys.stdout.isatty():
         _animate(played)
     elif out is None:
@@ -63,8 +62,9 @@ def _play(problem: Any, chosen: Any, seed: int, out: Path | None) -> None:
         if out.suffix.lower() == ".txt":
             write_whole(out, f"{played}\n".encode())
         else:
-            save_gif(played, out, CountProgress("frames"))
-        click.echo(f"wrote {out}", err=True)
+            with display() as progress:
+                save_gif(played, out, progress.count("frames"))
+        wrote(out)
 
 
 def _animate(played: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import product
@@ -11,18 +12,18 @@ import click
 
 from praemia.cli.common import (
     Where,
-    complete_learners,
+    emit,
     episodes_option,
     json_option,
-    known,
+    learners_option,
     parse_settings,
-    print_json,
-    print_table,
     runs_option,
     seed_option,
     where_options,
 )
+from praemia.cli.experiments import report_failures, sweep
 from praemia.errors import ParameterError
+from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import LearnerChoice
@@ -31,14 +32,7 @@ if TYPE_CHECKING:
 
 @click.command("tune")
 @click.option("--only", multiple=True, metavar="SETTING", help="A setting such as warehouse-3; may be repeated.")
-@click.option(
-    "--learner",
-    "names",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=complete_learners,
-    help="A learner, or file.py:Class; may be repeated.",
-)
+@learners_option()
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
 )
@@ -55,7 +49,6 @@ def tune_command(
     episodes: int,
     seed: int,
     where: Where,
-    as_json: bool,
 ) -> int:
     """Search for parameters: all combinations of the values to try, on the paper's tasks, with equal budgets.
 
@@ -65,24 +58,20 @@ def tune_command(
     \b
     praemia tune --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1 --only warehouse-3
     """
-    from praemia.cli.sweep import report_failures, sweep
     from praemia.experiments.paper import select, tuning
     from praemia.statistics.stored_runs import collect
 
     chosen = select([tuning(runs, episodes, seed, _candidates(names, tries))], only)
     tried = list(parse_tries(tries)) or ["bonus_scale"]
-    store, _, failures, _ = sweep(chosen, where)
-    found = collect(store, chosen[0].settings)
+    store, _, failures, _ = sweep(chosen, where, is_reported=False)
+    stored = collect(store, chosen[0].settings)
     budget = Counter(choice.name for choice in chosen[0].settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
     for failure in failures:
         label = _label(failure.job.learner.parameters, tried)
         failed[failure.job.task.name, failure.job.learner.name].add(label)
-    results = [entry for task, members in found.items() for entry in _entries(task, members, tried, budget, failed)]
-    if as_json:
-        print_json({"episodes": episodes, "runs": runs, "results": results})
-    elif results:
-        _show(results)
+    results = [entry for task, members in stored.items() for entry in _entries(task, members, tried, budget, failed)]
+    emit({"episodes": episodes, "runs": runs, "results": results}, _table(results) if results else "")
     return report_failures(failures)
 
 
@@ -132,9 +121,9 @@ def _entries(
     for series in members:
         by_learner.setdefault(series.first.learner, {})[_label(series.first.parameters, tried)] = series
     entries = []
-    for learner, found in by_learner.items():
+    for learner, tried_series in by_learner.items():
         lost = failed.get((task, learner), set())
-        candidates = {label: series for label, series in found.items() if label not in lost}
+        candidates = {label: series for label, series in tried_series.items() if label not in lost}
         if not candidates or len(candidates) + len(lost) < budget[learner]:
             continue
         intervals = {label: mean_interval(series.final) for label, series in candidates.items()}
@@ -145,14 +134,14 @@ def _entries(
                 "learner": learner,
                 "best": {key: best.parameters[key] for key in tried},
                 "regret": {label: interval.estimate for label, interval in intervals.items()},
-                "interval": {label: [known(i.low), known(i.high)] for label, i in intervals.items()},
+                "interval": {label: [i.low, i.high] for label, i in intervals.items()},
                 "failed": sorted(lost),
             }
         )
     return entries
 
 
-def _show(results: list[dict[str, Any]]) -> None:
+def _table(results: list[dict[str, Any]]) -> str:
     rows = []
     for entry in results:
         best = ", ".join(f"{key}={value}" for key, value in entry["best"].items())
@@ -160,9 +149,9 @@ def _show(results: list[dict[str, Any]]) -> None:
         rows.append((entry["task"], entry["learner"], best, *cells, *(f"{label}: failed" for label in entry["failed"])))
     most = max(map(len, rows))
     header = ("task", "learner", "best", *(f"#{i + 1}" for i in range(most - 3)))
-    print_table(header, [(*row, *[""] * (most - len(row))) for row in rows])
+    return table_text(header, [(*row, *[""] * (most - len(row))) for row in rows])
 
 
-def _cell(label: str, mean: float, low: float | None, high: float | None) -> str:
-    ends = "" if low is None or high is None else f" [{low:.1f}, {high:.1f}]"
+def _cell(label: str, mean: float, low: float, high: float) -> str:
+    ends = f" [{low:.1f}, {high:.1f}]" if math.isfinite(low) else ""
     return f"{label}: {mean:.1f}{ends}"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from praemia.envs.drawn_tasks import drawn_task
+from praemia.envs.craft import craft
+from praemia.envs.drawn_tasks import drawn_task, random_task
 from praemia.envs.encoding import cells
 from praemia.envs.flower import flower
 from praemia.envs.grid import grid
 from praemia.envs.gymnasium_table import from_gymnasium
-from praemia.envs.office import office
-from praemia.envs.random_tasks import random_task
+from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.registry import describe, make, names, picture, svg_picture, text_picture
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TaskEnv",
     "cells",
+    "craft",
     "describe",
     "drawn_task",
     "flower",
@@ -33,6 +34,8 @@ __all__ = [
     "make",
     "names",
     "office",
+    "office_jair",
+    "office_map",
     "picture",
     "random_task",
     "riverswim",

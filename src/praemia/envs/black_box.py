@@ -4,9 +4,7 @@ The environment's own reward is not looked at. A labelling function ``labels(o, 
 step makes true; it is given what the environment shows and takes. Learners count numbers: finite spaces are numbered
 (``praemia.envs.spaces``), other observations by the user's function ``encode``.
 
-An episode may end before the horizon. Ending in o' is taken as moving to the observation O + o', which is absorbing
-and in which machines halt, so that a learner meets 2·O observations and needs to know nothing about endings. (The ended
-observations are kept apart by o' because the label of the last step may depend on it.)
+An episode may end before the horizon: the steps that it leaves out pay nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ from praemia.envs.encoding import EncodedNumbering
 from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_space
 from praemia.errors import ModelError, require_whole
-from praemia.machines.labels import AFTER_THE_END, FunctionLabelling, Label, as_label
+from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import MAX_HORIZON
 
@@ -114,11 +112,6 @@ class BlackBox:
         return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
 
     @property
-    def num_with_ended(self) -> int:
-        """The observations, each also as the place where an episode has ended: 2·O."""
-        return 2 * self.observations.size
-
-    @property
     def num_actions(self) -> int:
         return self.actions.size
 
@@ -130,16 +123,13 @@ class BlackBox:
     @property
     def labelling(self) -> FunctionLabelling:
         """The labels of all transitions, for learners that ask about steps not taken; ``info`` is then empty."""
-        size = self.observations.size
 
         def label(o: int, a: int, z: int) -> Label:
-            if o >= size:
-                return AFTER_THE_END
             try:
-                return self.label(self.shown(o), self.actions.element(a), self.shown(z % size), {})
+                return self.label(self.shown(o), self.actions.element(a), self.shown(z), {})
             except KeyError as missing:
                 raise ModelError(
-                    f"the label of {self.step_name(o, a, z % size)} needs info[{missing}], and info is known only for "
+                    f"the label of {self.step_name(o, a, z)} needs info[{missing}], and info is known only for "
                     "steps taken; choose a learner that plans with what it saw, such as ucbvi-prm"
                 ) from missing
 
@@ -167,12 +157,6 @@ class BlackBox:
     def step_name(self, o: int, a: int, z: int) -> str:
         """Write a step (o, a, o') with the names of its parts."""
         return f"({self.observations.name(o)}, {self.actions.name(a)}, {self.observations.name(z)})"
-
-    @property
-    def observation_names(self) -> tuple[str, ...] | None:
-        """The names of what learners count, those of ended episodes too; None where they are the numbers themselves."""
-        names = self.observations.names()
-        return None if names is None else (*names, *(f"{name} (ended)" for name in names))
 
     def record_episode(self, labels: Iterable[Label], rewards: Iterable[float]) -> None:
         """Record the labels and rewards of an episode, if that is wanted."""

@@ -4,28 +4,41 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.drawn_machines import TRAP, errands, in_any_order
-from praemia.envs.grid_kernel import SLIP, Cell, Slip
+from praemia.envs.builtin_machines import TRAP, errands, in_any_order
+from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between
 from praemia.envs.grid_map import GridMap
-from praemia.envs.grid_text import DOOR, FLOOR, START, WALL, WATER
+from praemia.envs.grid_text import DOOR, FLOOR, SLIP, START, WALL, WATER, Cell, Slip
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 
-Drawn = tuple[LabeledMDP, RewardMachine, int]  # the last is how many moves the errands take if none slips
+OnMap: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and how many moves the errands take if none slips
 Text = NDArray[np.str_]
 LEGS = 6  # so many errands of a machine are counted for that
 PIT, DESK, GOAL = "t", "d", "g"
 ICE = (1 / 3, 1 / 3, 1 / 3, 0.0)
 
 
-def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
+def map_kind(draw: Callable[[np.random.Generator, int, int, int], OnMap], least: int) -> Kind:
+    """Return the kind of tasks whose map ``draw`` draws, from the number of cells, at least ``least``."""
+
+    def draw_task(rng: np.random.Generator, ranges: Ranges) -> Drawn:
+        low, high = ranges.observations
+        size, states = between(rng, max(least, low), max(least, high)), between(rng, *ranges.states)
+        mdp, machine, way = draw(rng, size, states, ranges.steps[1])
+        return mdp, machine, ranges.within(way * rng.uniform(1.5, 3.0))
+
+    return draw_task
+
+
+def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     """Draw a square of about ``size`` cells, divided into four rooms with a door each; places are visited in order."""
     side = max(4, round(math.sqrt(size)))
     row, column = (int(rng.integers(1, side - 1)) for _ in range(2))
@@ -43,7 +56,7 @@ def rooms(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     return _mdp(replace(grid_map, slip=_slip(rng))), machine, way
 
 
-def traps(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
+def traps(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     """Draw an open grid in which one cell of six is a trap, after which nothing is paid."""
     side = max(3, round(math.sqrt(size)))
     text = np.full((side, side), FLOOR)
@@ -58,7 +71,7 @@ def traps(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     return _mdp(replace(grid_map, slip=_slip(rng))), machine, way
 
 
-def lake(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
+def lake(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     """Draw a frozen lake: a move goes astray w.p. 2/3, a hole keeps who falls in, the goal is in the far corner."""
     side = max(3, round(math.sqrt(size)))
     start, goal = (0, 0), (side - 1, side - 1)
@@ -72,7 +85,7 @@ def lake(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
     return _mdp(grid_map), errands(rng, ("goal",), max(1, states - 1), fits=most / way, again=False), way
 
 
-def office(rng: np.random.Generator, size: int, states: int, most: int) -> Drawn:
+def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     """Draw an office of rooms of 3 × 3 cells with a few plants: all items, in any order, are brought to the desk."""
     across = min(6, max(2, round(math.sqrt(size / 9))))
     text = _office_walls(rng, across)

@@ -1,24 +1,88 @@
-"""Drawn tasks without a map: random kernels, chains, locks, queues and stores."""
+"""Drawn tasks without a map: random kernels, chains, locks, queues and stores.
+
+Every kind is a function of a generator and of the ranges of sizes. It draws sizes, kernel and machine, in this order.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.drawn_machines import errands, moods, prices
-from praemia.envs.random_tasks import random_machine
+from praemia.arithmetic import portable_exp, portable_log
+from praemia.envs.builtin_machines import errands, moods, prices, random_machine
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
 
 Rows = dict[tuple[int, int], dict[int, float]]
 PLACES = ("a", "b", "c")
+PROPOSITION_PROB = 0.25
 
 
-def random_kernel(
-    rng: np.random.Generator, observations: int, actions: int, states: int, steps: int, *, branching: int, weight: float
-) -> tuple[LabeledMDP, RewardMachine]:
-    """Draw successors uniformly, with Dirichlet(weight) probabilities; three places, a machine of either kind."""
+class Ranges(NamedTuple):
+    """The least and the most of what a size is drawn from: observations, machine states, steps."""
+
+    observations: tuple[int, int]
+    states: tuple[int, int]
+    steps: tuple[int, int]
+
+    def within(self, steps: float) -> int:
+        """Return a number of steps, or the nearest that is allowed."""
+        return int(min(max(round(steps), self.steps[0]), self.steps[1]))
+
+
+Drawn: TypeAlias = tuple[LabeledMDP, RewardMachine, int]  # and the horizon
+Kind: TypeAlias = Callable[[np.random.Generator, Ranges], Drawn]
+
+
+def between(rng: np.random.Generator, least: float, most: float) -> int:
+    """Draw a whole number, evenly on a log scale."""
+    return round(portable_exp(rng.uniform(portable_log(least), portable_log(most))))
+
+
+def labelled_at_random(
+    rng: np.random.Generator, observations: int, actions: int, branching: int, names: tuple[str, ...]
+) -> LabeledMDP:
+    """Draw a few successors for each pair, with flat Dirichlet probabilities, and what is true at each observation."""
+    pairs = observations * actions
+    rows = np.repeat(np.arange(pairs), branching)
+    successors = rng.integers(observations, size=pairs * branching)
+    probs = rng.dirichlet(np.ones(branching), size=pairs).ravel()
+    true = rng.random((observations, len(names))) < PROPOSITION_PROB
+    true[-1, 0] = True
+    labels = [
+        LabelRule(frozenset(name for name, holds in zip(names, row, strict=True) if holds), target=o)
+        for o, row in enumerate(true)
+        if row.any()
+    ]
+    return LabeledMDP.from_entries(
+        observations, actions, rows // actions, rows % actions, successors, probs, labels=labels
+    )
+
+
+def random_kind(most_observations: int, actions: tuple[int, int], branching: int | None, weight: float) -> Kind:
+    """Return the kind of random kernels with up to ``branching`` successors, or as many as there are observations."""
+
+    def draw(rng: np.random.Generator, ranges: Ranges) -> Drawn:
+        low, high = ranges.observations
+        observations = between(rng, low, max(low, min(high, most_observations)))
+        successors = observations if branching is None else int(rng.integers(2, min(branching, observations) + 1))
+        num_actions, states, steps = between(rng, *actions), between(rng, *ranges.states), between(rng, *ranges.steps)
+        mdp = _random_kernel(rng, observations, num_actions, branching=successors, weight=weight)
+        if rng.integers(2):
+            return mdp, random_machine(rng, states, PLACES), steps
+        return mdp, errands(rng, PLACES, states, fits=steps / observations, again=True), steps
+
+    return draw
+
+
+def _random_kernel(
+    rng: np.random.Generator, observations: int, actions: int, *, branching: int, weight: float
+) -> LabeledMDP:
+    """Draw successors uniformly, with Dirichlet(weight) probabilities, and three places, near ones first."""
     pairs = observations * actions
     successors = np.argsort(rng.random((pairs, observations)), axis=1, kind="stable")[:, :branching].ravel()
     probs = rng.dirichlet(np.full(branching, weight), size=pairs).ravel()
@@ -27,26 +91,26 @@ def random_kernel(
     near = _reached(successors.reshape(observations, -1), start)
     places = sorted(rng.permutation(observations).tolist(), key=lambda o: o not in near)[: len(PLACES)]
     labels = [LabelRule(name, target=o) for name, o in zip(PLACES, places, strict=True)]
-    mdp = LabeledMDP.from_entries(
+    return LabeledMDP.from_entries(
         observations, actions, rows // actions, rows % actions, successors, probs, labels=labels, start=start
     )
-    if rng.integers(2):
-        return mdp, random_machine(rng, states, PLACES)
-    return mdp, errands(rng, PLACES, states, fits=steps / observations, again=True)
 
 
 def _reached(successors: NDArray[np.int64], start: int) -> set[int]:
     """Return the observations that can be reached, from the successors of each."""
-    found, waiting = {start}, [start]
+    reached, waiting = {start}, [start]
     while waiting:
-        new = set(successors[waiting.pop()].tolist()) - found
-        found |= new
+        new = set(successors[waiting.pop()].tolist()) - reached
+        reached |= new
         waiting += new
-    return found
+    return reached
 
 
-def chain(rng: np.random.Generator, size: int, states: int, steps: int) -> tuple[LabeledMDP, RewardMachine]:
+def chain(rng: np.random.Generator, ranges: Ranges) -> Drawn:
     """Draw a river: right is against the current, left is sure; the ends pay, or are asked for in turn."""
+    size = between(rng, 5, min(25, ranges.observations[1] // 4))
+    steps = ranges.within(4 * size * rng.uniform(0.7, 1.3))
+    states = between(rng, *ranges.states)
     forth, stay = rng.uniform(0.4, 0.8, size), rng.uniform(0.1, 0.2, size)
     rows: Rows = {}
     for o in range(size):
@@ -56,14 +120,15 @@ def chain(rng: np.random.Generator, size: int, states: int, steps: int) -> tuple
     start = int(rng.integers(1, max(2, size // 3)))
     mdp = LabeledMDP.from_rows(size, 2, rows, labels, start=start)
     if states == 1:
-        return mdp, prices({"near": float(rng.uniform(0.005, 0.05)), "far": 1.0})
-    return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True)
+        return mdp, prices({"near": float(rng.uniform(0.005, 0.05)), "far": 1.0}), steps
+    return mdp, errands(rng, ("far", "near"), states, fits=steps / (2 * size), again=True), steps
 
 
-def lock(
-    rng: np.random.Generator, size: int, actions: int, states: int, steps: int
-) -> tuple[LabeledMDP, RewardMachine]:
+def lock(rng: np.random.Generator, ranges: Ranges) -> Drawn:
     """Draw a combination lock: at each place one action leads on, the others back to the start; it slips a little."""
+    size = between(rng, 5, ranges.observations[1] // 5)
+    steps = ranges.within(2 * size * rng.uniform(1.0, 2.0))
+    actions, states = between(rng, 2, 6), between(rng, *ranges.states)
     slip, decoy = float(rng.uniform(0.0, 0.15)), bool(rng.integers(2))
     right = rng.integers(actions, size=size)
     rows: Rows = {}
@@ -75,12 +140,17 @@ def lock(
     labels += [LabelRule("decoy", source=0, action=int((right[0] + 1) % actions), target=0)] if decoy else []
     mdp, decoys = LabeledMDP.from_rows(size, actions, rows, labels), ("decoy",) if decoy else ()
     if states == 1:
-        return mdp, prices({"open": 1.0, **dict.fromkeys(decoys, 0.02)})
-    return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys)
+        return mdp, prices({"open": 1.0, **dict.fromkeys(decoys, 0.02)}), steps
+    return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
 
 
-def queue(rng: np.random.Generator, size: int, actions: int, states: int) -> tuple[LabeledMDP, RewardMachine]:
+def queue(rng: np.random.Generator, ranges: Ranges) -> Drawn:
     """Draw a queue: faster service pays less for a customer, and a full queue spoils the mood, if there is any."""
+    size, actions, states = (
+        between(rng, *ranges.observations) // 2 + 3,
+        between(rng, 2, 6),
+        between(rng, *ranges.states),
+    )
     arrival = float(rng.uniform(0.3, 0.6))
     service = np.sort(rng.uniform(0.15, 0.9, actions))
     rows: Rows = {}
@@ -96,12 +166,15 @@ def queue(rng: np.random.Generator, size: int, actions: int, states: int) -> tup
     mdp = LabeledMDP.from_rows(size, actions, rows, labels)
     paid = {f"served-{a}": float(1.0 - 0.6 * service[a] * rng.random()) for a in range(actions)}
     if states == 1:
-        return mdp, prices({"full": 0.0, **paid})
-    return mdp, moods(states, paid, "full", f"served-{int(rng.integers(actions))}", float(rng.uniform(0.3, 1.0)))
+        return mdp, prices({"full": 0.0, **paid}), between(rng, *ranges.steps)
+    machine = moods(states, paid, "full", f"served-{int(rng.integers(actions))}", float(rng.uniform(0.3, 1.0)))
+    return mdp, machine, between(rng, *ranges.steps)
 
 
-def store(rng: np.random.Generator, size: int, actions: int, states: int) -> tuple[LabeledMDP, RewardMachine]:
-    """Draw a store: an order fills the stock before the demand; large sales pay more, orders cost, gaps annoy."""
+def store(rng: np.random.Generator, ranges: Ranges) -> Drawn:
+    """Draw a store: orders arrive before the demand. Large sales pay more, costly orders less; empty shelves annoy."""
+    size, actions = between(rng, 5, min(80, ranges.observations[1] // 2)), between(rng, 2, 6)
+    states = between(rng, *ranges.states)
     most = max(2, size // 2)
     demand = rng.dirichlet(np.ones(most + 1))
     lots = np.linspace(0, size - 1, actions).round().astype(int)
@@ -125,8 +198,9 @@ def store(rng: np.random.Generator, size: int, actions: int, states: int) -> tup
     small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
     paid = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
     if states == 1:
-        return mdp, prices({**paid, "empty": 0.0})
-    return mdp, moods(states, paid, "empty", "large-cheap", float(rng.uniform(0.3, 1.0)))
+        return mdp, prices({**paid, "empty": 0.0}), between(rng, *ranges.steps)
+    machine = moods(states, paid, "empty", "large-cheap", float(rng.uniform(0.3, 1.0)))
+    return mdp, machine, between(rng, *ranges.steps)
 
 
 def _added(entries: list[tuple[int, float | NDArray[np.float64]]]) -> dict[int, float]:

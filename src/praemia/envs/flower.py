@@ -32,7 +32,7 @@ HORIZON = 30
 
 
 def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
-    """Make the flower task with ``loop`` machine states in its big loop; the horizon is 30 unless given.
+    """Count visits to the petals of a flower, with ``loop`` machine states in the big loop of its machine.
 
     Examples
     --------

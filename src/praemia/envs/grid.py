@@ -7,9 +7,8 @@ import warnings
 import numpy as np
 
 from praemia.envs.black_box import require_machine
-from praemia.envs.grid_kernel import SLIP, Slip
 from praemia.envs.grid_map import GridMap
-from praemia.envs.grid_text import Letters
+from praemia.envs.grid_text import SLIP, Letters, Slip
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.reachability import reachable_observations
@@ -28,6 +27,7 @@ def grid(
     start: str | None = None,
     slip: float | Slip = SLIP,
     stay: bool = False,
+    slip_when_blocked: bool = True,
     name: str = "grid",
 ) -> Task:
     """Make a task from a map.
@@ -48,6 +48,7 @@ def grid(
     slip : the probabilities with which a move goes as meant, to the right of that, to the left of it, nowhere; or one
         number, the probability of going to a side, half of it to each. A move that is not possible stays.
     stay : whether there is a fifth action, which never slips.
+    slip_when_blocked : whether a move that is blocked as meant can still slip to a side; otherwise it stays.
 
     Raises
     ------
@@ -69,7 +70,7 @@ def grid(
     >>> 0.99 < praemia.solve(task).value < 1
     True
     """
-    grid_map = GridMap(text, legend or {}, rooms or {}, start, slip, stay)
+    grid_map = GridMap(text, legend or {}, rooms or {}, start, slip, stay, slip_when_blocked)
     require_known(grid_map, machine)
     mdp = grid_map.mdp()
     missing = np.flatnonzero(~reachable_observations(mdp)).tolist()

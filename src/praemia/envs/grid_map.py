@@ -1,4 +1,8 @@
-"""Maps of grids: text with a character for each cell, and thin walls between them; ``grid_text`` has the notation."""
+"""Maps of grids: text with a character for each cell, and thin walls between them; ``grid_text`` has the notation.
+
+A move up, right, down or left goes as meant, to the right of that, to the left of it, or nowhere, each with its
+probability. A move into a wall, off the grid or through a side that is shut stays where it is.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.grid_kernel import MOVES, SLIP, STAY, Cell, Indices, kernel_entries, number_cells, reached_by_moves
 from praemia.envs.grid_text import (
     ARROWS,
     DOOR,
     FLOOR,
+    SLIP,
     START,
     THIN,
     WALL,
     WATER,
+    Cell,
     Letters,
     is_letter,
     place,
@@ -26,10 +31,14 @@ from praemia.envs.grid_text import (
     read_slip,
 )
 from praemia.errors import ModelError
-from praemia.machines.labels import Label, LabelRule, RuleLabelling
+from praemia.machines.labels import Indices, Label, LabelRule, Labels, RuleLabelling
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Segment, Spot
 
+MOVES = ("up", "right", "down", "left")
+STAY = "stay"
+_STEPS = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])
+_TURNS = (0, 1, -1)  # quarter turns from the direction meant, in the order of a slip
 _WAYS = {"up": "upwards", "right": "to the right", "down": "downwards", "left": "to the left"}
 
 
@@ -45,6 +54,7 @@ class GridMap:
     slip : the probabilities of a move going as meant, to the right of that, to the left, nowhere; or one number, the
         probability of going to a side, each as likely.
     stay : whether there is a fifth action, which never slips.
+    slip_when_blocked : whether a move that is blocked as meant can still slip to a side; otherwise it stays.
     """
 
     text: str
@@ -53,13 +63,15 @@ class GridMap:
     start: str | None = None
     slip: Any = SLIP
     stay: bool = False
+    slip_when_blocked: bool = True
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "legend", read_letters("legend", self.legend))
         object.__setattr__(self, "rooms", read_letters("rooms", self.rooms))
         object.__setattr__(self, "slip", read_slip(self.slip))
-        if not isinstance(self.stay, bool):
-            raise ModelError(f"stay={self.stay!r}; expected true or false")
+        for name in ("stay", "slip_when_blocked"):
+            if not isinstance(getattr(self, name), bool):
+                raise ModelError(f"{name}={getattr(self, name)!r}; expected true or false")
         twice = self.legend.keys() & self.rooms.keys()
         if twice:
             raise ModelError(f"rooms: the letter {min(twice)!r} is in the legend too; give the room another")
@@ -94,7 +106,8 @@ class GridMap:
     @cached_property
     def cells(self) -> Indices:
         """int64[R, C], the observation of each cell, −1 for a wall."""
-        return number_cells(self.letters != WALL)
+        free = self.letters != WALL
+        return np.where(free, np.cumsum(free).reshape(free.shape) - 1, -1)
 
     @cached_property
     def free_cells(self) -> list[Cell]:
@@ -119,7 +132,20 @@ class GridMap:
 
     @cached_property
     def reached(self) -> Indices:
-        """int64[4, O], the observation that each move leads to if it does not slip."""
+        """int64[4, O], the cell that each move leads to if it does not slip; the same one if there is no way."""
+        cells, shut = self.cells, self._shut_sides()
+        places = np.argwhere(cells >= 0)
+        here = tuple(places.T)
+        reached = np.empty((len(MOVES), len(places)), dtype=np.int64)
+        for move, step in enumerate(_STEPS):
+            moved = places + step
+            inside = np.all((moved >= 0) & (moved < cells.shape), axis=1)
+            there = cells[tuple(np.where(inside[:, None], moved, places).T)]
+            reached[move] = np.where((there >= 0) & ~shut[move][here], there, cells[here])
+        return reached
+
+    def _shut_sides(self) -> NDArray[np.bool_]:
+        """Return bool[4, R, C], whether a cell cannot be left by a move: for thin walls, one-way cells and water."""
         below, right = self.thin_walls
         shut = np.zeros((len(MOVES), *self.letters.shape), dtype=bool)
         up, to_right, down, to_left = shut
@@ -130,8 +156,7 @@ class GridMap:
         for arrow in self._meant(*ARROWS):
             for move, name in enumerate(MOVES):
                 shut[move] |= (self.letters == arrow) & (name != ARROWS[arrow])
-        shut |= np.isin(self.letters, self._meant(WATER))
-        return reached_by_moves(self.cells, shut)
+        return shut | np.isin(self.letters, self._meant(WATER))
 
     @cached_property
     def starts(self) -> list[int]:
@@ -160,7 +185,7 @@ class GridMap:
 
     # --- what is made of it ---
 
-    def mdp(self, labels: list[LabelRule] | None = None) -> LabeledMDP:
+    def mdp(self, labels: Labels | None = None) -> LabeledMDP:
         """Make the MDP of the map; ``labels`` stand in for those of its letters, which hold where a cell is reached."""
         actions = (*MOVES, STAY) if self.stay else MOVES
         if labels is None:
@@ -168,17 +193,36 @@ class GridMap:
         return LabeledMDP.from_entries(
             len(self.free_cells),
             len(actions),
-            *kernel_entries(self.reached, stay=self.stay, slip=self.slip),
+            *self._entries(),
             labels=labels,
             start={o: 1.0 / len(self.starts) for o in self.starts},
             observations=[f"{r},{c}" for r, c in self.free_cells],
             actions=actions,
         ).with_map(self)
 
+    def _entries(self) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
+        """Return the kernel's entries (o, a, o', p): moves, which may slip, and a sure *stay*."""
+        reached = self.reached
+        here = np.arange(reached.shape[1])
+        parts = []
+        for a in range(len(MOVES)):
+            blocked = (reached[a] == here) & (not self.slip_when_blocked)
+            for turn, probability in zip(_TURNS, self.slip[:3], strict=True):
+                parts.append((a, np.where(blocked, here, reached[(a + turn) % 4]), probability))
+            parts.append((a, here, self.slip[3]))
+        if self.stay:
+            parts.append((len(MOVES), here, 1.0))
+        return (
+            np.tile(here, len(parts)),
+            np.repeat([a for a, _, _ in parts], len(here)),
+            np.concatenate([targets for _, targets, _ in parts]),
+            np.repeat([probability for _, _, probability in parts], len(here)),
+        )
+
     def makes(self, mdp: LabeledMDP) -> bool:
         """Tell whether an MDP is just what the map makes; one that is only drawn by it may be another."""
         own = self.mdp()
-        arrays = ("indptr", "successors", "probs", "start_probs")
+        arrays = ("indptr", "successors", "probs", "ends", "start_probs")
         names = (own.observation_names, own.action_names) == (mdp.observation_names, mdp.action_names)
         if not names or not all(np.array_equal(getattr(own, name), getattr(mdp, name)) for name in arrays):
             return False
@@ -191,7 +235,8 @@ class GridMap:
         start = {} if self.start == START and not self.explains(START) else {"start": self.start}
         rows = "\n".join("".join(row) for row in self.characters.tolist()) + "\n"
         given = {key: value for key, value in letters.items() if value}
-        return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay}
+        blocked = {} if self.slip_when_blocked else {"slip_when_blocked": False}
+        return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay, **blocked}
 
     def picture(self) -> Picture:
         """Draw the map: its cells with their letters, its walls, and how often moves slip."""

@@ -22,8 +22,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.grid_kernel import Slip, require_cells
 from praemia.errors import ModelError
+from praemia.limits import require_memory
 from praemia.machines.labels import as_label
 from praemia.tasks.mdp import ROW_TOLERANCE
 
@@ -31,7 +31,17 @@ WALL, FLOOR, DOOR, START, WATER = "#", ".", "+", "S", "~"
 THIN = ("|", "-")
 ARROWS = {"^": "up", ">": "right", "v": "down", "<": "left"}
 
+SLIP = (0.7, 0.1, 0.1, 0.1)  # as meant, to the right of it, to the left, nowhere
+_BYTES_PER_CELL = 1_500  # 17 entries of four arrays, the copies made while they are sorted, and a name
+
+Cell: TypeAlias = tuple[int, int]
 Letters: TypeAlias = Mapping[str, str | Iterable[str]]
+Slip: TypeAlias = tuple[float, float, float, float]
+
+
+def require_cells(rows: int, columns: int) -> None:
+    """Raise a SizeError for a grid that would not fit in memory."""
+    require_memory(_BYTES_PER_CELL * rows * columns, f"a grid of {rows:,} × {columns:,} cells")
 
 
 def read_rows(text: object) -> NDArray[np.str_]:

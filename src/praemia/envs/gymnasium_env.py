@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
-from praemia.pictures.pixels import render_image
+from praemia.pictures.renderers import render_image
 from praemia.pictures.task_picture import frame_scene, page_text, task_picture
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.task import Task
@@ -26,11 +26,11 @@ from praemia.tasks.task import Task
 class TaskEnv(gymnasium.Env[Any, Any]):
     """Play a task through Gymnasium's interface.
 
-    Observations are ``{"observation": o, "machine_state": m}``, or with ``flat=True`` the number m · O + o
-    of the product state. Rewards are drawn from the machine's reward laws. An episode is truncated after the
-    task's horizon and, unless ``end_early``, never terminated: where nothing more can be earned, it goes on.
-    ``info`` holds the ``label`` of the transition, a sorted tuple of propositions. Randomness comes from
-    ``reset(seed=…)`` alone.
+    Observations are ``{"observation": o, "machine_state": m}``, or with ``flat=True`` the number m · O + o of the
+    product state. Rewards are drawn from the machine's reward laws. An episode is truncated after the task's horizon
+    and terminated where the task ends it; steps after that go nowhere and pay nothing. Where nothing more can be earned
+    it goes on, unless ``end_early``. ``info`` holds the ``label`` of the transition, a sorted tuple of propositions.
+    Randomness comes from ``reset(seed=…)`` alone.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         self._labels = tuple(tuple(sorted(label)) for label in task.mdp.label_sets)
         self._observation = int(np.argmax(task.mdp.start_probs))
         self._machine_state = task.table.initial
-        self._step = 0
+        self._step, self._is_over = 0, False
 
     @property
     def machine_view(self) -> MachineView:
@@ -83,29 +83,37 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         super().reset(seed=None if seed is None else require_whole("seed", seed, 0))
         self._observation = self._draw(self.task.mdp.start_probs)
         self._machine_state = self.task.table.initial
-        self._step = 0
+        self._step, self._is_over = 0, False
         return self._state(), {"label": ()}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play one step: o' from p, its label, the machine's move from τ, the reward from ν."""
         if not self.action_space.contains(action):
             raise ModelError(f"action {action!r}; expected 0 … {self.task.num_actions - 1}")
+        label: tuple[str, ...] = ()
+        reward = 0.0
+        if not self._is_over:
+            label, reward = self._play_on(int(action))
+        self._step += 1
+        truncated = self._step >= self.task.horizon
+        outside = {"reward": 0.0, "terminated": self._is_over, "truncated": truncated}
+        is_done = self._is_over or self._machine_state in self.settled
+        return self._state(), reward, is_done, truncated, {"label": label, "environment": outside}
+
+    def _play_on(self, action: int) -> tuple[tuple[str, ...], float]:
+        """Draw a step; return its label and reward."""
         mdp, table = self.task.mdp, self.task.table
-        row = self._observation * mdp.num_actions + int(action)
+        row = self._observation * mdp.num_actions + action
         edge = self._draw_between(mdp.probs, mdp.indptr, row)
         label = int(mdp.labels[edge])
         move = self._draw_between(table.probs, table.indptr, label * table.num_states + self._machine_state)
         paid = self._draw_between(table.reward_probs, table.reward_indptr, move)
         self._observation = int(mdp.successors[edge])
-        self._machine_state = int(table.targets[move])
-        self._step += 1
-        truncated = self._step >= self.task.horizon
+        self._machine_state, self._is_over = int(table.targets[move]), bool(mdp.ends[edge])
         reward = float(table.reward_values[paid])
         if table.reward_widths[paid] > 0.0:
             reward += float(table.reward_widths[paid]) * self.np_random.random()
-        outside = {"reward": 0.0, "terminated": False, "truncated": truncated}
-        info = {"label": self._labels[label], "environment": outside}
-        return self._state(), reward, self._machine_state in self.settled, truncated, info
+        return self._labels[label], reward
 
     def render(self) -> Any:
         """Return where things stand as text (the picture, unless it would be too large, and a line) or as pixels."""

@@ -8,30 +8,23 @@ The table is indexed by what the environment shows and takes: whole numbers for 
 and tuples of whole numbers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In
 the MDP they are numbered from 0, as ``praemia.envs.spaces`` does, and keep their names.
 
-Ended episodes. In the table an episode ends by the flag, whatever the row of the observation that was
-reached says (CliffWalking's goal has an ordinary row). Here episodes always last for the horizon, so an
-ended one waits in an absorbing observation, where machines halt (``AFTER_THE_END``):
-
-* an observation that is only ever entered with the flag becomes absorbing itself;
-* one that is entered both ways, or that episodes may start in, keeps its row, and a *twin* of it that is
-  absorbing is appended after the other observations. The label of a transition into a twin is the label of
-  the one into the original.
-
-Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such rows.
+An episode ends by the table's flag, whatever the row of the observation that was reached says (CliffWalking's goal has
+an ordinary row). Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such
+rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import require_env
+from praemia.envs.gymnasium_maps import with_own_map
 from praemia.envs.spaces import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.machines.labels import AFTER_THE_END, FunctionLabelling, Indices, Label, Labelling, Labels, as_labelling
+from praemia.machines.labels import FunctionLabelling, Indices, Labelling, Labels, as_labelling
 from praemia.tasks.mdp import LabeledMDP
 
 if TYPE_CHECKING:
@@ -44,32 +37,6 @@ HARMLESS = {
     *("RecordVideo", "HumanRendering", "RenderCollection", "AddWhiteNoise", "ObstructView"),
 }
 NUM_STARTS = 20  # resets that tell whether episodes always start alike
-
-
-@dataclass(frozen=True, eq=False)
-class EndingLabelling(Labelling):
-    """The labels of a table with twins: a twin is labelled as its original, and machines halt in what has ended.
-
-    Attributes
-    ----------
-    inner : the labels of the environment's own transitions.
-    originals : int64[O], the environment's observation behind each observation.
-    ended : bool[O], whether an observation is absorbing.
-    """
-
-    inner: Labelling
-    originals: NDArray[np.int64]
-    ended: NDArray[np.bool_]
-
-    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        live = ~self.ended[sources]
-        numbers, labels = self.inner.of(self.originals[sources[live]], actions[live], self.originals[targets[live]])
-        all_numbers = np.zeros(len(sources), dtype=np.int32)
-        all_numbers[live] = numbers + 1
-        return all_numbers, [AFTER_THE_END, *labels]
-
-    def propositions(self) -> Label | None:
-        return self.inner.propositions()
 
 
 def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **make_kwargs: Any) -> LabeledMDP:
@@ -100,13 +67,13 @@ def from_gymnasium(env_or_id: gymnasium.Env[Any, Any] | str, labels: Labels, **m
     if isinstance(env_or_id, str):
         env = _make(env_or_id, make_kwargs)
         try:
-            return _convert(env, labels)
+            return with_own_map(_convert(env, labels), env)
         finally:
             env.close()
     if make_kwargs:
         raise ParameterError(f"{', '.join(make_kwargs)}: arguments are for an id, not for an environment")
     require_env(env_or_id)
-    return _convert(env_or_id, labels)
+    return with_own_map(_convert(env_or_id, labels), env_or_id)
 
 
 def _make(env_id: str, kwargs: dict[str, Any]) -> gymnasium.Env[Any, Any]:
@@ -130,31 +97,18 @@ def _first_line(error: Exception) -> str:
 def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
     _check_wrappers(env)
     observations, actions = _numberings(env)
-    num_observations, num_actions = observations.size, actions.size
-    start = _start(env, observations)
-    o, a, z, probs, flags = _columns(env, observations, actions)
-    alive, over = start > 0.0, np.zeros(num_observations, dtype=bool)
-    alive[z[~flags]] = True
-    over[z[flags]] = True
-
-    twins = np.flatnonzero(alive & over)
-    originals = np.concatenate([np.arange(num_observations), twins])
-    ended = np.concatenate([over & ~alive, np.ones(len(twins), dtype=bool)])
-    waiting_place = np.arange(num_observations)
-    waiting_place[twins] = num_observations + np.arange(len(twins))
-
-    kept = ~ended[o]
-    waiting = np.repeat(np.flatnonzero(ended), num_actions)
+    o, a, z, probs, ends = _columns(env, observations, actions)
     return LabeledMDP.from_entries(
-        len(originals),
-        num_actions,
-        np.concatenate([o[kept], waiting]),
-        np.concatenate([a[kept], np.tile(np.arange(num_actions), int(ended.sum()))]),
-        np.concatenate([np.where(flags, waiting_place[z], z)[kept], waiting]),
-        np.concatenate([probs[kept], np.ones(len(waiting))]),
-        labels=EndingLabelling(_own_terms(labels, observations, actions), originals, ended),
-        start=np.concatenate([start, np.zeros(len(twins))]),
-        observations=_with_twins(observations.names(), twins),
+        observations.size,
+        actions.size,
+        o,
+        a,
+        z,
+        probs,
+        labels=_own_terms(labels, observations, actions),
+        start=_start(env, observations),
+        ends=ends,
+        observations=observations.names(),
         actions=actions.names(),
     )
 
@@ -180,10 +134,6 @@ def _own_terms(labels: Labels, observations: FiniteNumbering, actions: FiniteNum
         return labelling
     ask, shown, taken = labelling.function, observations.element, actions.element
     return FunctionLabelling(lambda o, a, z: ask(shown(o), taken(a), shown(z)))
-
-
-def _with_twins(names: tuple[str, ...] | None, twins: NDArray[np.int64]) -> tuple[str, ...] | None:
-    return None if names is None else (*names, *(f"{names[o]} (ended)" for o in twins.tolist()))
 
 
 def _numberings(env: gymnasium.Env[Any, Any]) -> tuple[FiniteNumbering, FiniteNumbering]:

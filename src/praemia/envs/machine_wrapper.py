@@ -13,7 +13,7 @@ from praemia.envs.black_box import StepLabels, require_env, require_machine, ste
 from praemia.envs.layouts import MachineView, layout_of
 from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.errors import ModelError, ParameterError, require_whole
-from praemia.machines.labels import AFTER_THE_END, Label
+from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_sampler import MachineSampler, settled_states
 from praemia.tasks.task import MAX_HORIZON
@@ -117,8 +117,10 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play a step of the environment; its label moves the machine, which pays."""
         seen, own, terminated, truncated, info = self.env.step(action)
-        label = AFTER_THE_END if self._is_over else self.label(self._seen, action, seen, info)
-        self._machine_state, reward = self.sampler.step(self._machine_state, label, self._rng)
+        label, reward = frozenset[str](), 0.0
+        if not self._is_over:
+            label = self.label(self._seen, action, seen, info)
+            self._machine_state, reward = self.sampler.step(self._machine_state, label, self._rng)
         reward += float(own) if self.add_reward else 0.0
         self._seen = deepcopy(seen)
         self._step += 1
@@ -130,7 +132,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()
-        told = self._told(info, label - AFTER_THE_END) | {"environment": outside}
+        told = self._told(info, label) | {"environment": outside}
         return self._shown(seen), reward, terminated, truncated, told
 
     def label(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:

@@ -13,15 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from praemia.envs.drawn_tasks import drawn_task
+from praemia.envs.craft import craft
+from praemia.envs.drawn_tasks import drawn_task, random_task
 from praemia.envs.flower import flower
-from praemia.envs.office import office
-from praemia.envs.random_tasks import random_task
+from praemia.envs.office import office, office_jair, office_map
 from praemia.envs.riverswim import riverswim, riverswim_prm
 from praemia.envs.rooms import two_rooms
 from praemia.envs.warehouse import warehouse
 from praemia.errors import ParameterError, did_you_mean, unknown_name
-from praemia.pictures.svg import render_svg
+from praemia.pictures.renderers import render_svg
 from praemia.pictures.task_picture import page_scene, page_text, task_picture
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
@@ -36,7 +36,7 @@ class Family:
     Attributes
     ----------
     make : makes the task.
-    suffix : a pattern of what follows ``family-``; its groups are the parameters.
+    suffix : a pattern of what follows the family's name; its groups are the parameters.
     examples : names that stand for the family in lists and tests.
     gymnasium_id : its name in Gymnasium.
     """
@@ -52,8 +52,8 @@ class Family:
         return tuple(inspect.signature(self.make).parameters)
 
 
-_SIZE = f"(?P<size>{_NUMBER})"
-_SIZES = f"(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
+_SIZE = f"-(?P<size>{_NUMBER})"
+_SIZES = f"-(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
 FAMILIES = {
     "riverswim": Family(riverswim, _SIZE, ("riverswim-5", "riverswim-10", "riverswim-15"), "praemia/RiverSwim-v0"),
     "riverswim-prm": Family(
@@ -63,18 +63,28 @@ FAMILIES = {
         "praemia/RiverSwimPRM-v0",
     ),
     "warehouse": Family(warehouse, _SIZE, ("warehouse-3", "warehouse-4", "warehouse-5"), "praemia/Warehouse-v0"),
-    "flower": Family(flower, f"(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
+    "flower": Family(flower, f"-(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
     "rooms": Family(two_rooms, _SIZE, ("rooms-9",), "praemia/TwoRooms-v0"),
+    "office-jair": Family(
+        office_jair, "-t(?P<task>[0-9])", tuple(f"office-jair-t{i}" for i in range(1, 5)), "praemia/OfficeJAIR-v0"
+    ),
+    "office-map": Family(
+        office_map,
+        "(?P<map>[0-9])-exp(?P<exp>[0-9])",
+        ("office-map0-exp0", "office-map1-exp1", "office-map2-exp3", "office-map3-exp5", "office-map4-exp6"),
+        "praemia/OfficeMap-v0",
+    ),
     "office": Family(
         office,
-        "(?P<errand>[a-z-]+)",
+        "-(?P<errand>[a-z-]+)",
         ("office-coffee", "office-mail", "office-coffee-and-mail", "office-patrol"),
         "praemia/Office-v0",
     ),
+    "craft": Family(craft, f"-(?P<seed>{_NUMBER})-task(?P<task>[0-9]{{1,2}})", ("craft-0-task10",), "praemia/Craft-v0"),
     "random": Family(random_task, f"{_SIZES}-(?P<seed>{_NUMBER})", ("random-20x4x5-0",), "praemia/Random-v0"),
     "drawn": Family(
         drawn_task,
-        f"(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",
+        f"-(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",
         ("drawn-lake-42", "drawn-store-42"),
         "praemia/Drawn-v0",
     ),
@@ -93,11 +103,11 @@ def make(name: str, **params: Any) -> Task:
     20
     """
     family, in_name = _parse(name)
-    known = FAMILIES[family].parameters
+    parameters = FAMILIES[family].parameters
     for key in params:
-        if key not in known:
+        if key not in parameters:
             raise ParameterError(
-                f"{family} has no parameter {key!r}{did_you_mean(key, known)}; it takes {', '.join(known)}"
+                f"{family} has no parameter {key!r}{did_you_mean(key, parameters)}; it takes {', '.join(parameters)}"
             )
         if key in in_name:
             raise ParameterError(f"{name}: {key} is in the name already ({in_name[key]}); give it once")
@@ -127,10 +137,9 @@ def describe(name: str) -> str:
     """
     family, _ = _parse(name)
     task = make(name)
-    module = inspect.getmodule(FAMILIES[family].make)
-    purpose = (inspect.getdoc(module) or "").splitlines()[0] if module else ""
+    purpose = (inspect.getdoc(FAMILIES[family].make) or "").splitlines()[0]
     return (
-        f"{task.name} — {purpose}\n"
+        f"{task.name}: {purpose}\n"
         f"{task.num_observations:,} observations, {task.num_actions} actions, "
         f"{task.num_machine_states:,} machine states, horizon {task.horizon:,}\n"
         f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "
@@ -148,7 +157,7 @@ def picture(task: Task | str) -> Picture:
     >>> len(praemia.envs.picture("warehouse-4").spots)  # one for each observation
     16
     """
-    return task_picture(_made(task))
+    return task_picture(_task_of(task))
 
 
 def text_picture(task: Task | str) -> str:
@@ -160,7 +169,7 @@ def text_picture(task: Task | str) -> str:
     >>> print(praemia.envs.text_picture("warehouse-3").splitlines()[3])
     | S   .   I |
     """
-    task = _made(task)
+    task = _task_of(task)
     return page_text(task_picture(task), task.name)
 
 
@@ -173,18 +182,18 @@ def svg_picture(task: Task | str) -> str:
     >>> praemia.envs.svg_picture("warehouse-4").startswith("<svg")
     True
     """
-    task = _made(task)
+    task = _task_of(task)
     return render_svg(page_scene(task_picture(task), task.name))
 
 
-def _made(task: Task | str) -> Task:
+def _task_of(task: Task | str) -> Task:
     return make(task) if isinstance(task, str) else task
 
 
 def _parse(name: str) -> tuple[str, dict[str, Any]]:
     """Return the family of a name and the parameters in it."""
     for family, entry in FAMILIES.items():
-        match = re.fullmatch(f"{family}(?:-{entry.suffix})?", str(name))
+        match = re.fullmatch(f"{family}(?:{entry.suffix})?", str(name))
         if match:
             given = {key: value for key, value in match.groupdict().items() if value is not None}
             return family, {key: int(value) if value.isdecimal() else value for key, value in given.items()}

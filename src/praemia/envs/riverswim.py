@@ -31,7 +31,9 @@ _BYTES_PER_OBSERVATION = 400  # four entries of four arrays, and the copies made
 
 
 def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool = False) -> Task:
-    """Make the RiverSwim patrol task; the horizon is 2 · size unless it is given.
+    """Swim against the current from one end of a river to the other, and back.
+
+    The horizon is 2 · size unless it is given.
 
     Examples
     --------
@@ -57,7 +59,7 @@ def riverswim(size: int = 5, horizon: int | None = None, *, probabilistic: bool 
 
 
 def riverswim_prm(size: int = 5, horizon: int | None = None) -> Task:
-    """Make the RiverSwim task with the probabilistic patrol machine; its horizon is 2 · size unless given.
+    """Patrol a river whose right end is noticed w.p. 0.8; the horizon is 2 · size unless it is given.
 
     Examples
     --------

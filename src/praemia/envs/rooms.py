@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from praemia.envs.grid_kernel import require_cells
 from praemia.envs.grid_map import GridMap
+from praemia.envs.grid_text import require_cells
 from praemia.errors import ParameterError, require_whole
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -21,7 +21,9 @@ from praemia.tasks.task import Task
 
 
 def two_rooms(size: int = 9, horizon: int | None = None) -> Task:
-    """Make the two-rooms patrol; the size is odd, the horizon is 6 · size unless it is given.
+    """Patrol between the far corners of two rooms that a door joins.
+
+    The size is odd; the horizon is 6 · size unless it is given.
 
     Examples
     --------

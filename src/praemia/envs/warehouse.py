@@ -7,8 +7,8 @@ The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering p
 
 from __future__ import annotations
 
-from praemia.envs.grid_kernel import require_cells
 from praemia.envs.grid_map import GridMap
+from praemia.envs.grid_text import require_cells
 from praemia.errors import require_whole
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -16,7 +16,9 @@ from praemia.tasks.task import Task
 
 
 def warehouse(size: int = 4, horizon: int | None = None) -> Task:
-    """Make the warehouse task; the horizon is 3 · size unless it is given.
+    """Fetch an item from one corner of a grid and deliver it to another.
+
+    The horizon is 3 · size unless it is given.
 
     Examples
     --------

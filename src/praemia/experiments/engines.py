@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from praemia.activity import join_board, shared_board
-from praemia.errors import PraemiaError, missing_extra, require_whole
+from praemia.errors import PraemiaError, require, require_whole
 
 CONNECT_SECONDS = 10
 MAX_JOBS = 10_000
@@ -72,10 +72,9 @@ class _InThisProcess(Executor):
 
 @contextmanager
 def _dask(address: str) -> Iterator[Executor]:
-    try:
-        import distributed
-    except ImportError:
-        raise missing_extra("an engine needs Dask", "dask") from None
+    require("distributed")
+    import distributed
+
     where = _address(address)
     try:
         client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
@@ -94,10 +93,10 @@ def _address(text: str) -> dict[str, str]:
             raise _no_engine(text, "neither a scheduler file nor an address such as tcp://127.0.0.1:8786")
         return {"address": text}
     try:
-        found = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
+        address = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
     except (OSError, ValueError, KeyError, TypeError):
         raise _no_engine(text, "this is not a scheduler file") from None
-    return {"address": str(found)}
+    return {"address": str(address)}
 
 
 def _no_engine(text: str, reason: str) -> EngineError:

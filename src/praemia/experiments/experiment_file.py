@@ -92,11 +92,11 @@ def task_text(name_or_path: str) -> TaskText:
 
 def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
     """Choose learners by name, and give each the parameters that it has; one that none has is an error."""
-    known = {name: LearnerChoice.of(name).parameters for name in names}
+    own_parameters = {name: LearnerChoice.of(name).parameters for name in names}
     for key in parameters:
-        if not any(key in own for own in known.values()):
+        if not any(key in own for own in own_parameters.values()):
             LearnerChoice.of(names[0], **{key: parameters[key]})  # raises the error
     return tuple(
         LearnerChoice.of(name, **{key: value for key, value in parameters.items() if key in own})
-        for name, own in known.items()
+        for name, own in own_parameters.items()
     )

@@ -83,16 +83,16 @@ def select(catalogue: list[Experiment], only: Iterable[str]) -> list[Experiment]
     A setting that several experiments share is taken from the first.
     """
     wanted = list(only)
-    known = [name for exp in catalogue for name in (exp.name, *(setting.name for setting in exp.settings))]
+    names = [name for exp in catalogue for name in (exp.name, *(setting.name for setting in exp.settings))]
     for name in wanted:
-        if name not in known:
-            raise unknown_name("experiment or setting", name, known)
+        if name not in names:
+            raise unknown_name("experiment or setting", name, names)
     if not wanted:
         return catalogue
-    chosen = []
+    selection = []
     for experiment in catalogue:
         kept = tuple(s for s in experiment.settings if experiment.name in wanted or s.name in wanted)
         wanted = [name for name in wanted if name not in {setting.name for setting in kept}]
         if kept:
-            chosen.append(Experiment(experiment.name, experiment.purpose, kept))
-    return chosen
+            selection.append(Experiment(experiment.name, experiment.purpose, kept))
+    return selection

@@ -11,9 +11,9 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
-from praemia.activity import run_in_hand
+from praemia.activity import SILENCE, Progress, report_progress
 from praemia.errors import LearnerFailure, ParameterError, PlanError
 from praemia.experiments.engines import EngineError, default_jobs, engine
 from praemia.experiments.settings import Job, failures_named
@@ -32,39 +32,13 @@ class Failure(NamedTuple):
     is_bad_plan: bool = False
 
 
-class Progress(Protocol):
-    """What a progress display is told while jobs run."""
-
-    def start(self, jobs: list[Job], todo: list[Job]) -> None: ...
-
-    def done(self, job: Job) -> None: ...
-
-    def damage(self, message: str) -> None: ...
-
-
-class Silence:
-    """A progress display that shows nothing."""
-
-    def start(self, jobs: list[Job], todo: list[Job]) -> None:
-        pass
-
-    def done(self, job: Job) -> None:
-        pass
-
-    def damage(self, message: str) -> None:
-        pass
-
-
-SILENCE = Silence()
-
-
 def perform(job: Job) -> Run | Failure:
     """Run a job, in a worker. A failure is returned, not raised, so that no engine tries again."""
     try:
         learner = job.learner.make()
         with (
             failures_named(type(learner), job.learner.code),
-            run_in_hand(job.task.name, job.num_episodes) as on_progress,
+            report_progress(job.task.name, job.num_episodes) as on_progress,
         ):
             run = simulate(job.task.make(), learner, job.num_episodes, job.seed, on_progress=on_progress)
     except LearnerFailure as error:
@@ -103,11 +77,9 @@ def run_into_store(
 ) -> list[Failure]:
     """Run the jobs whose runs are missing from a store; return the failures.
 
-    ``shard`` (i, n) takes every n-th job, starting with the i-th, for array jobs that share a folder.
+    ``shard`` (i, n) with 1 ≤ i ≤ n takes every n-th job, starting with the i-th, for array jobs that share a folder.
     """
     index, count = shard
-    if not 1 <= index <= count:
-        raise ParameterError(f"shard {index}/{count}; expected i/n with 1 ≤ i ≤ n")
     mine = jobs[index - 1 :: count]
     todo, damaged = store.missing(mine)
     for message in damaged:

@@ -151,8 +151,8 @@ class Job:
     @property
     def digest(self) -> str:
         """A short digest of all that runs of this kind share, except the learner's title."""
-        known = self.about()
-        shared = [known["task"]["text"], {**known["learner"], "title": ""}, self.num_episodes, self.streams]
+        about = self.about()
+        shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.streams]
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]
 
 
@@ -175,13 +175,13 @@ class Setting:
     def __post_init__(self) -> None:
         if not 1 <= self.num_runs <= MAX_RUNS:
             raise ParameterError(f"runs={self.num_runs}; expected 1 … {MAX_RUNS:,}")
-        known: dict[str, str] = {}
+        learner_of: dict[str, str] = {}
         for choice in self.choices:
             this = choice.origin or choice.name
-            if choice.title in known:
-                both = f"{known[choice.title]} and {this}"
+            if choice.title in learner_of:
+                both = f"{learner_of[choice.title]} and {this}"
                 raise ParameterError(f"two learners with the title {choice.title!r} in setting {self.name!r}: {both}")
-            known[choice.title] = this
+            learner_of[choice.title] = this
 
     @property
     def name(self) -> str:

@@ -25,7 +25,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from praemia.errors import FileError, ParameterError, PraemiaError
-from praemia.experiments.asked import as_record, digest, from_record
+from praemia.experiments.requests import as_record, digest, from_record
 from praemia.experiments.settings import Experiment, Job, slug
 from praemia.files.arrays import other_format
 from praemia.files.atomic_io import PARTIAL, write_whole
@@ -186,11 +186,11 @@ def _require_place(folder: Path) -> None:
 
 def _check_format(folder: Path) -> None:
     try:
-        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
+        own = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
     except (OSError, ValueError, KeyError, TypeError):
         raise FileError(f"{folder / MARKER}: damaged; expected the format of the runs in this folder") from None
-    if found != FORMAT:
-        raise FileError(f"{folder}: {other_format('a folder of runs', found, FORMAT)}, into another folder")
+    if own != FORMAT:
+        raise FileError(f"{folder}: {other_format('a folder of runs', own, FORMAT)}, into another folder")
 
 
 def _read(path: Path) -> Run:

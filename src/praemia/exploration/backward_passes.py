@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from praemia.kernels.plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.records import (
+    NUM_EXITS,
     Actions,
     CountArrays,
     Floats,
     LabelSupport,
     LayerArrays,
-    Records,
+    ModelArrays,
     action_type,
     no_machine_counts,
 )
@@ -45,21 +46,20 @@ def copies_of(table: MachineTable, pays: Sequence[float]) -> LayerArrays:
     )
 
 
-def as_counts(
-    visits: NDArray[Any],
-    indptr: NDArray[np.int64],
-    counts: NDArray[Any],
-    successors: NDArray[Any],
-    rows: NDArray[np.uint32],
-    extra_rows: Records,
-) -> CountArrays:
-    """Write an estimate as the counts of a learner that has met every observation; visits are [O, A]."""
-    size = len(visits)
-    made = CountArrays.empty(indptr, size, len(extra_rows), 0, no_machine_counts())._replace(rows=extra_rows.copy())
-    made.pairs["visits"], made.pairs["distinct"] = visits.ravel(), np.diff(indptr)
-    made.successors["count"], made.successors["target"], made.successors["row"] = counts, successors, rows
-    made.states["met"], made.states["is_met"] = np.arange(size), 1
-    made.totals["states"], made.totals["rows"] = size, len(extra_rows)
+def exits_of_copies(exits: Floats, pays: Sequence[float]) -> Floats:
+    """Return what having left is worth in each copy, [H + 1, NUM_EXITS, copies · M]."""
+    return np.concatenate([factor * exits for factor in pays], axis=2)
+
+
+def as_counts(visits: NDArray[Any], edges: ModelArrays) -> CountArrays:
+    """Write weighted edges as the counts of a learner that has met every observation; visits are [O, A]."""
+    size, num_rows = len(visits), len(edges.extra_rows)
+    made = CountArrays.empty(edges.indptr, size, num_rows, 0, no_machine_counts())
+    made = made._replace(rows=edges.extra_rows.copy())
+    made.pairs["visits"], made.pairs["distinct"] = visits.ravel(), np.diff(edges.indptr)
+    made.successors["count"], made.successors["target"] = edges.probs, edges.successors
+    made.successors["row"], made.states["met"], made.states["is_met"] = edges.rows, np.arange(size), 1
+    made.totals["states"], made.totals["rows"] = size, num_rows
     return made
 
 
@@ -67,6 +67,7 @@ def run_pass(
     recipe: Recipe,
     counts: CountArrays,
     layers: LayerArrays,
+    exits: Floats,
     policy: Actions,
     constants: Floats,
     *,
@@ -78,8 +79,8 @@ def run_pass(
     horizon, size, num_states = policy.shape
     num_actions, width = len(counts.pairs) // size, num_copies * num_states
     steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1))  # the bounds have caps of their own
-    spec = SpecArrays(layers, layers.paid, steps, support, NO_EVERY_ROW, NO_SMALL_INTS)
-    num_rows = size + len(counts.rows)
+    spec = SpecArrays(layers, layers.paid, steps, exits, support, NO_EVERY_ROW, NO_SMALL_INTS)
+    num_rows = size + NUM_EXITS + len(counts.rows)
     memory = empty_memory(horizon, len(counts.pairs), num_actions, num_rows, width)._replace(
         lower_tables=np.zeros((1, num_actions, width)),  # room for what one state's actions are worth
         by_pair=by_pair,
@@ -90,7 +91,7 @@ def run_pass(
     )
     data, rng = by_reference(PlanData(counts, spec, memory, np.ascontiguousarray(constants))), np.random.default_rng(0)
     greedy = np.zeros((horizon, size, width), dtype=action_type(num_actions))
-    call_plan(compiled_plan(recipe, 1, (data, rng, greedy)), (data, rng, greedy))
+    call_plan(compiled_plan(recipe, 1, (data, rng, greedy)), data, rng, greedy)
     values = memory.tables[0, :size].reshape(size, num_copies, num_states)
     return values.transpose(1, 0, 2), greedy.reshape(horizon, size, num_copies, num_states)
 

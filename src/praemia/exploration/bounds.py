@@ -54,25 +54,21 @@ Q̄(a) < V̲^π adds nothing: it is not optimal. Because V^π = Q*(π) − pτD_
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-from math import fsum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.exploration.backward_passes import as_counts, copies_of, run_pass
+from praemia.exploration.backward_passes import as_counts, copies_of, exits_of_copies, run_pass
 from praemia.exploration.confidence import Confidence, function_radii
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import estimated_spec
 from praemia.kernels import certify, recursion
 from praemia.kernels.plans import Recipe
-from praemia.kernels.records import Actions, LabelSupport
-from praemia.machines.labels import Labels, RuleLabelling, as_labelling
+from praemia.kernels.records import Actions
+from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome
-from praemia.tasks.machine_table import MachineTable
-from praemia.tasks.task import Task, TaskSpec
+from praemia.tasks.model import Model
 
 Values = NDArray[np.float64]
 
@@ -93,94 +89,41 @@ class MachineBounds(NamedTuple):
     loss: Values  # [O], ≥ V* − V^π
     farthest: Values  # [O], B*
     distance: Values  # [O], B^π
-    farthest_policy: Actions  # [H, M, O + 1], one whose distance is B*
-
-
-def largest_distance(kernel: Any, confidence: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:
-    """Return D*_0 as [O] and the actions [H, O] that attain it; ``kernel`` is p̂ as a sparse array [O·A, O]."""
-    size, num_actions = confidence.tv.shape
-    values = np.zeros(size)
-    actions = np.empty((horizon, size), dtype=np.int64)
-    for h in range(horizon - 1, -1, -1):
-        table = np.minimum(1.0, confidence.tv + (kernel @ values).reshape(size, num_actions))
-        actions[h], values = table.argmax(axis=1), table.max(axis=1)
-    return values, actions
-
-
-def most_to_earn(machine: RewardMachine, horizon: int, *, can_end: bool = True) -> Values:
-    """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M].
-
-    Steps on which nothing happens count where they are possible: a label matches no rule, or an episode can end.
-    """
-    table = np.zeros((horizon + 1, machine.num_states))
-    for h in range(horizon - 1, -1, -1):
-        later = dict(zip(machine.states, table[h + 1].tolist(), strict=True))
-        table[h] = machine.highest(partial(_gain, later))
-        if can_end:
-            table[h] = np.maximum(table[h], machine.idle_reward.mean + table[h + 1])
-    return table
-
-
-def _gain(later: Mapping[str, float], outcomes: tuple[Outcome, ...]) -> float:
-    """Return what outcomes pay on average, with what can be earned later."""
-    return fsum(out.probability * (out.reward.mean + later[out.target]) for out in outcomes)
+    farthest_policy: Actions  # [H, M, O], one whose distance is B*
 
 
 def machine_bounds(
     dataset: Dataset,
-    task: Task,
+    model: Model,
     machine: RewardMachine,
     labels: Labels | None,
     confidence: Confidence,
     policy: Actions,
     most: Values,
 ) -> MachineBounds:
-    """Bound values, the loss and distances in an estimate with its sink.
+    """Bound values, the loss and distances in an estimate.
 
-    ``policy`` is [H, O + 1, M], ``most`` [H + 1, M]; ``labels`` take the place of the data's. Part 3 is used when the
+    ``policy`` is [H, O, M], ``most`` [H + 1, M]; ``labels`` take the place of the data's. Part 3 is used when the
     confidence has it.
     """
-    model, sizes = task.arrays, (int(task.horizon), task.num_machine_states)
+    sizes = model.horizon, model.num_machine_states
     is_fixed = confidence.function_part > 0.0
     fixed = function_radii(dataset, confidence, *sizes) if is_fixed else np.full_like(confidence.tv, -1.0)
-    numbers = np.zeros((task.mdp.num_pairs, 3))  # nothing is in doubt in the sink
-    for column, own in ((certify.KL, confidence.kl), (certify.FIXED, fixed), (certify.TV, confidence.tv)):
-        numbers[: own.size, column] = own.ravel()
+    columns = {certify.KL: confidence.kl, certify.FIXED: fixed, certify.TV: confidence.tv}
+    spec = estimated_spec(dataset, machine, sizes[0], labels)
+    table, support_for = spec.label_support
     values, greedy = run_pass(
         BRACKETS,
-        as_counts(
-            np.ones((task.num_observations, task.num_actions)),
-            model.indptr,
-            model.probs,
-            model.successors,
-            model.rows,
-            model.extra_rows,
-        ),
-        copies_of(task.table, certify.PAYS),
+        as_counts(np.ones_like(dataset.visits), model.arrays),
+        copies_of(model.table, certify.PAYS),
+        exits_of_copies(model.exits, certify.PAYS),
         policy,
         most.ravel(),
         num_copies=certify.NUM_COPIES,
-        by_pair=numbers,
-        support=_support(dataset, machine, sizes[0], labels),
+        by_pair=np.stack([columns[column].ravel() for column in range(3)], axis=1),
+        support=support_for(sizes[1])._replace(layers=copies_of(table, certify.PAYS)),
     )
-    first = values[:, :-1, task.table.initial]
+    first = values[:, :, model.table.initial]
     far = greedy[:, :, certify.FARTHEST].transpose(0, 2, 1)
     ends = first[certify.UPPER], -first[certify.OWN], first[certify.LOSS]
     return MachineBounds(*ends, first[certify.FARTHEST], first[certify.DISTANCE], far)
-
-
-def _support(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> LabelSupport:
-    """Return which labels and successors can follow a pair, the sink's pairs added.
-
-    Where labels of transitions never seen are not known, or none are given after an episode's end, any label may.
-    """
-    is_open = dataset.absorbing.any() or not (dataset.labels_known or labels is not None)
-    labelling = RuleLabelling(()) if is_open else dataset.labelling if labels is None else as_labelling(labels)
-    known = (dataset.num_observations, dataset.num_actions, horizon, machine, labelling, ())
-    table = MachineTable.of(machine, [frozenset()])
-    num_ended = int(dataset.absorbing.sum())  # in a black box, the last ones
-    spec = TaskSpec(*known, table, more_labels=True, labels_need_info=bool(is_open), num_ended=num_ended)
-    table, support_for = spec.label_support
-    support = support_for(machine.num_states)
-    groups = np.append(support.groups, np.zeros(dataset.num_actions, dtype=np.int32))
-    return support._replace(groups=groups, layers=copies_of(table, certify.PAYS))

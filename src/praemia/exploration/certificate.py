@@ -8,7 +8,7 @@ With probability 1 − ρ:
 
 and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
 
-``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
+``scope`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
 labels and horizon, part 3 is used too, which is tighter. If the data records the machine, its certificate holds
 together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds with
@@ -23,24 +23,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.exploration.bounds import Values, largest_distance, machine_bounds, most_to_earn
+from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
-from praemia.exploration.coverage import sparse_kernel
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import estimated_mdp
-from praemia.exploration.fixed_machines import is_recorded
+from praemia.exploration.estimate import best_values, most_to_earn
+from praemia.exploration.scope import Scope, scope_of
 from praemia.kernels.records import Actions
-from praemia.machines.labels import ENDED, Labels, RuleLabelling, as_labelling
+from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy
-from praemia.tasks.task import Task
+from praemia.tasks.model import Model
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
-ANY_REWARD = "any reward, also one chosen after looking at the data"
-ANY_MACHINE = "any machine, also one chosen after looking at the data"
-RECORDED = "a machine fixed before the data"
-VOUCHED = "a machine fixed before the data, as you say"
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class Certificate:
     alpha : the planner's α. simulation : the simulation lemma's bound, before it is cut off at G.
     optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
     start_tv : what not knowing the first observation's law adds, in total variation.
-    holds_for : what it is valid for, in words: ANY_REWARD, ANY_MACHINE, RECORDED or VOUCHED.
+    scope : what it holds for; ``scope.value`` says it in words.
     to_visit : the pairs that add the most, the worst first.
 
     Examples
@@ -84,7 +79,7 @@ class Certificate:
     optimistic: float = float("nan")
     pessimistic: float = float("nan")
     start_tv: float = 0.0
-    holds_for: str = ANY_REWARD
+    scope: Scope = Scope.ANY_REWARD
     to_visit: tuple[Suggestion, ...] = field(default=())
 
     @property
@@ -106,7 +101,7 @@ class Certificate:
             ]
         else:
             lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
-        lines.append(f"it holds for {self.holds_for}")
+        lines.append(f"it holds for {self.scope.value}")
         if np.isfinite(self.optimistic):
             lines.append(
                 f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
@@ -123,7 +118,7 @@ class Certificate:
 def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, failure_prob: float) -> Certificate:
     """Certify a plan for a reward on trajectories; its policy may depend on the whole history."""
     sure = confidence(dataset, failure_prob)
-    distances, actions = _largest(dataset, sure, horizon)
+    distances, actions = best_values(dataset.kernel, sure.tv, horizon, most=1.0)
     distance = min(1.0, sure.start_tv + float(ordered_sum(dataset.start_probs * distances)))
     simulation = alpha + 2.0 * bound * distance
     return Certificate(
@@ -139,7 +134,7 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
 
 def certify_machine(
     dataset: Dataset,
-    task: Task,
+    model: Model,
     machine: RewardMachine,
     policy: Actions,
     failure_prob: float,
@@ -148,68 +143,45 @@ def certify_machine(
 ) -> Certificate:
     """Certify the exact plan for a machine.
 
-    ``task`` is the estimate with its sink, in the unit range; ``policy`` is [H, M, O + 1].
+    ``model`` is the estimate, in the unit range; ``policy`` is [H, M, O].
     """
-    holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
+    scope, shares = scope_of(dataset, machine, len(policy), labels, fixed_in_advance)
     sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
     # The bounds are for rewards in [0, 1]; results are converted to the user's units at the end.
     scale, unit = machine.reward_range, machine.in_unit_range
-    most = most_to_earn(unit, task.horizon, can_end=_can_end(dataset, labels))
-    largest, start = float(most[0, task.table.initial]), dataset.start_probs
-    found = machine_bounds(dataset, task, unit, labels, sure, inner, most)
+    most = most_to_earn(unit, model.horizon, can_end=dataset.can_end)
+    largest, start = float(most[0, model.table.initial]), dataset.start_probs
+    found = machine_bounds(dataset, model, unit, labels, sure, inner, most)
     ends = (float(ordered_sum(start * far)) for far in (found.farthest, found.distance))
     farthest, own = (min(largest, sure.start_tv * largest + end) for end in ends)
     simulation, loss = farthest + own, _shifted(found.loss, start, sure.start_tv)
-    visits = occupancy(task, policy).pairs[:-1]
+    visits = occupancy(model, policy).pairs
     if simulation < loss:
-        visits = visits + occupancy(task, found.farthest_policy).pairs[:-1]
+        visits = visits + occupancy(model, found.farthest_policy).pairs
     return Certificate(
         bound=scale.span * min(largest, simulation, loss),
         largest=scale.span * largest,
         failure_prob=failure_prob,
         alpha=0.0,
         simulation=scale.span * simulation,
-        optimistic=scale.values_from_unit(_shifted(found.upper, start, sure.start_tv), task.horizon),
-        pessimistic=scale.values_from_unit(0.0 - _shifted(-found.lower, start, sure.start_tv), task.horizon),
+        optimistic=scale.values_from_unit(_shifted(found.upper, start, sure.start_tv), model.horizon),
+        pessimistic=scale.values_from_unit(0.0 - _shifted(-found.lower, start, sure.start_tv), model.horizon),
         start_tv=sure.start_tv,
-        holds_for=holds_for,
+        scope=scope,
         to_visit=_suggestions(dataset, sure, visits),
     )
 
 
-def _can_end(dataset: Dataset, labels: Labels | None) -> bool:
-    """Tell whether episodes may end before their last step."""
-    labelling = dataset.labelling if labels is None else as_labelling(labels)
-    if not isinstance(labelling, RuleLabelling) or not (dataset.labels_known or labels is not None):
-        return True
-    return bool(dataset.absorbing.any()) or any(ENDED in rule.propositions for rule in labelling.rules)
-
-
-def _scope(
-    dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None, fixed_in_advance: bool
-) -> tuple[str, int]:
-    """Return what a certificate holds for, and how many machines share part 3 of the confidence."""
-    if is_recorded(dataset, machine, horizon, labels):
-        return RECORDED, dataset.fixed_shares
-    return (VOUCHED, 1) if fixed_in_advance else (ANY_MACHINE, 0)
-
-
-def _largest(dataset: Dataset, sure: Confidence, horizon: int) -> tuple[Values, NDArray[np.int64]]:
-    kernel = sparse_kernel(estimated_mdp(dataset))[: dataset.visits.size, : dataset.num_observations]
-    return largest_distance(kernel, sure, horizon)
-
-
 def _visits(dataset: Dataset, actions: NDArray[np.int64]) -> Values:
     """Return μ̂(o, a) in p̂ of a policy [H, O] of observations alone, as [O, A]."""
-    kernel = sparse_kernel(estimated_mdp(dataset))[: dataset.visits.size, : dataset.num_observations]
     size, num_actions = dataset.visits.shape
     total, here = np.zeros(dataset.visits.size), dataset.start_probs
     for chosen in actions:
         mass = np.zeros(dataset.visits.size)
         mass[np.arange(size) * num_actions + chosen] = here
         total += mass
-        here = mass @ kernel
+        here = (mass @ dataset.kernel)[:size]
     return total.reshape(size, num_actions)
 
 

@@ -1,7 +1,8 @@
 """A confidence set for p that holds for all pairs and all numbers of visits at once.
 
-The successors of a pair (o, a), in the order in which they came, are i.i.d. from p(·|o, a), however adaptively the
-pair was visited. So a bound that holds for all n simultaneously holds at the random N(o, a), also for data that was
+The successors of a pair (o, a), in the order in which they came, are i.i.d. from p(·|o, a), however adaptively the pair
+was visited. (Where episodes may end, o' with and without the end are two successors, and O below is twice the number of
+observations.) So a bound that holds for all n simultaneously holds at the random N(o, a), also for data that was
 searched for, stopped early or merged. ρ is split into parts, each spread over the O·A pairs and the law of the first
 observation, which is estimated like a pair's successors: OA + 1 rows.
 
@@ -66,8 +67,8 @@ class Confidence:
     ----------
     kl_level : d of part 1; distance_level : d of part 2.
     function_part : ρ₃/S, a machine's share of part 3; 0 where the machine may have been chosen after the data.
-    kl : float64[O, A], a bound on KL(p̂‖p): R/n; ∞ for a pair never visited, 0 for absorbing ones.
-    tv : float64[O, A], the least of the bounds on ½‖p̂ − p‖₁; 1 for a pair never visited, 0 for absorbing ones.
+    kl : float64[O, A], a bound on KL(p̂‖p): R/n; ∞ for a pair never visited.
+    tv : float64[O, A], the least of the bounds on ½‖p̂ − p‖₁; 1 for a pair never visited.
     start_tv : the same as ``tv`` for the first observation.
     """
 
@@ -86,16 +87,13 @@ def confidence(dataset: Dataset, failure_prob: float, shares: int = 0) -> Confid
     """
     if not 0.0 < failure_prob < 1.0:
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
-    size, shape, rows = dataset.num_observations, dataset.visits.shape, dataset.visits.size + 1
+    size, shape, rows = dataset.num_successors, dataset.visits.shape, dataset.visits.size + 1
     rest = (1.0 - DISTANCE_SHARE) * failure_prob
     part = 0.5 * rest if shares or dataset.fixed_shares else rest
     levels = part / rows, DISTANCE_SHARE * failure_prob / rows
-    still = np.broadcast_to(dataset.absorbing[:, None], shape)
-    kl, tv = (
-        np.where(still, 0.0, found.reshape(shape))
-        for found in _distances(dataset.pairs, dataset.counts, dataset.visits.size, size, *levels)
-    )
-    first = dataset.first_counts[dataset.first_counts > 0]
+    distances = _distances(dataset.pairs, dataset.counts, dataset.visits.size, size, *levels)
+    kl, tv = (bound.reshape(shape) for bound in distances)
+    first, size = dataset.first_counts[dataset.first_counts > 0], dataset.num_observations
     start_tv = float(_distances(np.zeros(len(first), dtype=np.int64), first, 1, size, *levels)[1][0])
     return Confidence(*levels, part / shares if shares else 0.0, kl, tv, start_tv)
 
@@ -136,8 +134,7 @@ def kl_radius(
 
 
 def function_radii(dataset: Dataset, confidence: Confidence, horizon: int, num_states: int) -> NDArray[np.float64]:
-    """Return R₃/n as float64[O, A]: ∞ for a pair never visited, 0 for absorbing ones."""
+    """Return R₃/n as float64[O, A]: ∞ for a pair never visited."""
     level = confidence.function_part / (2.0 * horizon * num_states * dataset.visits.size)
     n = np.maximum(1, dataset.visits).astype(np.float64)
-    radii = np.where(dataset.visits == 0, np.inf, (0.5 * one_by_one(math.log, n) + math.log(2.0 / level)) / n)
-    return np.where(dataset.absorbing[:, None], 0.0, radii)
+    return np.where(dataset.visits == 0, np.inf, (0.5 * one_by_one(math.log, n) + math.log(2.0 / level)) / n)

@@ -29,6 +29,7 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import best_values, mdp_kernel
 from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
 from praemia.planning.exact import occupancy
 from praemia.tasks.mdp import LabeledMDP
@@ -40,8 +41,8 @@ CHUNK = 1 << 22  # numbers in one table
 def most_visits(
     kernel: Any, num_actions: int, horizon: int, observations: NDArray[np.int64], actions: NDArray[np.int64] | None
 ) -> NDArray[np.float64]:
-    """Return R_0 as [T, O], for T targets. ``kernel`` is a sparse array [O·A, O]; a row may be empty, a dead end."""
-    num_observations = kernel.shape[1]
+    """Return R_0 as [T, O], for T targets; ``kernel`` is as ``best_values`` takes it."""
+    num_observations = kernel.shape[0] // num_actions
     step = max(1, CHUNK // kernel.shape[0])
     found = np.empty((len(observations), num_observations))
     for begin in range(0, len(observations), step):
@@ -52,10 +53,7 @@ def most_visits(
             gain[observations[part], :, columns] = 1.0
         else:
             gain[observations[part], actions[part], columns] = 1.0
-        values = np.zeros((num_observations, len(columns)))
-        for _ in range(horizon):
-            values = (gain + (kernel @ values).reshape(gain.shape)).max(axis=1)
-        found[part] = values.T
+        found[part] = best_values(kernel, gain, horizon)[0].T
     return found
 
 
@@ -64,14 +62,6 @@ def from_start(values: NDArray[np.float64], start_probs: NDArray[np.float64]) ->
     starts = np.flatnonzero(start_probs)
     mean: NDArray[np.float64] = ordered_sum(values[:, starts] * start_probs[starts])
     return mean
-
-
-def sparse_kernel(mdp: LabeledMDP) -> Any:
-    """Return p as a SciPy sparse array [O·A, O]."""
-    from scipy.sparse import csr_array
-
-    shape = (mdp.num_pairs, mdp.num_observations)
-    return csr_array((mdp.probs.copy(), mdp.successors.copy(), mdp.indptr.copy()), shape=shape)
 
 
 def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryPolicy, bound: float) -> float:
@@ -103,7 +93,7 @@ def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float6
     sizes = [(mdp.num_observations, mdp.num_actions) for mdp in (first, second)]
     if sizes[0] != sizes[1]:
         raise ModelError(f"models of sizes {sizes[0]} and {sizes[1]}; expected the same observations and actions")
-    distances = np.asarray(abs(sparse_kernel(first) - sparse_kernel(second)).sum(axis=1))
+    distances = np.asarray(abs(mdp_kernel(first) - mdp_kernel(second)).sum(axis=1))
     return distances.reshape(sizes[0])
 
 
@@ -111,7 +101,7 @@ def history_visits(mdp: LabeledMDP, policy: HistoryPolicy, horizon: int) -> NDAr
     """Return μ^π(o, a) = Σ_h P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
     visits = np.zeros((mdp.num_observations, mdp.num_actions))
     for history, mass in walk(KernelView.of_mdp(mdp), policy, horizon):
-        if len(history.actions) < horizon:
+        if not history.is_over(horizon):
             visits[history.last] += mass * policy.action_probs(history)
     return visits
 
@@ -127,7 +117,7 @@ def significance(task: Task) -> NDArray[np.float64]:
     10.0
     """
     targets = np.arange(task.num_observations)
-    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
+    most = most_visits(mdp_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
     return from_start(most, task.mdp.start_probs)
 
 
@@ -147,8 +137,7 @@ class Coverage:
 
     def worst(self, delta: float = 0.0) -> float:
         """Return the largest ratio over the observations whose significance is at least δ."""
-        chosen = self.ratios[self.significance >= delta]
-        return float(chosen.max(initial=0.0))
+        return float(self.ratios[self.significance >= delta].max(initial=0.0))
 
 
 def coverage(dataset: Dataset, task: Task) -> Coverage:
@@ -170,11 +159,11 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
         )
     pairs = np.arange(task.mdp.num_pairs)
     o, a = np.divmod(pairs, task.num_actions)
-    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
+    most = most_visits(mdp_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
     shape = dataset.visits.shape
     rate = dataset.visits / dataset.num_episodes
-    found = from_start(most, task.mdp.start_probs).reshape(shape)
+    most_often = from_start(most, task.mdp.start_probs).reshape(shape)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(found > 0.0, found / rate, 0.0)
+        ratios = np.where(most_often > 0.0, most_often / rate, 0.0)
     promised = 2.0 * task.num_observations * task.num_actions * int(task.horizon)
     return Coverage(ratios, significance(task), promised)

@@ -19,9 +19,12 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import encode, read
+from praemia.exploration.estimate import estimated_model, sparse_kernel
 from praemia.exploration.merging import add_up, merged
 from praemia.files.atomic_io import write_whole
-from praemia.machines.labels import ENDED, RuleLabelling
+from praemia.machines.labels import Labels, RuleLabelling
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.model import Model
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,11 +37,12 @@ class Dataset:
     first_counts : int64[O], how often an episode began in each observation.
     labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
-    absorbing : bool[O], observations known to lead to themselves without labels: where a black box's episode ended.
     reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring, from all that was played.
     sources : how the data was collected, one entry for each part.
     fixed_machines : digests of the machines, each with labels and horizon, that were fixed before the first episode.
     fixed_shares : S, the number of machines that share ρ₃; 0 if none is recorded.
+    ends : bool[E], whether the episode was over then; none by default.
+    can_end : whether episodes may end before the horizon, whether or not one was seen to.
 
     Examples
     --------
@@ -60,7 +64,6 @@ class Dataset:
     first_counts: NDArray[np.int64]
     labelling: RuleLabelling
     labels_known: bool
-    absorbing: NDArray[np.bool_]
     reachability: NDArray[np.float64]
     propositions: tuple[str, ...] = ()
     observation_names: tuple[str, ...] | None = None
@@ -68,19 +71,21 @@ class Dataset:
     sources: tuple[dict[str, Any], ...] = field(default=())
     fixed_machines: tuple[str, ...] = ()
     fixed_shares: int = 0
+    ends: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
+    can_end: bool = False
 
     def __post_init__(self) -> None:
+        if not len(self.ends):
+            object.__setattr__(self, "ends", np.zeros(len(self.pairs), dtype=bool))
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
-        lengths = {len(self.pairs), len(self.successors), len(self.counts)}
-        per_observation = (self.first_counts, self.absorbing, self.reachability)
+        lengths = {len(self.pairs), len(self.successors), len(self.ends), len(self.counts)}
+        per_observation = (self.first_counts, self.reachability)
         if len(lengths) != 1 or any(array.shape != (size,) for array in per_observation):
             raise ModelError("a dataset whose arrays have inconsistent sizes")
-        if self.absorbing.all() or self.first_counts[self.absorbing].any():
-            raise ModelError("a dataset whose episodes begin in absorbing observations, where they end")
+        if self.ends.any() and not self.can_end:
+            raise ModelError("a dataset with episodes that ended, which says that none can")
         if not np.isfinite(self.reachability).all():
             raise ModelError("a dataset whose reachability is not finite everywhere")
-        if ENDED in self.propositions:
-            raise ModelError(f"a dataset with the proposition {ENDED!r}, which marks the end of an episode")
         if self.fixed_shares < len(self.fixed_machines):
             raise ModelError(
                 f"a dataset with {len(self.fixed_machines)} machines fixed in advance and {self.fixed_shares} shares; "
@@ -97,10 +102,20 @@ class Dataset:
             or self.successors.max() >= size
             or self.counts.min() < 1
             or self.first_counts.min() < 0
-            or np.any(np.diff(self.pairs * size + self.successors) <= 0)
+            or np.any(np.diff(self.pairs * (2 * size) + self.targets) <= 0)
         ):
             shape = f"{size} observations and {self.num_actions} actions"
             raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
+
+    @property
+    def targets(self) -> NDArray[np.int64]:
+        """int64[E], o' of each transition seen, or O + o' where the episode ended there."""
+        return self.successors + self.num_observations * self.ends
+
+    @property
+    def num_successors(self) -> int:
+        """How many successors a pair may have: all observations, and the end in each where episodes may end."""
+        return 2 * self.num_observations if self.can_end else self.num_observations
 
     @property
     def num_episodes(self) -> int:
@@ -122,6 +137,15 @@ class Dataset:
         return self.counts / self.visits.ravel()[self.pairs]
 
     @cached_property
+    def kernel(self) -> Any:
+        """p̂ as a SciPy sparse array [O·A, 2·O]: column O + o' is the end in o'; empty rows for pairs never visited."""
+        return sparse_kernel((self.pairs, self.targets), self.probs, self.num_observations, self.num_actions)
+
+    def model(self, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None) -> Model:
+        """Return p̂ with a machine as a model to plan in (``praemia.exploration.estimate``); rewards lie in [0, 1]."""
+        return estimated_model(self, machine, horizon, labels)
+
+    @cached_property
     def start_probs(self) -> NDArray[np.float64]:
         """float64[O], how often episodes began in each observation."""
         return self.first_counts / self.num_episodes
@@ -139,55 +163,47 @@ class Dataset:
 
     @property
     def unreached(self) -> NDArray[np.int64]:
-        """The observations that were never met. In a black box, ending an episode in one is meeting it."""
+        """The observations that were never met."""
         met = self.first_counts > 0
         met[self.successors] = True
-        own = int((~self.absorbing).sum())
-        if 2 * own == self.num_observations:
-            met[:own] |= met[own:]
-        return np.flatnonzero(~met & ~self.absorbing)
+        return np.flatnonzero(~met)
 
     def merge(self, *others: Dataset) -> Dataset:
         """Merge datasets of one environment.
 
-        They must be independent: parts that share task and seed are refused. The labels of black boxes must agree.
+        They must be independent: parts whose seeds give the same random numbers are refused. The labels of black boxes
+        must agree.
         """
-        return merged(self, others)
+        return merged((self, *others))
 
-    def append(self, observations: Sequence[int], actions: Sequence[int]) -> Dataset:
+    def append(self, observations: Sequence[int], actions: Sequence[int], *, ended: bool = False) -> Dataset:
         """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n.
 
-        The labels of its transitions must be known already.
+        ``ended`` says whether the environment ended it with the last step. The labels of its transitions must be known
+        already.
         """
-        seen, taken = np.asarray(observations, dtype=np.int64), np.asarray(actions, dtype=np.int64)
-        self._require_episode(seen, taken)
-        first = np.bincount(seen[:1], minlength=self.num_observations)
-        pairs = seen[:-1] * self.num_actions + taken
-        ones = np.ones(len(taken), dtype=np.int64)
-        added, targets, counts = add_up(pairs, seen[1:], ones, self.num_observations)
-        episode = {"method": "appended", "episodes": 1}
-        own = replace(self, pairs=added, successors=targets, counts=counts, first_counts=first, sources=(episode,))
-        # The episode adds no labels, so fixed machines stay fixed.
-        return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
-
-    def _require_episode(self, seen: NDArray[np.int64], taken: NDArray[np.int64]) -> None:
-        if len(seen) != len(taken) + 1 or not len(taken):
-            raise ModelError(f"{len(seen)} observations and {len(taken)} actions; an episode has one observation more")
-        for kind, numbers, size in (
-            ("observations", seen, self.num_observations),
-            ("actions", taken, self.num_actions),
-        ):
-            if numbers.min() < 0 or numbers.max() >= size:
-                raise ModelError(f"an episode with {kind} {numbers.min()} … {numbers.max()}; expected 0 … {size - 1}")
+        if len(observations) != len(actions) + 1 or not len(actions):
+            given = f"{len(observations)} observations and {len(actions)} actions"
+            raise ModelError(f"{given}; an episode has one observation more than actions, and at least one action")
+        seen = _whole_numbers("observations", observations, self.num_observations)
+        taken = _whole_numbers("actions", actions, self.num_actions)
         if not self.labels_known and set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen():
             raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
+        first = np.bincount(seen[:1], minlength=self.num_observations)
+        pairs = seen[:-1] * self.num_actions + taken
+        ends = ended & (np.arange(len(taken)) == len(taken) - 1)
+        columns = add_up(pairs, seen[1:], ends, np.ones(len(taken), dtype=np.int64), self.num_observations)
+        episode = {"method": "appended", "episodes": 1}
+        own = replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=(episode,))
+        # The episode adds no labels, so fixed machines stay fixed.
+        return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
 
     def _seen(self) -> set[tuple[int, int, int]]:
         return set(zip(*(column.tolist() for column in self.transitions), strict=True))
 
     def coverage(self) -> str:
         """Describe in a few lines what the data covers."""
-        visits = self.visits[~self.absorbing]
+        visits = self.visits
         never = int((visits == 0).sum())
         lines = [
             f"{self.num_episodes:,} episodes of {self.horizon} steps: {self.num_transitions:,} transitions, "
@@ -225,3 +241,13 @@ class Dataset:
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
+
+
+def _whole_numbers(kind: str, numbers: Sequence[int], size: int) -> NDArray[np.int64]:
+    """Return the observations or actions of an episode as an array, or say why they cannot be ones."""
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise ModelError(f"an episode with {kind} {numbers!r}; expected whole numbers from 0 to {size - 1}")
+    if array.min() < 0 or array.max() >= size:
+        raise ModelError(f"an episode with {kind} {array.min()} … {array.max()}; expected 0 … {size - 1}")
+    return array.astype(np.int64)

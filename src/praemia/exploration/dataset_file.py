@@ -18,16 +18,16 @@ Made = TypeVar("Made")
 FILE = ArchiveKind(
     "praemia dataset",
     "a dataset",
-    3,
+    4,
     fields={
         **dict.fromkeys(("num_observations", "num_actions", "horizon", "fixed_shares"), (int,)),
         **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
         **dict.fromkeys(("propositions", "sources", "fixed_machines", "labels"), (list,)),
-        "labels_known": (bool,),
+        **dict.fromkeys(("labels_known", "can_end"), (bool,)),
     },
     arrays={
         **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
-        "absorbing": ArrayType("b"),
+        "ends": ArrayType("b"),
         "reachability": ArrayType("f"),
     },
 )

@@ -1,8 +1,7 @@
-"""Planners: from a model and a reward to a policy, with a stated α — how far it may be from the best, in the model.
+"""Planners for rewards on trajectories: a policy with a stated α, how far it may be from the best in its model.
 
 | planner | for | α |
 |---|---|---|
-| ``ProductPlanner`` | machines | 0: backward induction over (h, machine state, observation) |
 | ``ExpectimaxPlanner`` | any F(η), few histories | 0: backward induction over histories |
 | ``SearchPlanner`` (``praemia.exploration.search``) | any F(η) | certified while it searches; 0 once all is searched |
 | ``GreedyPlanner`` | coverage | certified, where the value is exact |
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, SizeError
+from praemia.exploration.estimate import best_values, sparse_kernel
 from praemia.exploration.trajectories import (
     CoverageReward,
     HistoryPolicy,
@@ -38,8 +38,6 @@ from praemia.exploration.trajectories import (
     TrajectoryReward,
     value_of_histories,
 )
-from praemia.planning.exact import Plan, solve
-from praemia.tasks.task import Task
 
 MAX_EXACT = 200_000
 
@@ -69,26 +67,6 @@ class HistoryPlan:
 
     policy: HistoryPolicy
     alpha: float
-
-
-@dataclass(frozen=True)
-class ProductPlanner:
-    """Plan exactly for a machine: α = 0.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> from praemia.exploration import ProductPlanner
-    >>> task = praemia.envs.riverswim()
-    >>> ProductPlanner().plan(task).value == praemia.solve(task).value
-    True
-    """
-
-    name: str = "product"
-    alpha: float = 0.0
-
-    def plan(self, task: Task) -> Plan:
-        return solve(task, keep_values=False)
 
 
 @dataclass(eq=False)
@@ -140,8 +118,8 @@ class ExpectimaxPlanner:
         """Return the optimum, and keep the best action of every history."""
         if not self.fits(view, horizon):
             raise SizeError(
-                f"up to {view.histories(horizon):.3g} histories of {horizon} steps; {self.name} takes at most "
-                f"{self.max_histories:,}: use SearchPlanner"
+                f"there may be more than {self.max_histories:,} histories of {horizon} steps, the most that "
+                f"{self.name} takes: use SearchPlanner"
             )
         return math.fsum(
             p * _best(view, reward, horizon, Trajectory((o,), ()), actions) for o, p in zip(*view.start, strict=True)
@@ -156,12 +134,12 @@ def _best(
     view: KernelView, reward: TrajectoryReward, horizon: int, history: Trajectory, actions: dict[Trajectory, int]
 ) -> float:
     """Return V(history), and keep the best action of it and of all that can follow."""
-    if len(history.actions) == horizon:
+    if history.is_over(horizon):
         return reward(history)
     best = -math.inf
     for a in range(view.num_actions):
         value = math.fsum(
-            p * _best(view, reward, horizon, history.then(a, z), actions)
+            p * _best(view, reward, horizon, view.after(history, a, z), actions)
             for z, p in zip(*view.row(history.last, a), strict=True)
         )
         if value > best:
@@ -171,6 +149,7 @@ def _best(
 
 
 MAX_HISTORIES = 5_000  # with more, the value that α needs is not computed
+MAX_REMEMBERED = 1 << 24  # actions that a greedy policy remembers
 
 
 @dataclass(eq=False)
@@ -184,15 +163,14 @@ class GreedyPolicy:
     solved: dict[frozenset[int], tuple[NDArray[np.int64], NDArray[np.float64]]] = field(default_factory=dict)
 
     def solve(self, covered: frozenset[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return the best actions [H, O] for collecting uncovered weight at every step, and V_0[O]."""
+        """Return the best actions [H, O] for collecting uncovered weight, and the most of it from each o on [O]."""
         if covered not in self.solved:
             gain = self.weights.copy()
             gain[list(covered)] = 0.0
-            values = np.zeros(len(gain))
-            actions = np.empty((self.horizon, len(gain)), dtype=np.int64)
-            for h in range(self.horizon - 1, -1, -1):
-                table = (self.kernel @ (gain + values)).reshape(-1, self.num_actions)
-                actions[h], values = table.argmax(axis=1), table.max(axis=1)
+            everywhere = np.repeat(gain[:, None], self.num_actions, axis=1)
+            values, actions = best_values(self.kernel, everywhere, self.horizon, last=gain, ended=gain)
+            if (len(self.solved) + 1) * actions.size > MAX_REMEMBERED:
+                self.solved.clear()  # covered sets are many, and those of one episode follow each other
             self.solved[covered] = actions, values
         return self.solved[covered]
 
@@ -243,19 +221,13 @@ def upper_bound(view: KernelView, policy: GreedyPolicy) -> float:
 
 def chance_of_meeting(kernel: Any, num_actions: int, horizon: int) -> NDArray[np.float64]:
     """Return max_π P(o is met within the horizon | start) as [O, start]."""
-    size = kernel.shape[1]
-    values = np.eye(size)
-    for _ in range(horizon):
-        values = (kernel @ values).reshape(size, num_actions, size).max(axis=1)
-        np.fill_diagonal(values, 1.0)
-    return values.T
+    met = np.eye(kernel.shape[0] // num_actions)
+    gain = np.repeat(met[:, None], num_actions, axis=1)
+    return best_values(kernel, gain, horizon, last=met, ended=met, most=1.0)[0].T
 
 
 def _sparse(view: KernelView) -> Any:
-    from scipy.sparse import csr_array
-
-    lengths = [len(successors) for successors, _ in view.rows]
-    data = np.array([p for _, probs in view.rows for p in probs])
-    columns = np.array([z for successors, _ in view.rows for z in successors], dtype=np.int64)
-    indptr = np.concatenate(([0], np.cumsum(lengths)))
-    return csr_array((data, columns, indptr), shape=(len(lengths), view.num_observations))
+    pairs = np.repeat(np.arange(len(view.rows)), [len(targets) for targets, _ in view.rows])
+    targets = np.array([z for targets, _ in view.rows for z in targets], dtype=np.int64)
+    probs = np.array([p for _, probs in view.rows for p in probs])
+    return sparse_kernel((pairs, targets), probs, view.num_observations, view.num_actions)

@@ -1,10 +1,10 @@
 """Environments drawn from the posterior, given explored data, and how a policy does in each of them.
 
-    p(·|o, a) ~ Dirichlet(α/O + N(o, a, ·)),   first observation ~ Dirichlet(α/O + its counts),   α = 1,
+    p(·|o, a) ~ Dirichlet(α/N + N(o, a, ·)),   first observation ~ Dirichlet(α/O + its counts),   α = 1,
 
-independently: the sparse prior of ``praemia.learners.psrl``, with its draw. A pair never visited is drawn from the
-prior, and every pair gives some mass to successors that it was never seen to have. Observations known to be absorbing
-stay so, and no episode begins in one.
+independently, over N successors: the O observations and, where episodes may end, the end in each of them. It is the
+sparse prior of ``praemia.learners.psrl``, with its draw. A pair never visited is drawn from the prior, and every pair
+gives some mass to successors that it was never seen to have.
 
 Where the data knows only the labels of the transitions that were seen (black boxes), the others get labels drawn
 uniformly and independently from the distinct labels that the data has, anew in each draw. So a label that was never
@@ -23,27 +23,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
-from praemia.exploration.backward_passes import as_counts, copies_of, empty_memory
+from praemia.exploration.backward_passes import as_counts, copies_of, empty_memory, exits_of_copies
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import estimated_spec
 from praemia.kernels import recursion
 from praemia.kernels.plans import Recipe, call_plan, compiled_plan
 from praemia.kernels.posterior_draws import draw_kernel, drawn_value
-from praemia.kernels.records import Actions, CountArrays, EveryRow, LayerArrays, action_type
+from praemia.kernels.records import NUM_EXITS, Actions, CountArrays, EveryRow, ModelArrays, action_type
 from praemia.kernels.recursion import Place, PlanData, SpecArrays
 from praemia.kernels.references import by_reference
 from praemia.learners.rules import SampleRule
 from praemia.learners.workspace import NO_SMALL_INTS, no_support, step_records
 from praemia.limits import require_memory
-from praemia.machines.labels import AFTER_THE_END, Labels, as_labelling
+from praemia.machines.labels import Labels, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.interrupts import interrupts_held
 from praemia.tasks.machine_table import MachineTable, continuation_rows
-from praemia.tasks.task import TaskSpec
 
 PRIOR = 1.0
 OPTIMAL, FOLLOWING = 0, 1
 COPIES = 2
-SURE = 1e15  # the number of times that an absorbing observation counts as seen to stay
 
 value_in_draw: Any = None  # replaced by PSRL's mean under the kernel that was drawn
 
@@ -92,7 +91,7 @@ class Posterior:
         self.never_seen = tuple(sorted(unseen))
         self._labels = _LabelsOfDraws(dataset, machine.in_unit_range, labels)
         self._span = machine.reward_range.span
-        self._starts = np.where(dataset.absorbing, 0.0, PRIOR / np.sum(~dataset.absorbing) + dataset.first_counts)
+        self._starts = PRIOR / dataset.num_observations + dataset.first_counts
         self._data = self._plan_data(policy)
         shape = (len(policy), dataset.num_observations, COPIES * machine.num_states)
         self._greedy: Actions = np.zeros(shape, dtype=action_type(dataset.num_actions))
@@ -107,7 +106,7 @@ class Posterior:
     def draw(self) -> float:
         """Draw an environment; return V* − V^π at its start, in the user's units."""
         self._labels.draw(self._rng)
-        call_plan(self._kernel, self._arguments)
+        call_plan(self._kernel, *self._arguments)
         gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
         weights = self._rng.standard_gamma(self._starts)
         return self._span * float(ordered_sum(weights * gaps) / ordered_sum(weights))
@@ -137,25 +136,19 @@ class Posterior:
         """Return the arrays that the pass works on."""
         dataset, found, horizon = self._dataset, self._labels, len(policy)
         num_pairs, width = dataset.visits.size, COPIES * found.table.num_states
-        spec = TaskSpec(
-            dataset.num_observations,
-            dataset.num_actions,
-            horizon,
-            found.machine,
-            found.labelling,
-            found.sets,
-            found.table,
-        )
+        spec = estimated_spec(dataset, found.machine, horizon, found.labelling)
         rule = SampleRule(prior="observations", weight=PRIOR)
         needs, counts = rule.needs(spec), _counts(dataset, found.every)
-        layers = copies_of(found.table, (1.0,) * COPIES)
         memory = empty_memory(horizon, num_pairs, dataset.num_actions, len(found.every.rows), width)._replace(
             by_pair=np.zeros((num_pairs, needs.by_pair)),
             by_successor=np.zeros((len(counts.successors), needs.by_successor)),
             drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
             order=np.ascontiguousarray(policy, dtype=np.int32).reshape(-1, dataset.num_observations),
         )
-        known = _spec_arrays(layers, found.every, horizon)
+        pays = (1.0,) * COPIES
+        layers, exits = copies_of(found.table, pays), exits_of_copies(spec.exits, pays)
+        steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1))
+        known = SpecArrays(layers, layers.paid, steps, exits, no_support(layers), found.every, NO_SMALL_INTS)
         return PlanData(counts, known, memory, np.array(rule.kernel_constants(spec)))
 
 
@@ -164,35 +157,32 @@ class _LabelsOfDraws:
 
     Attributes
     ----------
-    unknown : the flat places (o·A + a)·O + o' of the transitions whose labels are not known.
+    unknown : the flat places (o·A + a)·N + o' of the successors whose labels are not known; O + o' is the end in o'.
     """
 
     def __init__(self, dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
-        size, num_pairs = dataset.num_observations, dataset.visits.size
-        require_memory(48 * num_pairs * size, "a label for every (o, a, o')")
+        size, num_pairs, count = dataset.num_observations, dataset.visits.size, dataset.num_successors
+        require_memory(48 * num_pairs * count, "a label for every (o, a, o')")
         self.labelling = dataset.labelling if labels is None else as_labelling(labels)
-        o, a, z = (axis.ravel() for axis in np.indices((size, dataset.num_actions, size)))
-        is_known = np.ones(len(z), dtype=bool)
-        if labels is None and not dataset.labels_known:
-            is_known[:] = dataset.absorbing[o]
-            is_known[dataset.pairs * size + dataset.successors] = True
-        numbers, sets = self.labelling.of(o, a, z)
-        numbers[dataset.absorbing[o]] = len(sets)
-        sets.append(AFTER_THE_END)
-        self.sets, self.machine = tuple(sets), machine.over(sorted(frozenset().union(*sets) - AFTER_THE_END))
+        numbers, sets = self.labelling.of(*(axis.ravel() for axis in np.indices((size, dataset.num_actions, size))))
+        numbers = numbers.reshape(num_pairs, size)
+        is_known = np.full(numbers.shape, labels is not None or dataset.labels_known)
+        is_known[dataset.pairs, dataset.successors] = True
+        self.machine = machine.over(sorted(frozenset().union(*sets)))
         self.table = MachineTable.of(self.machine, sets)
-        self.unknown = np.flatnonzero(~is_known)
-        going_on = ~dataset.absorbing[dataset.pairs // dataset.num_actions]  # after the end there is nothing to label
-        seen = np.unique(numbers[(dataset.pairs * size + dataset.successors)[going_on]])
-        # Every label that may be drawn needs a row for every o' that it may be drawn for.
-        more = (np.repeat(seen, size), np.tile(np.arange(size), len(seen))) if len(self.unknown) else ((), ())
-        all_labels = np.concatenate((numbers, more[0])).astype(np.int32)
-        all_targets = np.concatenate((z, more[1])).astype(np.int32)
-        rows, extra_rows = continuation_rows(all_labels, all_targets, self.table.inert, size)
-        self._choices = rows[len(z) :].reshape(-1, size)  # [labels seen, O]
-        self._targets = z[self.unknown]
-        own = rows[: len(z)].reshape(num_pairs, size).copy()
-        self.every = EveryRow.of(own, extra_rows)
+        self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
+        seen = np.unique(numbers[dataset.pairs, dataset.successors])
+        # Every label that may be drawn needs a row for every successor that it may be drawn for.
+        more = np.repeat(seen, count) if len(self.unknown) else np.zeros(0, dtype=np.int64)
+        all_labels = np.concatenate((np.tile(numbers, count // size).ravel(), more)).astype(np.int32)
+        # In which observation an episode ended does not matter.
+        targets = np.minimum(np.arange(count), size).astype(np.int32)
+        all_targets = np.tile(targets, len(all_labels) // count)
+        acts = ~self.table.inert[all_labels]
+        rows, extra_rows = continuation_rows(all_labels, all_targets, acts, size)
+        self._choices = rows[num_pairs * count :].reshape(-1, count)  # [labels seen, N]
+        self._targets = self.unknown % count
+        self.every = EveryRow.of(rows[: num_pairs * count].reshape(num_pairs, count).copy(), extra_rows, size)
 
     def draw(self, rng: np.random.Generator) -> None:
         """Draw the labels that are not known."""
@@ -202,20 +192,8 @@ class _LabelsOfDraws:
 
 
 def _counts(dataset: Dataset, every: EveryRow) -> CountArrays:
-    """Write the data as a learner's counts, in which absorbing observations were seen to stay very often."""
-    size, num_actions = dataset.num_observations, dataset.num_actions
-    own = ~dataset.absorbing[dataset.pairs // num_actions]
-    still = np.flatnonzero(np.repeat(dataset.absorbing, num_actions))
-    pairs = np.concatenate((dataset.pairs[own], still))
-    successors = np.concatenate((dataset.successors[own], still // num_actions))
-    counts = np.concatenate((dataset.counts[own], np.full(len(still), SURE)))
-    order = np.argsort(pairs, kind="stable")
-    pairs, successors, counts = pairs[order], successors[order], counts[order]
-    indptr = np.searchsorted(pairs, np.arange(size * num_actions + 1)).astype(np.int64)
-    rows = every.own[pairs, successors]
-    return as_counts(dataset.visits, indptr, counts, successors, rows, every.rows[size:])
-
-
-def _spec_arrays(layers: LayerArrays, every: EveryRow, horizon: int) -> SpecArrays:
-    steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1))
-    return SpecArrays(layers, layers.paid, steps, no_support(layers), every, NO_SMALL_INTS)
+    """Write the data as a learner's counts."""
+    rows, extra_rows = every.own[dataset.pairs, dataset.targets], every.rows[dataset.num_observations + NUM_EXITS :]
+    targets, no_labels = dataset.targets.astype(np.int32), np.zeros(0, dtype=np.int32)
+    weights = dataset.counts.astype(np.float64)
+    return as_counts(dataset.visits, ModelArrays(dataset.indptr, targets, weights, no_labels, rows, extra_rows))

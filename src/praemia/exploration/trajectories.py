@@ -1,7 +1,8 @@
 """Rewards on whole trajectories, F(η), policies over histories, and the value of such a policy.
 
-η = (o_1, a_1, …, o_H, a_H, o_{H+1}). A reward declares its largest value G; what it gives must lie in [0, G]. In an
-estimate, a trajectory that meets the sink (a pair never visited) is worth 0, whatever F says.
+η = (o_1, a_1, …, o_H, a_H, o_{H+1}), or shorter where the episode ended. A reward declares its largest value G; what it
+gives must lie in [0, G]. In an estimate, a trajectory that meets the unknown (a pair never visited) is worth 0,
+whatever F says.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,25 +23,30 @@ SLACK = 1e-9
 
 
 class Trajectory(NamedTuple):
-    """What was seen and done: one observation more than actions.
+    """What was seen and done: one observation more than actions; ``ended`` if the environment ended the episode then.
 
     Examples
     --------
     >>> from praemia.exploration import Trajectory
     >>> Trajectory(observations=(0,), actions=()).then(action=1, observation=4)
-    Trajectory(observations=(0, 4), actions=(1,))
+    Trajectory(observations=(0, 4), actions=(1,), ended=False)
     """
 
     observations: tuple[int, ...]
     actions: tuple[int, ...]
+    ended: bool = False
 
     @property
     def last(self) -> int:
         return self.observations[-1]
 
-    def then(self, action: int, observation: int) -> Trajectory:
+    def is_over(self, horizon: int) -> bool:
+        """Tell whether nothing can follow."""
+        return self.ended or len(self.actions) == horizon
+
+    def then(self, action: int, observation: int, *, ended: bool = False) -> Trajectory:
         """Return the trajectory one step longer."""
-        return Trajectory((*self.observations, observation), (*self.actions, action))
+        return Trajectory((*self.observations, observation), (*self.actions, action), ended)
 
 
 @runtime_checkable
@@ -96,7 +102,7 @@ class TrajectoryReward:
 
     def range_after(self, history: Trajectory, horizon: int) -> tuple[float, float]:
         """Return bounds on F over all ways in which a history can go on."""
-        if len(history.actions) == horizon:
+        if history.is_over(horizon):
             value = self(history)
             return value, value
         return 0.0, self.bound
@@ -131,78 +137,78 @@ class CoverageReward(TrajectoryReward):
         return math.fsum(self.weights[o] for o in set(trajectory.observations))
 
     def range_after(self, history: Trajectory, horizon: int) -> tuple[float, float]:
+        if history.is_over(horizon):
+            return super().range_after(history, horizon)
         met = set(history.observations)
         rest = sorted((w for o, w in enumerate(self.weights) if o not in met), reverse=True)
         high = self._covered(history) + math.fsum(rest[: horizon - len(history.actions)])
-        # Going on may meet the sink, where even what was covered is lost.
-        return (self(history) if len(history.actions) == horizon else 0.0), high
+        return 0.0, high  # going on may meet the unknown, where even what was covered is lost
 
 
 class KernelView:
-    """A kernel as rows to enumerate or to sample from. A pair without a row leads to the sink."""
+    """A kernel as rows to enumerate or to sample from. A pair without a row leads to the unknown.
+
+    A row lists targets: o', or O + o' where the episode ends there.
+    """
 
     def __init__(
         self,
         num_observations: int,
         num_actions: int,
         indptr: NDArray[np.int64],
-        successors: NDArray[np.int64],
+        targets: NDArray[Any],
         probs: NDArray[np.float64],
         start_probs: NDArray[np.float64],
     ) -> None:
         self.num_observations, self.num_actions = num_observations, num_actions
         bounds = list(zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True))
-        self.rows = [(successors[i:j].tolist(), probs[i:j].tolist()) for i, j in bounds]
+        self.rows = [(targets[i:j].tolist(), probs[i:j].tolist()) for i, j in bounds]
         starts = np.flatnonzero(start_probs)
         self.start = (starts.tolist(), start_probs[starts].tolist())
 
     @classmethod
     def of_dataset(cls, dataset: Dataset) -> KernelView:
         """View p̂."""
-        view = cls(
-            dataset.num_observations,
-            dataset.num_actions,
-            dataset.indptr,
-            dataset.successors,
-            dataset.probs,
-            dataset.start_probs,
-        )
-        for o in np.flatnonzero(dataset.absorbing).tolist():
-            for a in range(dataset.num_actions):
-                view.rows[o * dataset.num_actions + a] = ([o], [1.0])
-        return view
+        sizes = dataset.num_observations, dataset.num_actions
+        return cls(*sizes, dataset.indptr, dataset.targets, dataset.probs, dataset.start_probs)
 
     @classmethod
     def of_mdp(cls, mdp: LabeledMDP) -> KernelView:
         """View p."""
-        successors = mdp.successors.astype(np.int64)
-        return cls(mdp.num_observations, mdp.num_actions, mdp.indptr, successors, mdp.probs, mdp.start_probs)
+        return cls(mdp.num_observations, mdp.num_actions, mdp.indptr, mdp.targets, mdp.probs, mdp.start_probs)
 
     def row(self, o: int, a: int) -> tuple[list[int], list[float]]:
-        """Return the successors of a pair and their probabilities; both are empty where the sink follows."""
+        """Return the targets of a pair and their probabilities; both are empty where the unknown follows."""
         return self.rows[o * self.num_actions + a]
 
+    def after(self, history: Trajectory, a: int, target: int) -> Trajectory:
+        """Return a history one step longer."""
+        return history.then(a, target % self.num_observations, ended=target >= self.num_observations)
+
     def histories(self, horizon: int) -> float:
-        """Bound the number of histories of a full episode, every action counted."""
-        widest = max(len(successors) for successors, _ in self.rows)
-        return len(self.start[0]) * float(self.num_actions * widest) ** horizon
+        """Bound the number of histories of a full episode, every action counted; ∞ beyond what a float can hold."""
+        widest = max(len(targets) for targets, _ in self.rows)
+        try:
+            return len(self.start[0]) * float(self.num_actions * widest) ** horizon
+        except OverflowError:
+            return math.inf
 
 
 def walk(view: KernelView, policy: HistoryPolicy, horizon: int) -> Iterator[tuple[Trajectory, float]]:
     """Enumerate the histories of all lengths 0 … horizon that can occur, each with its probability.
 
-    Histories that meet the sink are left out.
+    Histories that meet the unknown are left out.
     """
     stack = [(Trajectory((o,), ()), p) for o, p in zip(*view.start, strict=True)]
     while stack:
         history, mass = stack.pop()
         yield history, mass
-        if len(history.actions) == horizon:
+        if history.is_over(horizon):
             continue
         for a, chosen in enumerate(policy.action_probs(history)):
             if chosen > 0.0:
                 for z, p in zip(*view.row(history.last, a), strict=True):
-                    stack.append((history.then(a, z), mass * float(chosen) * p))
+                    stack.append((view.after(history, a, z), mass * float(chosen) * p))
 
 
 MAX_HISTORIES = 50_000
@@ -246,7 +252,7 @@ def value_of_histories(
     seed: int = 0,
     max_histories: int = MAX_HISTORIES,
 ) -> Value:
-    """Return Ĵ(π) = E[F(η)] in a kernel; trajectories that meet the sink are worth 0.
+    """Return Ĵ(π) = E[F(η)] in a kernel; trajectories that meet the unknown are worth 0.
 
     All histories are enumerated when the policy makes at most ``max_histories`` of them, else episodes are sampled.
     """
@@ -254,7 +260,7 @@ def value_of_histories(
     for seen, (history, mass) in enumerate(walk(view, policy, horizon)):
         if seen >= max_histories:
             return _sampled(view, policy, reward, horizon, samples, failure_prob, seed)
-        if len(history.actions) == horizon:
+        if history.is_over(horizon):
             total += mass * reward(history)
     return Value.exactly(total)
 
@@ -279,13 +285,13 @@ def _episode(
     view: KernelView, policy: HistoryPolicy, reward: TrajectoryReward, horizon: int, rng: np.random.Generator
 ) -> float:
     history = Trajectory((pick(*view.start, rng.random()),), ())
-    for _ in range(horizon):
+    while not history.is_over(horizon):
         probs = policy.action_probs(history)
         a = pick(list(range(len(probs))), probs.tolist(), rng.random())
-        successors, weights = view.row(history.last, a)
-        if not successors:
+        targets, weights = view.row(history.last, a)
+        if not targets:
             return 0.0
-        history = history.then(a, pick(successors, weights, rng.random()))
+        history = view.after(history, a, pick(targets, weights, rng.random()))
     return reward(history)
 
 

@@ -202,7 +202,7 @@ def other_format(what: str, number: object, expected: int) -> str:
     if number == 1:
         remedy = "read it with praemia 0.2, or make it again"
     elif isinstance(number, int) and number < expected:
-        remedy = "a development version between 0.2 and 0.3 wrote it; make it again"
+        remedy = "an older version wrote it, 0.3 or one in development; make it again"
     else:
         remedy = "read it with the version that wrote it, which is newer"
     return f"{what} of format {number}; this version of praemia reads format {expected}: {remedy}"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.machines.guards import Guard, example_label
-from praemia.machines.labels import AFTER_THE_END, Label
+from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
 from praemia.tasks.mdp import LabeledMDP
@@ -75,8 +75,7 @@ def lint_machine(machine: RewardMachine) -> list[Finding]:
 
 def _occurring_labels(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> list[Label]:
     rows = mdp.edge_pairs
-    labels = (mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]]))
-    return [label for label in labels if label != AFTER_THE_END]
+    return [mdp.label_sets[number] for number in np.unique(mdp.labels[reached[rows // mdp.num_actions]])]
 
 
 def _unreached_observations(mdp: LabeledMDP, reached: NDArray[np.bool_]) -> Iterator[Finding]:

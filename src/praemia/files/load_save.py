@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from praemia import envs
@@ -78,7 +79,7 @@ def resolve_task(name_or_path: str) -> Task:
 def looks_like_file(name_or_path: str) -> bool:
     """Tell a file from a built-in name: it exists, it has folders in it, or it ends like a task file."""
     path = Path(name_or_path)
-    return path.name != name_or_path or path.suffix.lower() in SUFFIXES or path.is_file()
+    return path.name != name_or_path or path.suffix.lower() in SUFFIXES or os.path.isfile(path)
 
 
 def save_task(task: Task, path: str | Path) -> None:

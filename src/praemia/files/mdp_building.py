@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from praemia.errors import ModelError, PraemiaError, did_you_mean
-from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart
+from praemia.files.schema import EndPart, GymnasiumPart, LabelPart, MdpPart
 from praemia.files.source import Source
-from praemia.machines.labels import AFTER_THE_END, LabelRule
+from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 from praemia.tasks.mdp_input import require_sizes
 
@@ -29,14 +32,20 @@ def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     rows = _rows(space, part)
     with space.at("start"):
         start = {0: 1.0} if part.start is None else observations.distribution(part.start)
-    labels = [*_label_rules(space, part.labels), *_end_rules(space, part.ended)]
+    labels = _label_rules(space, part.labels)
+    entries = np.array([(o, a, z) for (o, a), row in rows.items() for z in row], dtype=np.int64).reshape(-1, 3)
+    ends = _ends(space, part.ended, entries, start)
     with space.at("transitions"):  # what can still be wrong is a row that is missing
-        return LabeledMDP.from_rows(
+        return LabeledMDP.from_entries(
             observations.size,
             actions.size,
-            rows,
+            entries[:, 0],
+            entries[:, 1],
+            entries[:, 2],
+            [probability for row in rows.values() for probability in row.values()],
             labels,
             start,
+            ends=ends,
             observations=observations.names,
             actions=actions.names,
         )
@@ -116,20 +125,30 @@ def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float
     return rows
 
 
+def _place(space: _Space, part: LabelPart | EndPart) -> tuple[int | None, int | None, int | None]:
+    """Return the numbers of the observation before a step, of the action and of the observation after it."""
+    source, target = (None if o is None else space.observations.number(o) for o in (part.source, part.to))
+    return source, None if part.action is None else space.actions.number(part.action), target
+
+
 def _label_rules(space: _Space, parts: Sequence[LabelPart]) -> list[LabelRule]:
     rules = []
     for i, part in enumerate(parts):
         with space.at("labels", i):
-            source, target = (None if o is None else space.observations.number(o) for o in (part.source, part.to))
-            action = None if part.action is None else space.actions.number(part.action)
-            rules.append(LabelRule(frozenset(part.label), source, action, target))
+            rules.append(LabelRule(frozenset(part.label), *_place(space, part)))
     return rules
 
 
-def _end_rules(space: _Space, names: Sequence[str]) -> list[LabelRule]:
-    """Return the rules by which machines halt in the observations where an episode has ended."""
-    rules = []
-    for i, name in enumerate(names):
+def _ends(
+    space: _Space, parts: Sequence[EndPart], entries: NDArray[np.int64], start: Mapping[int, float]
+) -> NDArray[np.bool_]:
+    """Return which of the entries (o, a, o') end an episode."""
+    ends = np.zeros(len(entries), dtype=bool)
+    for i, part in enumerate(parts):
         with space.at("ended", i):
-            rules.append(LabelRule(AFTER_THE_END, source=space.observations.number(name)))
-    return rules
+            place = _place(space, part)
+            if part.source is part.action is None and place[2] is not None and start.get(place[2], 0.0) > 0.0:
+                raise ModelError(f"episodes start in {part.to}, in which they have ended; let them start elsewhere")
+            matches = [entries[:, k] == number for k, number in enumerate(place) if number is not None]
+            ends |= np.all(matches, axis=0)
+    return ends

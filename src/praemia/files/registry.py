@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -12,7 +12,7 @@ from praemia.files.formats.dot import read_dot, write_dot
 from praemia.files.formats.drn import write_drn
 from praemia.files.formats.hoa import read_hoa, write_hoa
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
-from praemia.files.formats.txt import read_txt, write_txt
+from praemia.files.formats.txt import falling_off, read_txt, write_txt
 from praemia.files.reading import read_task_file
 from praemia.files.writing import dump_machine, dump_machine_as_json, dump_task, dump_task_as_json
 from praemia.machines.machine import RewardMachine
@@ -24,6 +24,7 @@ class Format:
     """A file format; what cannot be read from it or written to it is None.
 
     ``read`` takes a text and the name that stands for it in messages; with ``takes_pay`` also when an automaton pays.
+    ``remarks`` says where the format's own tools do something else with a machine that was read.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Format:
     write_machine: Callable[[RewardMachine], str] | None
     write_task: Callable[[Task], str] | None = None
     takes_pay: bool = False
+    remarks: Callable[[RewardMachine], Iterable[str]] | None = None
 
 
 FORMATS = {
@@ -40,7 +42,7 @@ FORMATS = {
         Format("yaml", (".yaml", ".yml"), read_task_file, dump_machine, dump_task),
         Format("json", (".json",), read_task_file, dump_machine_as_json, dump_task_as_json),
         Format("multiagent", (), read_multiagent, write_multiagent),
-        Format("txt", (".txt",), read_txt, write_txt),
+        Format("txt", (".txt",), read_txt, write_txt, remarks=falling_off),
         Format("dot", (".dot", ".gv"), read_dot, write_dot),
         Format("hoa", (".hoa",), read_hoa, write_hoa, takes_pay=True),
         Format("drn", (".drn",), None, None, write_drn),

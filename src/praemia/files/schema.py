@@ -22,7 +22,7 @@ from pydantic import (
     model_validator,
 )
 
-from praemia.envs.grid_kernel import SLIP
+from praemia.envs.grid_text import SLIP
 from praemia.tasks.mdp import ROW_TOLERANCE
 from praemia.tasks.task import MAX_HORIZON
 
@@ -143,8 +143,23 @@ class MachinePart(Part):
     first_match: bool = False
 
 
+Pay: TypeAlias = Literal["first", "each", "end"]
+
+
+class FormulaPay(Part):
+    """What one of several formulas pays, and when."""
+
+    reward: RewardPart | None = None
+    pay: Pay | None = None
+
+
 Text: TypeAlias = Annotated[
-    Annotated[str, Tag("<single>")] | Annotated[dict[str, float], Field(min_length=1), Tag("<mapping>")],
+    Annotated[str, Tag("<single>")]
+    | Annotated[
+        dict[str, Annotated[FormulaPay, _in_short(lambda reward: {"reward": reward})]],
+        Field(min_length=1),
+        Tag("<mapping>"),
+    ],
     _either("a formula, or {formula: reward} for several"),
 ]
 
@@ -154,8 +169,9 @@ class FormulaPart(Part):
 
     ltlf: Text | None = None
     regex: Text | None = None
-    reward: float | None = None
-    pay: Literal["first", "each", "end"] = "first"
+    syntax: Literal["praemia", "spot", "ltlf2dfa"] = "praemia"
+    reward: RewardPart | None = None
+    pay: Pay = "first"
     chance: dict[Name, Unit] = {}
     propositions: list[Name] | None = None
 
@@ -163,6 +179,8 @@ class FormulaPart(Part):
     def _one_text(self) -> FormulaPart:
         if (self.ltlf is None) == (self.regex is None):
             raise ValueError("expected one of 'ltlf' and 'regex'")
+        if self.ltlf is None and self.syntax != "praemia":
+            raise ValueError("'syntax' says how a formula is written ('ltlf'); it has no meaning for 'regex'")
         if self.reward is not None and not isinstance(self.text, str):
             raise ValueError("'reward' stands beside several formulas, which have rewards of their own")
         return self
@@ -173,8 +191,8 @@ class FormulaPart(Part):
         return "regex" if self.ltlf is None else "ltlf"
 
     @property
-    def text(self) -> str | dict[str, float]:
-        """The formula or the expression; several with their rewards."""
+    def text(self) -> str | dict[str, FormulaPay]:
+        """The formula or the expression; several with what they pay."""
         return self.ltlf or self.regex or ""
 
 
@@ -196,6 +214,14 @@ class LabelPart(Part):
     label: list[Name]
 
 
+class EndPart(Part):
+    """Transitions that end an episode: those that match."""
+
+    source: Name | None = Field(default=None, alias="from")
+    action: Name | None = None
+    to: Name | None = None
+
+
 Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
 
 
@@ -207,7 +233,7 @@ class MdpPart(Part):
     start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Name] = []
+    ended: list[Annotated[EndPart, _in_short(lambda observation: {"to": observation})]] = []
 
 
 LetterNames: TypeAlias = dict[
@@ -224,6 +250,7 @@ class GridPart(Part):
     start: Name | None = None
     slip: Any = SLIP
     stay: bool = False
+    slip_when_blocked: bool = True
 
     @property
     def propositions(self) -> list[str]:

@@ -24,6 +24,8 @@ _MODELS: Parts = {
     "gymnasium": schema.GymnasiumPart,
     "labels": schema.LabelPart,
     "machine": schema.MachinePart,
+    "ltlf": schema.FormulaPay,
+    "regex": schema.FormulaPay,
     "transitions": schema.RulePart,
     "to": schema.OutcomePart,
     "reward": schema.RewardLaw,

@@ -16,7 +16,7 @@ from praemia.envs.grid_map import GridMap
 from praemia.errors import ModelError
 from praemia.files.layout import Block, Lines, Rows, json_text, yaml_text
 from praemia.machines.guards import reads_back
-from praemia.machines.labels import AFTER_THE_END, Label, LabelRule, RuleLabelling
+from praemia.machines.labels import Label, LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
 from praemia.tasks.mdp import LabeledMDP
@@ -55,21 +55,33 @@ def _task_record(task: Task) -> Block:
 
 def _mdp_record(mdp: LabeledMDP) -> Block:
     starts = {mdp.observation_name(o): float(mdp.start_probs[o]) for o in np.flatnonzero(mdp.start_probs).tolist()}
-    rules = list(_label_rules(mdp))
-    ended = [mdp.observation_name(rule.source) for rule in rules if _is_ending(rule) and rule.source is not None]
+    ended = list(_ended(mdp))
     return Block(
         observations=mdp.observation_names or mdp.num_observations,
         actions=mdp.action_names or mdp.num_actions,
         start=next(iter(starts)) if list(starts.values()) == [1.0] else starts,
         transitions=Rows(_rows(mdp)),
-        labels=Rows(_label_part(mdp, rule) for rule in rules if not _is_ending(rule)),
+        labels=Rows(_place_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp)),
         **({"ended": ended} if ended else {}),
     )
 
 
-def _is_ending(rule: LabelRule) -> bool:
-    """Tell whether a rule says no more than that an episode has ended in an observation."""
-    return rule.propositions == AFTER_THE_END and rule.source is not None and rule.action is rule.target is None
+def _ended(mdp: LabeledMDP) -> Iterator[str | dict[str, str]]:
+    """Return the observations in which episodes always end, and the other transitions that end one."""
+    going_on = mdp.start_probs > 0.0
+    going_on[mdp.successors[~mdp.ends]] = True
+    met = np.zeros(mdp.num_observations, dtype=bool)
+    met[mdp.successors[mdp.ends]] = True
+    yield from (mdp.observation_name(o) for o in np.flatnonzero(met & ~going_on).tolist())
+    for edge in np.flatnonzero(mdp.ends & going_on[mdp.successors]).tolist():
+        (o, a), z = divmod(int(mdp.edge_pairs[edge]), mdp.num_actions), int(mdp.successors[edge])
+        row = slice(*mdp.indptr[mdp.edge_pairs[edge] :][:2])
+        if np.count_nonzero(mdp.successors[row] == z) > 1:
+            raise ModelError(
+                f"{mdp.describe(o, a)} leads to {mdp.observation_name(z)} both with and without an end of the episode, "
+                "which a file cannot say; give the end an observation of its own"
+            )
+        yield _place_part(mdp, LabelRule((), o, a, z))
 
 
 def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:
@@ -84,31 +96,22 @@ def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
     if isinstance(mdp.labelling, RuleLabelling):
         yield from mdp.labelling.rules
         return
-    ended = _ended_observations(mdp)
     edges = zip(mdp.edge_pairs.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True)
     for row, target, number in edges:
         label: Label = mdp.label_sets[number]
         o, a = divmod(row, mdp.num_actions)
-        if label and o not in ended:
+        if label:
             yield LabelRule(label, o, a, target)
-    yield from (LabelRule(AFTER_THE_END, source=o) for o in sorted(ended))
 
 
-def _ended_observations(mdp: LabeledMDP) -> set[int]:
-    """Return the observations that are left with no other label than that of the end of an episode."""
-    if AFTER_THE_END not in mdp.label_sets:
-        return set()
-    sources, is_end = mdp.edge_pairs // mdp.num_actions, mdp.labels == mdp.label_sets.index(AFTER_THE_END)
-    return set(sources[is_end].tolist()).difference(sources[~is_end].tolist())
-
-
-def _label_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
+def _place_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
+    """Return the transitions that a rule matches, by name."""
     part = {
         "from": None if rule.source is None else mdp.observation_name(rule.source),
         "action": None if rule.action is None else mdp.action_name(rule.action),
         "to": None if rule.target is None else mdp.observation_name(rule.target),
     }
-    return {key: name for key, name in part.items() if name is not None} | {"label": sorted(rule.propositions)}
+    return {key: name for key, name in part.items() if name is not None}
 
 
 def machine_record(machine: RewardMachine) -> Block:

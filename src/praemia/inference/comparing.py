@@ -136,7 +136,7 @@ def is_equivalent(task: Task, machine: RewardMachine, labels: Sequence[Label], e
     mdp, intervals = task.mdp, _intervals(edges)
     ways: dict[int, set[tuple[int, int]]] = {}
     sources = np.repeat(np.arange(len(mdp.indptr) - 1), np.diff(mdp.indptr)) // task.num_actions
-    for o, z, label in zip(sources.tolist(), mdp.successors.tolist(), mdp.labels.tolist(), strict=True):
+    for o, z, label in zip(sources.tolist(), mdp.targets.tolist(), mdp.labels.tolist(), strict=True):
         ways.setdefault(o, set()).add((z, label))
     step = cache(lambda pair, label: _step(machine, task.machine, pair, labels[label], intervals))
     frontier = {(int(o), (machine.initial, task.machine.initial)) for o in task.starts}
@@ -148,7 +148,8 @@ def is_equivalent(task: Task, machine: RewardMachine, labels: Sequence[Label], e
                 differences, after = step(pair, label)
                 if differences:
                     return False
-                ahead |= {(z, states) for states in after}
+                if z < mdp.num_observations:
+                    ahead |= {(z, states) for states in after}
         frontier = ahead - reached
         reached |= frontier
     return True

@@ -20,12 +20,16 @@ from praemia.tasks.task import Task
 
 @dataclass(frozen=True, eq=False)
 class Played:
-    """Episodes that were played: observations int64[N, H + 1], actions, labels int64[N, H], rewards float64[N, H]."""
+    """Episodes that were played: observations int64[N, H + 1], actions, labels int64[N, H], rewards float64[N, H].
+
+    ends is bool[N, H], where an episode was over; the labels of the steps after that are −1.
+    """
 
     observations: Ints
     actions: Ints
     labels: Ints
     rewards: Floats
+    ends: NDArray[np.bool_]
 
     def __add__(self, other: Played) -> Played:
         """Return the episodes of both."""
@@ -34,13 +38,14 @@ class Played:
             np.concatenate((self.actions, other.actions)),
             np.concatenate((self.labels, other.labels)),
             np.concatenate((self.rewards, other.rewards)),
+            np.concatenate((self.ends, other.ends)),
         )
 
     def traces(self, task: Task) -> list[list[tuple[frozenset[str], float]]]:
         """Return the episodes as lists of (label, reward)."""
         sets = task.mdp.label_sets
         return [
-            [(sets[label], reward) for label, reward in zip(labels, rewards, strict=True)]
+            [(sets[label], reward) for label, reward in zip(labels, rewards, strict=True) if label >= 0]
             for labels, rewards in zip(self.labels.tolist(), self.rewards.tolist(), strict=True)
         ]
 
@@ -77,7 +82,8 @@ class Sampler:
             np.empty((num_episodes, horizon + 1), np.int64),
             np.empty((num_episodes, horizon), np.int64),
         )
-        labels, rewards = np.empty_like(actions), np.empty((num_episodes, horizon))
+        labels, rewards = np.full_like(actions, -1), np.zeros((num_episodes, horizon))
+        ends, going_on = np.zeros(actions.shape, dtype=bool), np.ones(num_episodes, dtype=bool)
         for h in range(horizon):
             a = rng.integers(task.num_actions, size=num_episodes) if policy is None else policy[h, state, o]
             edge = _draw(mdp.indptr, self._edge_sums, o * task.num_actions + a, rng)
@@ -87,11 +93,13 @@ class Sampler:
             reward = table.reward_values[paid]
             if table.reward_widths.any():
                 reward = reward + table.reward_widths[paid] * rng.random(num_episodes)
-            observations[:, h], actions[:, h], labels[:, h], rewards[:, h] = o, a, label, reward
+            observations[:, h], actions[:, h], ends[:, h] = o, a, going_on & mdp.ends[edge]
+            labels[going_on, h], rewards[going_on, h] = label[going_on], reward[going_on]
             state = kept.step(state, label, reward)
-            o, machine = mdp.successors[edge].astype(np.int64), table.targets[out].astype(np.int64)
+            o = np.where(going_on, mdp.successors[edge], o).astype(np.int64)
+            machine, going_on = table.targets[out].astype(np.int64), going_on & ~ends[:, h]
         observations[:, horizon] = o
-        return Played(observations, actions, labels, rewards)
+        return Played(observations, actions, labels, rewards, ends)
 
 
 def _draw(indptr: Ints, sums: Floats, rows: Ints, rng: np.random.Generator) -> Ints:

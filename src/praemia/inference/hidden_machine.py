@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError, require_whole
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.estimate import estimated_mdp, estimated_task
-from praemia.exploration.merging import add_up
+from praemia.exploration.estimate import estimated_model
+from praemia.exploration.merging import Counted, add_up
 from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.episode_sampler import Played, Sampler
@@ -32,7 +32,7 @@ from praemia.inference.player_memory import EventMemory, Memory, joint_machine, 
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
 from praemia.limits import MAX_EPISODES
-from praemia.machines.labels import ENDED, Label, RuleLabelling
+from praemia.machines.labels import Label, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.task import Task
@@ -114,8 +114,8 @@ class _Player:
         self.task, self.num_episodes, self.rng = task, num_episodes, rng
         self.sampler = Sampler(task)
         self.labels: tuple[Label, ...] = task.mdp.label_sets
-        self.names = tuple(sorted(frozenset().union(*self.labels) - {ENDED}))
-        self.label_rules = TaskEnvironment(task).known_rules() or ()
+        self.names = tuple(sorted(frozenset().union(*self.labels)))
+        self.environment = TaskEnvironment(task)
         self.all: Played | None = None
         self.held: list[Held] = []
         self.enough = FIRST_ENOUGH
@@ -147,18 +147,22 @@ class _Player:
         """Return what was counted, without the pairs visited less than ``enough`` times."""
         assert self.all is not None
         size, num_actions = self.task.num_observations, self.task.num_actions
-        pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions).ravel()
+        played = self.all.labels >= 0
+        pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions)[played]
         kept = np.bincount(pairs, minlength=size * num_actions)[pairs] >= enough
-        after = self.all.observations[:, 1:].ravel()[kept]
+        after, ends = self.all.observations[:, 1:][played][kept], self.all.ends[played][kept]
+        columns = add_up(pairs[kept], after, ends, np.ones(len(after), dtype=np.int64), size)
+        first_counts = np.bincount(self.all.observations[:, 0], minlength=size)
+        rules, are_known = self.environment.label_rules(Counted(**columns, first_counts=first_counts))
         return Dataset(
             size,
             num_actions,
             int(self.task.horizon),
-            *add_up(pairs[kept], after, np.ones(len(after), dtype=np.int64), size),
-            first_counts=np.bincount(self.all.observations[:, 0], minlength=size),
-            labelling=RuleLabelling(self.label_rules),
-            labels_known=True,
-            absorbing=np.zeros(size, dtype=bool),
+            **columns,
+            first_counts=first_counts,
+            labelling=RuleLabelling(rules),
+            labels_known=are_known,
+            can_end=self.task.mdp.can_end,
             reachability=np.zeros(size),
             propositions=self.names,
         )
@@ -169,12 +173,10 @@ class _Player:
             self._play(None, None, FIRST_EPISODES)
             return
         events = EventMemory.of(self.moves, self.labels, EVENTS)
-        mdp = estimated_mdp(self.dataset(self.enough))
-        names = sorted(frozenset().union(*mdp.label_sets) - {ENDED})
-        machine = events.seeking(
-            self.machine, self.labels, events.counts(self.all.labels, self.all.rewards) < self.enough, names
-        )
-        plan = solve(Task(mdp, machine, self.task.horizon))
+        counts = events.counts(self.all.labels, self.all.rewards)
+        machine = events.seeking(self.machine, self.labels, counts < self.enough, self.names)
+        everything_new = np.arange(int(self.task.horizon), 0, -1.0)[:, None]  # what an unknown pair is worth: 1 a step
+        plan = solve(estimated_model(self.dataset(self.enough), machine, unknown=everything_new))
         if plan.value < NOTHING_NEW:
             self.enough *= 2
         else:
@@ -182,8 +184,7 @@ class _Player:
 
     def best_policy(self) -> NDArray[np.int64]:
         """Return the optimum of the machine held, in p̂: [H, M, O]."""
-        plan = solve(estimated_task(self.dataset(), self.machine))
-        return plan.policy[:, :, : self.task.num_observations].astype(np.int64)
+        return solve(self.dataset().model(self.machine)).policy.astype(np.int64)
 
     def exploit(self) -> None:
         """Play the best plan for the machine held, if it pays anything."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from praemia.inference.traces import Floats, Ints, reward_key
 from praemia.machines.guards import exactly
-from praemia.machines.labels import ENDED, Label
+from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule
@@ -71,7 +71,7 @@ class Memory:
     def explains(self, labels: Ints, rewards: Floats) -> bool:
         """Tell whether the machine held could have paid every reward of episodes of labels and rewards [N, H]."""
         moves = self.next[self.paths(labels, rewards), labels, self.columns(rewards)]
-        return not (moves == IMPOSSIBLE).any()
+        return not (moves == IMPOSSIBLE)[labels >= 0].any()
 
 
 def moves_of(machine: RewardMachine, labels: Sequence[Label]) -> Memory:
@@ -104,7 +104,7 @@ class EventMemory:
     @classmethod
     def of(cls, moves: Memory, labels: Sequence[Label], num_events: int) -> EventMemory:
         """Return the memory of a machine's moves and of some events."""
-        events = [i for i, label in enumerate(labels) if label and ENDED not in label]
+        events = [i for i, label in enumerate(labels) if label]
         words = [word for length in range(num_events + 1) for word in product(events, repeat=length)]
         number = {word: i for i, word in enumerate(words)}
         shift = np.array(
@@ -119,13 +119,14 @@ class EventMemory:
     def counts(self, labels: Ints, rewards: Floats) -> Floats:
         """Return float64[memory, labels], how often each label came in each state of the memory in episodes [N, H]."""
         states, num_labels = self.memory.paths(labels, rewards), self.memory.next.shape[1]
-        counts = np.bincount((states * num_labels + labels).ravel(), minlength=len(self.memory.next) * num_labels)
+        played = (states * num_labels + labels)[labels >= 0]
+        counts = np.bincount(played, minlength=len(self.memory.next) * num_labels)
         return counts.reshape(-1, num_labels).astype(np.float64)
 
     def seeking(
         self, machine: RewardMachine, labels: Sequence[Label], new: NDArray[np.bool_], propositions: Sequence[str]
     ) -> RewardMachine:
-        """Return the machine that pays 1 for every new label [memory, labels], and in the sink of unknown pairs."""
+        """Return the machine that pays 1 for every new label [memory, labels]."""
         size = len(self.shift)
         names = tuple(map(str, range(machine.num_states * size)))
         rules = []
@@ -140,16 +141,13 @@ class EventMemory:
                 there = [names[machine.index[out.target] * size + self.shift[w, i]] for out in outs]
                 moves = zip(there, (out.probability for out in outs), strict=True)
                 rules.append(Rule(names[here], guard, tuple(Outcome(*move, reward) for move in moves)))
-        # In the sink no rule holds.
-        return RewardMachine(names, names[0], tuple(propositions), rules, idle_reward=SURE)
+        return RewardMachine(names, names[0], tuple(propositions), rules)
 
 
 def joint_machine(truth: RewardMachine, moves: Memory, labels: Sequence[Label]) -> RewardMachine:
     """Return the true machine with the player's memory beside it; states are numbered q · memory + m."""
     rules = []
     for state, m, (i, label) in product(truth.states, range(len(moves.next)), enumerate(labels)):
-        if ENDED in label:
-            continue
         parts: dict[str, list[tuple[float, Reward]]] = {}
         for out in truth.outcomes(state, label):
             for value, width, chance in out.reward.pieces:

@@ -16,10 +16,11 @@ import numpy as np
 from praemia.errors import FileError, ModelError, PraemiaError, SizeError
 from praemia.inference.traces import Episode, Floats, Ints, Traces, reward_key
 from praemia.limits import require_memory
-from praemia.machines.labels import ENDED, Label
+from praemia.machines.labels import Label
 from praemia.machines.rewards import LARGEST
 
 MAX_REWARDS = 1_000  # distinct ones; more are a sign of rewards drawn from an interval
+AFTER = -1  # the symbol of a step after the end of its episode
 BYTES_PER_STEP = 64  # what the arrays of a step take while machines are tried on it
 
 
@@ -36,17 +37,20 @@ def as_traces(traces: Traces | Iterable[Episode]) -> Traces:
 
 
 def traces_from_arrays(labels: Ints, rewards: Floats, label_sets: Sequence[Label]) -> Traces:
-    """Turn episodes of one length, as label numbers and rewards [N, H], into traces."""
+    """Turn episodes, as label numbers and rewards [N, H], into traces; the label of a step after the end is −1."""
     values, reward_of = np.unique(rewards, return_inverse=True)
     alike: dict[float, int] = {}
     reward_of = np.array([alike.setdefault(reward_key(value), i) for i, value in enumerate(values)])[reward_of]
-    symbols = labels * len(values) + reward_of.reshape(labels.shape)
+    symbols = np.where(labels < 0, AFTER, labels * len(values) + reward_of.reshape(labels.shape))
     rows, firsts, weights = np.unique(symbols, axis=0, return_index=True, return_counts=True)
     used, numbers = np.unique(rows, return_inverse=True)
+    numbers, lengths = numbers.reshape(rows.shape), np.count_nonzero(rows != AFTER, axis=1)
+    if used[0] == AFTER:
+        used, numbers = used[1:], numbers - 1
     label_numbers, label_of = np.unique(used // len(values), return_inverse=True)
     return Traces(
-        numbers.reshape(rows.shape).astype(np.int32),
-        np.full(len(rows), labels.shape[1], dtype=np.int64),
+        numbers.astype(np.int32),
+        lengths.astype(np.int64),
         weights.astype(np.int64),
         firsts.astype(np.int64) + 1,
         tuple(label_sets[number] for number in label_numbers),
@@ -135,8 +139,6 @@ def _checked_label(label: Any) -> Label:
     for name in names:
         if not isinstance(name, str) or not name:
             raise ValueError(f"the label {_short_repr(label)}, in which {_short_repr(name)} is no proposition name")
-    if ENDED in names:
-        raise ValueError(f"the proposition {ENDED!r}, which marks the end of an episode; leave out steps after the end")
     return frozenset(names)
 
 
@@ -204,9 +206,9 @@ def _as_arrays(
     rewards = sorted({reward for _, reward in pairs})
     ranks = [(labels.index(label), rewards.index(reward)) for label, reward in pairs]
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
-    new_number = np.full(len(order) + 1, -1, dtype=np.int32)  # the last is for what comes after the end
+    new_number = np.full(len(order) + 1, AFTER, dtype=np.int32)
     new_number[order] = np.arange(len(order))
-    symbols = np.full((len(lengths), longest), -1, dtype=np.int32)
+    symbols = np.full((len(lengths), longest), AFTER, dtype=np.int32)
     for row, steps in enumerate(weights):
         symbols[row, : len(steps)] = steps
     label_of, reward_of = np.array([ranks[number] for number in order], dtype=np.int64).T

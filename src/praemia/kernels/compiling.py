@@ -13,6 +13,7 @@ Folders of other kernels that have not been used for a month are removed from th
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import sys
@@ -35,25 +36,24 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # For kernels that allocate nothing: no references to their arrays are counted, which would cost more than the work.
 UNCOUNTED: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+# For those that Python calls and kernels are handed, to call: such a call is compiled once for all of them.
+POINTED_AT: dict[str, Any] = {**UNCOUNTED, "no_cfunc_wrapper": False}
 # For kernels that only kernels call: the wrapper for Python takes long to compile.
 INTERNAL: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 # For small ones among them.
 INLINED: dict[str, Any] = {**INTERNAL, "forceinline": True}
 
 
-def compiled(signature: Any = None, *, keep: bool = True, **options: Any) -> Callable[[Function], Function]:
-    """Compile a function, with Numba's options: at once for a signature, else when called. Keep the result on disk."""
+def compiled(*, keep: bool = True, **options: Any) -> Callable[[Function], Function]:
+    """Compile a function when it is called, with Numba's options. Keep the result on disk."""
 
     def compile_later(function: Function) -> Function:
-        # The wrapper for C takes long to compile, and only plans are called through it.
+        # The wrapper for C takes long to compile, and few are called through it.
         kernel = njit(**{"no_cfunc_wrapper": True, **options})(function)
         if config.DISABLE_JIT:  # type: ignore[attr-defined]
             return function
         if keep:
             keep_in(CACHE_FOLDER, kernel)
-        if signature is not None:
-            kernel.compile(signature)
-            kernel.disable_compile()
         return kernel  # type: ignore[no-any-return]
 
     return compile_later
@@ -75,9 +75,9 @@ def plain(kernel: Any) -> Any:
     return getattr(kernel, "py_func", kernel)
 
 
-def specialised(function: Any, name: str, signature: Any = None, *, replacements: Any, **options: Any) -> Any:
+def specialised(function: Any, name: str, *, replacements: Any, **options: Any) -> Any:
     """Compile a function with some of its global names replaced; ``name`` must be unique to the replacements."""
-    return compiled(signature, **options)(rebound(function, name, **replacements))
+    return compiled(**options)(rebound(function, name, **replacements))
 
 
 def inlined(function: Any, **replacements: Any) -> Any:
@@ -102,7 +102,27 @@ class Announcement(event.Listener):
         pass
 
 
+class RareCollections(event.Listener):
+    """Collect garbage less often while kernels are compiled.
+
+    The compiler makes many objects and keeps them: looking through them as often as usual costs a tenth of its time.
+    Numba compiles in one thread at a time and parts within wholes, so the thresholds are put back in reverse order.
+    """
+
+    def __init__(self) -> None:
+        self._thresholds: list[tuple[int, int, int]] = []
+
+    def on_start(self, event: Any) -> None:
+        self._thresholds.append(gc.get_threshold())
+        if self._thresholds[-1][0] > 0:  # 0: the user has switched it off
+            gc.set_threshold(100_000, 50, 100)
+
+    def on_end(self, event: Any) -> None:
+        gc.set_threshold(*self._thresholds.pop())
+
+
 event.register("numba:compile", Announcement())
+event.register("numba:compile", RareCollections())
 
 PREFIX = "kernels-"
 UNUSED_SECONDS = 30 * 24 * 3600.0  # after which compiled code of other kernels is removed

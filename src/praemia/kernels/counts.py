@@ -5,33 +5,36 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, compiled
-from praemia.kernels.records import MachineCounts, Records, Whole
+from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
 DOUBLING, EPOCH, EPISODE, GROWTH = 0, 1, 2, 3  # when a plan is due
 GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes before the last one, if not sooner
 
 
 @compiled(**INLINED)
-def add_state(states: Records, totals: Records, state: Whole) -> None:
-    """Note that a state exists."""
-    if states[state]["is_met"] == 0:
+def add_state(counts: CountArrays, state: Whole) -> None:
+    """Note that a state exists; an end is none."""
+    states = counts.states
+    if state < states.shape[0] and states[state]["is_met"] == 0:
         states[state]["is_met"] = 1
-        states[totals[0]["states"]]["met"] = state
-        totals[0]["states"] += 1
+        total = counts.totals[0]
+        states[total["states"]]["met"] = state
+        total["states"] += 1
 
 
 @compiled(**INLINED)
-def count_visit(pairs: Records, successors: Records, totals: Records, pair: Whole, place: Whole, rule: int) -> bool:
+def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bool:
     """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
-    successors[place]["count"] += 1.0
-    visits = pairs[pair]["visits"] + 1
-    pairs[pair]["visits"] = visits
+    counts.successors[place]["count"] += 1.0
+    own = counts.pairs[pair]
+    visits, before = own["visits"] + 1, own["at_plan"]
+    own["visits"] = visits
     if visits == 1:
-        pairs[pair]["slot"] = totals[0]["slots"]
-        totals[0]["slots"] += 1
+        total = counts.totals[0]
+        own["slot"] = total["slots"]
+        total["slots"] += 1
     if rule == DOUBLING:
         return bool(visits & (visits - 1) == 0)
-    before = pairs[pair]["at_plan"]
     return bool(visits - before >= (before if before > 1 else 1))
 
 
@@ -46,37 +49,42 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
 
 
 @compiled(**INLINED)
-def count_episode(totals: Records, rule: int) -> bool:
+def count_episode(counts: CountArrays, rule: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
-    totals[0]["episodes"] += 1
-    grown = GROWN * (totals[0]["episodes"] - totals[0]["at_plan"]) >= totals[0]["at_plan"]
+    total = counts.totals[0]
+    episodes, before = total["episodes"] + 1, total["at_plan"]
+    total["episodes"] = episodes
+    grown = GROWN * (episodes - before) >= before
     return bool(rule == EPISODE or (rule == GROWTH and grown))
 
 
 @compiled(**INLINED)
-def add_successor(pairs: Records, successors: Records, pair: Whole, target: Whole, label: Whole, row: Whole) -> Whole:
+def add_successor(counts: CountArrays, pair: Whole, target: Whole, label: Whole, row: Whole) -> Whole:
     """Make room for a successor seen for the first time; return its place."""
-    place = pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
-    pairs[pair]["distinct"] += 1
-    successors[place]["target"] = target
-    successors[place]["label"] = label
-    successors[place]["row"] = row
+    own = counts.pairs[pair]
+    place = own["first"] + np.int64(own["distinct"])
+    own["distinct"] += 1
+    successor = counts.successors[place]
+    successor["target"], successor["label"], successor["row"] = target, label, row
     return place  # type: ignore[no-any-return]
 
 
 @compiled(**INLINED)
-def add_row(rows: Records, totals: Records, num_states: int, label: Whole, target: Whole) -> Whole:
+def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
     """Number the next extra row, that of (label, target); return its place in a table."""
-    x = totals[0]["rows"]
-    rows[x]["label"] = label
-    rows[x]["target"] = target
-    totals[0]["rows"] = x + 1
-    return num_states + x  # type: ignore[no-any-return]
+    total = counts.totals[0]
+    x = total["rows"]
+    row = counts.rows[x]
+    row["label"], row["target"] = label, target
+    total["rows"] = x + 1
+    return counts.states.shape[0] + NUM_EXITS + x  # type: ignore[no-any-return]
 
 
 @compiled(**INLINED)
-def note_plan(pairs: Records, totals: Records) -> None:
+def note_plan(counts: CountArrays) -> None:
     """Note what was counted when a plan was made."""
+    pairs, total = counts.pairs, counts.totals[0]
     for i in range(pairs.shape[0]):
-        pairs[i]["at_plan"] = pairs[i]["visits"]
-    totals[0]["at_plan"] = totals[0]["episodes"]
+        pair = pairs[i]
+        pair["at_plan"] = pair["visits"]
+    total["at_plan"] = total["episodes"]

@@ -4,7 +4,8 @@ With table = the continuation rows of V_{h+1}:
 
     Q_h(o, m, a) = Σ_e p_e · table[row_e, m],    V_h(o, m) = max_a Q_h  or  Σ_a π_h(a|o, m) Q_h.
 
-Two tables take turns: one is read while V_h is written into the other's first O rows. A table has one column for each
+Two tables take turns: one is read while V_h is written into the other's first O rows. After them come what the exits
+are worth at the step, and then the continuation rows. A table has one column for each
 machine state, and columns of 0 up to a multiple of four. ``solve`` and ``evaluate`` do a range of steps, and of each a
 range of rows and of observations, so that threads can share a step; they release Python's lock.
 """
@@ -29,7 +30,7 @@ from praemia.kernels.records import (
     Unsigned,
     Whole,
 )
-from praemia.kernels.rows import fill_rows
+from praemia.kernels.rows import fill_exits, fill_rows
 
 MOST_LANES = 4  # replaced: machine states that are done at a time where there are as many
 Range = tuple[int, int]
@@ -154,6 +155,7 @@ step: Any = None  # replaced: ``improve``, or ``assess``
 def backward(
     model: ModelArrays,
     layers: LayerArrays,
+    exits: Floats,
     tables: Floats,
     values: Floats,
     policy: Actions,
@@ -164,11 +166,12 @@ def backward(
 ) -> None:
     """Do the steps steps[1] − 1 … steps[0]; of each fill a range of rows, then find V_h in a range of observations.
 
-    tables[2, O + X, W] are worked in: V_h is left in tables[h % 2]. values[H + 1, O, M] keeps V_h, unless it
-    has no rows.
+    exits[H + 1, NUM_EXITS, W] is what having left is worth. tables[2, O + NUM_EXITS + X, W] are worked in: V_h is left
+    in tables[h % 2]. values[H + 1, O, M] keeps V_h, unless it has no rows.
     """
     for h in range(steps[1] - 1, steps[0] - 1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_exits(after, policy.shape[1], exits[h + 1])
         fill_table(after, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
         step(model, after, here, policy[h], states, part[0], part[1])
         if values.shape[0] > 0:
@@ -238,9 +241,10 @@ def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, state
 
 @compiled(**INTERNAL)
 def spread(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
-    """Add the mass of (pair, m) to where it goes in one step, onto[O, M]."""
+    """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""
     num_states = onto.shape[1]
     for e in range(model.indptr[pair], model.indptr[pair + 1]):
-        first = model.labels[e] * num_states + m
-        for j in range(machine.indptr[first], machine.indptr[first + 1]):
-            onto[model.successors[e], machine.targets[j]] += mass * model.probs[e] * machine.probs[j]
+        if model.successors[e] < onto.shape[0]:
+            first = model.labels[e] * num_states + m
+            for j in range(machine.indptr[first], machine.indptr[first + 1]):
+                onto[model.successors[e], machine.targets[j]] += mass * model.probs[e] * machine.probs[j]

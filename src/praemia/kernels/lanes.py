@@ -30,7 +30,8 @@ from numba.core.datamodel.models import PrimitiveModel
 from numba.core.imputils import lower_builtin
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, register_model
-from numba.np.arrayobj import make_array, populate_array
+
+from praemia.kernels.references import emit_array
 
 _DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
 
@@ -77,7 +78,11 @@ def _as_double(builder: Any, kind: Any, value: Any) -> Any:
 
 def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
     """Emit a pointer to a number of a contiguous array."""
-    return builder.gep(context.make_array(array_type)(context, builder, array).data, [index], inbounds=True)
+    return builder.gep(_field(context, builder, array_type, array, "data"), [index], inbounds=True)
+
+
+def _field(context: Any, builder: Any, array_type: Any, array: Any, name: str) -> Any:
+    return builder.extract_value(array, context.data_model_manager[array_type].get_field_position(name))
 
 
 def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index: Any, count: int) -> Any:
@@ -183,11 +188,8 @@ def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, a
 @intrinsic
 def _flat(typing_context: Any, array: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        source = make_array(sig.args[0])(context, builder, args[0])
-        view = make_array(sig.return_type)(context, builder)
-        shape, strides = [source.nitems], [source.itemsize]
-        populate_array(view, source.data, shape, strides, source.itemsize, source.meminfo, source.parent)
-        return view._getvalue()
+        data, size = (_field(context, builder, array, args[0], name) for name in ("data", "nitems"))
+        return emit_array(context, builder, sig.return_type, data, [size])
 
     return types.Array(array.dtype, 1, "C")(array), emit
 

@@ -16,13 +16,11 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
-from numba import config, typeof, types
 
 from praemia.kernels import recursion
 from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined, specialised
-from praemia.kernels.references import Address
+from praemia.kernels.references import pointer_to
 
-PlanKernel = Any  # a compiled plan's address, or the plain function where nothing is compiled
 PlanArguments = tuple[Any, Any, Any]  # a reference to PlanData, the generator, the policy
 Parts = tuple[tuple[str, Any], ...]
 
@@ -38,25 +36,30 @@ _compiled: dict[Any, Any] = {}
 _compiling = RLock()  # two threads may ask for the same plan
 
 
-def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> PlanKernel:
-    """Compile a plan that works on ``lanes`` machine states at a time; ``arguments`` are examples of its arguments."""
+def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> Any:
+    """Compile a plan that works on ``lanes`` machine states at a time, for such arguments, for other kernels."""
     key = (recipe, lanes, arguments[2].dtype)
     with _compiling:
         if key not in _compiled:
-            _compiled[key] = _compile(recipe, lanes, plan_signature(arguments))
+            _compiled[key] = pointer_to(_specialise(recipe, lanes), *arguments)
         return _compiled[key]
 
 
-def _compile(recipe: Recipe, lanes: int, signature: Any) -> PlanKernel:
+@compiled(**UNCOUNTED)
+def call_plan(plan: Any, data: Any, rng: Any, policy: Any) -> None:
+    """Call a plan from Python. (To compile this once is cheaper than to make every plan callable.)"""
+    plan(data, rng, policy)
+
+
+def _specialise(recipe: Recipe, lanes: int) -> Any:
     values = {name: part for name, part in recipe.inner if not callable(part)} | {"LANES": lanes}
     inner = values | {name: inlined(part) for name, part in recipe.inner if callable(part)}
     parts = {name: _part(part, inner) for name, part in recipe.parts} | {"LANES": lanes}
     # The functions that the recursion consists of take their own parts.
     own = {function.__name__: _part(function, parts) for function in (recursion.prepare, recursion.value_actions)}
-    options = {**INTERNAL, "no_cfunc_wrapper": False, "keep": _can_be_kept(recipe)}
+    options = {**INTERNAL, "no_cfunc_wrapper": False}
     name, replacements = f"plan_{_digest(recipe)}_{lanes}", {**parts, **own}
-    plan = specialised(recursion.plan, name, signature, replacements=replacements, **options)
-    return plan if signature is None else Address(plan, signature)
+    return specialised(recursion.plan, name, replacements=replacements, keep=_can_be_kept(recipe), **options)
 
 
 def _part(part: Any, inner: dict[str, Any]) -> Any:
@@ -68,28 +71,6 @@ def _part(part: Any, inner: dict[str, Any]) -> Any:
 def _can_be_kept(recipe: Recipe) -> bool:
     """Tell whether another process could load the plan from disk: it imports the modules of the plan's functions."""
     return all(part.__module__ in sys.modules for _, part in (*recipe.parts, *recipe.inner) if callable(part))
-
-
-def make_plan(plan: Any, data: Any, rng: Any, policy: Any) -> None:
-    """Call a plan, which Python cannot call itself."""
-    plan(data, rng, policy)
-
-
-def call_plan(plan: PlanKernel, arguments: PlanArguments) -> None:
-    """Make a plan from Python; the caller that passes the arguments on is compiled once for all plans."""
-    kind = arguments[2].dtype
-    with _compiling:
-        if kind not in _compiled:
-            signature = plan_signature(arguments)
-            whole = signature and types.none(types.FunctionType(signature), *map(typeof, arguments))
-            _compiled[kind] = compiled(whole, **UNCOUNTED)(make_plan)
-        caller = _compiled[kind]
-    caller(plan, *arguments)
-
-
-def plan_signature(arguments: PlanArguments) -> Any:
-    """Return the signature that all plans have, from examples; None where nothing is compiled."""
-    return None if config.DISABLE_JIT else types.none(*map(typeof, arguments))  # type: ignore[attr-defined]
 
 
 def _digest(recipe: Recipe) -> str:

@@ -11,11 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import inlined
+from praemia.kernels.compiling import INTERNAL, compiled, inlined
 from praemia.kernels.records import Floats, SmallInts
 from praemia.kernels.recursion import Place, PlanData, value_at, value_of
 
 SMALLEST = 1e-300
+
+
+@compiled(**INTERNAL)
+def draw_gamma(rng: Any, shape: float) -> float:
+    """Draw a Gamma variable of scale 1; all that draw share what takes half a second to compile."""
+    return float(rng.standard_gamma(shape))
 
 
 def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
@@ -24,7 +30,7 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
     first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
     total = 0.0
     for e in range(first, last):
-        data.memory.by_successor[e, 0] = rng.standard_gamma(successors[e]["count"])
+        data.memory.by_successor[e, 0] = draw_gamma(rng, successors[e]["count"])
         total += data.memory.by_successor[e, 0]
     if data.constants[3] > 0.0:
         total = break_sticks(data.memory.by_pair, data.memory.drawn, data.constants, rng, pair, total)
@@ -33,7 +39,7 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
         for z in range(size):
             data.memory.drawn[pair, z] = z
             # A weight of 0 would end the list.
-            data.memory.by_pair[pair, z] = max(SMALLEST, rng.standard_gamma(data.constants[0] / size))
+            data.memory.by_pair[pair, z] = max(SMALLEST, draw_gamma(rng, data.constants[0] / size))
             total += data.memory.by_pair[pair, z]
     for e in range(first, last):
         data.memory.by_successor[e, 0] /= total
@@ -47,7 +53,7 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
 def break_sticks(sticks: Floats, drawn: SmallInts, constants: Floats, rng: Any, pair: int, seen: float) -> Any:
     """Draw the prior's part as sticks, ended by a weight of 0; return the total weight, what was seen included."""
     num_sticks, prior, size, least = sticks.shape[1], constants[0], constants[1], constants[2]
-    left = max(SMALLEST, rng.standard_gamma(prior))
+    left = max(SMALLEST, draw_gamma(rng, prior))
     total, k = seen + left, 0
     while left > 0.0:
         kept = 0.0
@@ -80,10 +86,10 @@ def draw_arms(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> No
     pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
     first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
     for j in range(data.memory.by_pair.shape[1]):
-        fictitious = rng.standard_gamma(data.constants[0])
+        fictitious = draw_gamma(rng, data.constants[0])
         total = fictitious
         for e in range(first, last):
-            drawn[e, j] = rng.standard_gamma(successors[e]["count"])
+            drawn[e, j] = draw_gamma(rng, successors[e]["count"])
             total += drawn[e, j]
         data.memory.by_pair[pair, j] = fictitious / total
         for e in range(first, last):

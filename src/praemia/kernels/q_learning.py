@@ -9,20 +9,23 @@ from praemia.kernels.records import Floats, Ints, MachineArrays
 
 @compiled(**UNCOUNTED)
 def q_update(
-    table: Floats, o: int, m: int, a: int, reward: float, z: int, m_next: int, rate: float, discount: float
+    table: Floats, o: int, m: int, a: int, reward: float, z: int, m_next: int, rate: float, discount: float, end: float
 ) -> None:
-    """Move table[o, m, a] towards reward + discount · max_a' table[z, m', a']."""
-    best = table[z, m_next, 0]
-    for b in range(1, table.shape[2]):
-        best = max(best, table[z, m_next, b])
+    """Move table[o, m, a] towards reward + discount · max_a' table[z, m', a'], or · ``end`` where the episode ended."""
+    best = end
+    if z < table.shape[0]:
+        best = table[z, m_next, 0]
+        for b in range(1, table.shape[2]):
+            best = max(best, table[z, m_next, b])
     table[o, m, a] += rate * (reward + discount * best - table[o, m, a])
 
 
 @compiled(**UNCOUNTED)
-def learn_episode(table: Floats, steps: Ints, rewards: Floats, rate: float, discount: float) -> None:
-    """Update table[O, M, A] along the steps (o, a, z, label, m, m') of an episode."""
+def learn_episode(table: Floats, steps: Ints, rewards: Floats, rate: float, discount: float, end: float) -> None:
+    """Update table[O, M, A] along the steps (o, a, z, label, m, m') of an episode; ``end`` is what its end is worth."""
     for h in range(steps.shape[0]):
-        q_update(table, steps[h, 0], steps[h, 4], steps[h, 1], rewards[h], steps[h, 2], steps[h, 5], rate, discount)
+        o, a, z, m, m_next = steps[h, 0], steps[h, 1], steps[h, 2], steps[h, 4], steps[h, 5]
+        q_update(table, o, m, a, rewards[h], z, m_next, rate, discount, end)
 
 
 @compiled(**UNCOUNTED)
@@ -34,6 +37,7 @@ def learn_episode_for_all_states(
     uniforms: Floats,
     rate: float,
     discount: float,
+    end: float,
 ) -> None:
     """Update every machine state at each step: where would it have gone on this label, and what would it have paid?
 
@@ -54,4 +58,5 @@ def learn_episode_for_all_states(
                 machine.targets[j],
                 rate,
                 discount,
+                end,
             )

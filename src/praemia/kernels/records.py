@@ -4,7 +4,8 @@ What belongs together lies together, as records of structured arrays: ``pairs[i]
 and not. (Every array that a compiled function takes costs time when it is compiled, and when Python calls it.)
 
 States are what a learner distinguishes: the observations of the task that it sees. A pair is state · A + action. A
-continuation row (``praemia.kernels``) is a state's own, or S + x for the x-th of a list of ``ROW``.
+continuation row (``praemia.kernels``) is a state's own, S + e for an exit, or S + NUM_EXITS + x for the x-th of a list
+of ``ROW``.
 """
 
 from __future__ import annotations
@@ -41,11 +42,16 @@ def padded_width(num_states: int, lanes: int = EXACT_LANES) -> int:
     return (num_states + lanes - 1) // lanes * lanes
 
 
+# Exits, whose rows follow those of the states: the episode has ended; what follows is not known.
+END, UNKNOWN = 0, 1
+NUM_EXITS = 2
+
+
 def _record(**fields: str) -> np.dtype[np.void]:
     return np.dtype(list(fields.items()), align=True)
 
 
-# The continuation row of (label, target).
+# The continuation row of (label, target). A target from S on stands for the end of the episode.
 ROW = _record(label="i4", target="i4")
 
 
@@ -57,7 +63,8 @@ def rows_of(labels: Any, targets: Any) -> Records:
 
 
 # Counts. A pair's successors lie side by side, in the order in which they were first seen: places first …
-# first + distinct − 1. Pairs are numbered by ``slot`` in the order of their first visits; −1 for one never visited.
+# first + distinct − 1. A target is o', or S + o' where the episode ended there. Pairs are numbered by ``slot`` in the
+# order of their first visits; −1 for one never visited.
 PAIR = _record(visits="i8", at_plan="i8", first="i8", distinct="i4", slot="i4")
 SUCCESSOR = _record(count="f8", row="u4", target="i4", label="i4")
 # The i-th record says which state was met as the i-th, and whether state i was met.
@@ -78,7 +85,8 @@ class MachineArrays(NamedTuple):
 class ModelArrays(NamedTuple):
     """p with its labels. Row o · A + a holds the edges indptr[row] : indptr[row + 1].
 
-    ``rows`` is each edge's continuation row; row O + x is that of extra_rows[x].
+    A successor from O on is an exit. ``rows`` is each edge's continuation row; row O + NUM_EXITS + x is that of
+    extra_rows[x].
     """
 
     indptr: Ints
@@ -100,22 +108,23 @@ class LayerArrays(NamedTuple):
 
 
 class EveryRow(NamedTuple):
-    """The continuation row of every (o, a, o'), whether or not it was seen; empty for learners that do not need it."""
+    """The continuation row of every successor of every pair, seen or not; empty for learners that do not need it."""
 
-    own: Unsigned  # [O·A, O]
-    rows: Records  # [O + X], also those of the first O rows, whose label means nothing
+    own: Unsigned  # [O·A, O], or [O·A, 2·O] where episodes may end: O + o' is the end in o'
+    rows: Records  # [O + NUM_EXITS + X], also those of the first ones, whose label means nothing
 
     @classmethod
-    def of(cls, own: Unsigned, extra_rows: Records) -> EveryRow:
-        """Return the rows, those of the observations themselves before the extra ones."""
-        size = own.shape[1]
-        return cls(own, np.concatenate((rows_of(np.zeros(size), np.arange(size)), extra_rows)))
+    def of(cls, own: Unsigned, extra_rows: Records, num_observations: int) -> EveryRow:
+        """Return the rows, those of the observations themselves and of the exits before the extra ones."""
+        firsts = np.append(np.arange(num_observations), np.zeros(NUM_EXITS, dtype=np.int64))
+        return cls(own, np.concatenate((rows_of(np.zeros(len(firsts)), firsts), extra_rows)))
 
 
 class LabelSupport(NamedTuple):
     """Which (label, next observation) can follow which pair, as far as the labelling alone tells.
 
-    The pairs that allow the same labels form a group. Label l can lead to targets[indptr[l] : indptr[l + 1]].
+    The pairs that allow the same labels form a group. Label l can lead to targets[indptr[l] : indptr[l + 1]]; O is
+    the end of the episode.
     """
 
     groups: SmallInts  # [O·A]

@@ -40,7 +40,7 @@ from praemia.kernels.records import (
     SmallInts,
     Whole,
 )
-from praemia.kernels.rows import fill_rows, fill_tops
+from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 
 # The most and the least that can still be earned at a step.
 STEP = np.dtype([("cap", "f8"), ("floor", "f8")], align=True)
@@ -52,6 +52,7 @@ class SpecArrays(NamedTuple):
     layers: LayerArrays  # what rows are filled with: τ and φ, or τ alone where rewards are kept apart
     paid: Floats  # [L·W], φ
     steps: Records  # [H + 1], STEP
+    exits: Floats  # [H + 1, NUM_EXITS, W], what having left is worth
     support: LabelSupport
     every: EveryRow
     possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
@@ -60,7 +61,7 @@ class SpecArrays(NamedTuple):
 class Memory(NamedTuple):
     """The memory that a plan works in, part of which it leaves to the next one."""
 
-    tables: Floats  # [2, S + X, W]; V_0 is in the first S rows of tables[0]
+    tables: Floats  # [2, S + NUM_EXITS + X, W]; V_0 is in the first S rows of tables[0]
     lower_tables: Floats  # the same for lower values, of learners that have them
     action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
     by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
@@ -254,9 +255,11 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         lower, below = worth, here
         if LEARNS_MACHINE:
             machine_at_step(data, h)
+        fill_exits(after, num_states, spec.exits[h + 1])
         fill_rows(zero, after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
         if HAS_LOWER:
             low_after = memory.lower_tables[(h + 1) % 2]
+            fill_exits(low_after, num_states, spec.exits[h + 1])
             fill_rows(zero, low_after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
             lower, below = flat(low_after), flat(memory.lower_tables[h % 2])
         begin_step(zero, data, Place(h, worth, lower, width, 0, zero))

@@ -15,7 +15,7 @@ import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import flat, gather, load, num_lanes, store
-from praemia.kernels.records import Floats, LabelSupport, LayerArrays, Records, Whole
+from praemia.kernels.records import NUM_EXITS, Floats, LabelSupport, LayerArrays, Records, Whole
 
 
 @compiled(**INLINED)
@@ -35,6 +35,14 @@ def continuation(
 
 
 @compiled(**INLINED)
+def fill_exits(table: Floats, num_states: int, worth: Floats) -> None:
+    """Write what the exits are worth, [NUM_EXITS, W], into their rows of a table."""
+    for exit in range(NUM_EXITS):
+        for m in range(table.shape[1]):
+            table[num_states + exit, m] = worth[exit, m]
+
+
+@compiled(**INLINED)
 def fill_rows(
     zero: Any,
     table: Floats,
@@ -46,14 +54,15 @@ def fill_rows(
     first_column: Whole,
     last_column: Whole,
 ) -> None:
-    """Fill table[S + x, m] = φ + Σ τ·table[z_x] for the rows x = first … last − 1 and the columns m in a range.
+    """Fill the extra rows x = first … last − 1 with φ + Σ τ·table[z_x], in the columns m in a range.
 
-    The first S rows hold V. As many machine states are done at a time as ``zero`` has lanes.
+    The first S rows hold V, the next ones the exits. As many machine states are done at a time as ``zero`` has lanes.
     """
     numbers, width = flat(table), table.shape[1]
     for x in range(first, last):
-        label, here = np.int64(extra_rows[x]["label"]), (num_states + x) * width
-        start = np.int64(extra_rows[x]["target"]) * width
+        label, here = np.int64(extra_rows[x]["label"]), (num_states + NUM_EXITS + x) * width
+        target = np.int64(extra_rows[x]["target"])
+        start = (target if target < num_states else np.int64(num_states)) * width  # END is the first exit
         for lane in range(first_column, last_column, num_lanes(zero)):
             store(numbers, here + lane, continuation(zero, layers, label, numbers, start, lane, width))
 

@@ -40,11 +40,18 @@ class Recent:
 
     Attributes
     ----------
-    steps : int64[H, 6], the rows (o, a, o', label, m, m'); rewards : float64[H].
+    steps : int64[n, 6], the rows (o, a, o', label, m, m'); rewards : float64[n]. Where the episode ended before the
+        horizon, n is less than H and the last row has O + o' in place of o'.
     """
 
     steps: NDArray[np.int64]
     rewards: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, steps: NDArray[np.int64], rewards: NDArray[np.float64]) -> Recent:
+        """Return the steps up to the first one that begins nowhere."""
+        count = int(np.argmin(np.append(steps[:, 0], -1)))
+        return cls(steps[:count], rewards[:count])
 
 
 class Transitions(NamedTuple):
@@ -54,6 +61,7 @@ class Transitions(NamedTuple):
     actions: NDArray[np.int64]
     successors: NDArray[np.int64]
     labels: NDArray[np.int64]  # indices into ``spec.label_sets``
+    ends: NDArray[np.bool_]  # whether the episode was over then
     counts: NDArray[np.int64]
 
 
@@ -116,8 +124,10 @@ class Experience:
         owner = np.repeat(visited, lengths)
         offsets = np.arange(len(owner)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         seen = self.count_arrays.successors[pairs["first"][owner] + offsets]
-        columns = (owner // num_actions, owner % num_actions, seen["target"], seen["label"], seen["count"])
-        return Transitions(*(_read_only(np.asarray(column, dtype=np.int64)) for column in columns))
+        ends, successors = np.divmod(seen["target"].astype(np.int64), self.spec.num_observations)
+        label, count = (seen[name].astype(np.int64) for name in ("label", "count"))
+        columns = (owner // num_actions, owner % num_actions, successors, label, ends > 0, count)
+        return Transitions(*map(_read_only, columns))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:

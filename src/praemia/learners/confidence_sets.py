@@ -6,7 +6,7 @@ A plan needs, at each (h, o, a, m), the kernel p̃ in the set that maximises Σ 
 m, and on (o, a) only through the label. So for each step and m the continuation rows are sorted once, and a pair walks
 through them from the best one, skipping the rows that are not its own.
 
-memory.by_pair holds the numbers of a pair: one for each of the O successors, and one more.
+memory.by_pair holds the numbers of a pair: one for each successor that there can be, and one more.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from praemia.arithmetic import portable_log
 from praemia.kernels.compiling import inlined
-from praemia.kernels.records import EveryRow, SmallInts
+from praemia.kernels.records import NUM_EXITS, EveryRow, SmallInts
 from praemia.kernels.recursion import Place, PlanData
 
 ETA = 1.12
@@ -95,13 +95,16 @@ def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float
 
 
 def sort_rows(zero: Any, data: PlanData, place: Place) -> None:
-    """Sort the rows for each machine state, best first. Shell sort suits them: they are nearly sorted already."""
-    order, width = data.memory.order, place.width
+    """Sort the rows for each machine state, best first. Shell sort suits them: they are nearly sorted already.
+
+    Those of the exits are left out: no successor has them for its own.
+    """
+    order, width, size = data.memory.order, place.width, data.counts.states.shape[0]
     num_rows = order.shape[1]
     for m in range(order.shape[0]):
         if order[m, 0] == order[m, num_rows - 1]:  # the first time
             for i in range(num_rows):
-                order[m, i] = i
+                order[m, i] = i if i < size else i + NUM_EXITS
         gap = 1
         while gap < num_rows // 9:
             gap = 3 * gap + 1

@@ -48,17 +48,17 @@ class LearnerCode:
     @classmethod
     def read(cls, reference: str) -> LearnerCode:
         """Read the file of ``file.py:Class``."""
-        found = _REFERENCE.fullmatch(reference)
-        if found is None:
+        match = _REFERENCE.fullmatch(reference)
+        if match is None:
             raise UnknownNameError(f"{reference!r} names a file and no class; expected {reference.rstrip(':')}:Class")
-        path = Path(found["file"])
+        path = Path(match["file"])
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
             raise FileError(f"{path}: cannot be read: {error.strerror}") from None
         except UnicodeDecodeError as error:
             raise FileError(f"{path}: not a Python file: {error}") from None
-        return cls(found["file"], found["kind"], _digest(text.encode()), text)
+        return cls(match["file"], match["kind"], _digest(text.encode()), text)
 
     @classmethod
     def of(cls, kind: type[Learner]) -> LearnerCode | None:
@@ -128,7 +128,7 @@ def origin_of(kind: type[Learner]) -> str:
     return "" if code is None else code.origin
 
 
-def complaint(kind: object) -> str | None:
+def why_not_a_learner(kind: object) -> str | None:
     """Say what keeps a class from being a learner; None if nothing does."""
     if not isinstance(kind, type) or not issubclass(kind, Learner):
         return "not a learner; expected a class derived from praemia.Learner"
@@ -149,9 +149,10 @@ def failure(error: BaseException, kind: type[Learner]) -> LearnerFailure:
     file = getattr(sys.modules.get(kind.__module__), "__file__", None)
     own = [frame for frame in frames if frame.filename == file]
     place = f" ({Path(own[-1].filename).name}:{own[-1].lineno})" if own else ""
-    said = " ".join(str(error).split())
-    said = said if len(said) <= MAX_LENGTH else f"{said[:MAX_LENGTH]}… (praemia.simulate shows all of it)"
-    reason = f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = " ".join(str(error).split())
+    if len(message) > MAX_LENGTH:
+        message = f"{message[:MAX_LENGTH]}… (praemia.simulate shows all of it)"
+    reason = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return LearnerFailure(f"learner {kind.name!r} failed: {reason}{place}")
 
 
@@ -163,13 +164,15 @@ def _digest(text: bytes) -> str:
 def _kind_in_file(code: LearnerCode) -> type[Learner]:
     module = _executed(code.place, code.text or "", code.digest)
     if not hasattr(module, code.class_name):
-        known = [name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Learner)]
-        own = [name for name in known if vars(module)[name].__module__ == module.__name__]
+        kinds = {
+            name: kind for name, kind in vars(module).items() if isinstance(kind, type) and issubclass(kind, Learner)
+        }
+        own = [name for name, kind in kinds.items() if kind.__module__ == module.__name__]
         raise FileError(f"{code.place}: it has no class {code.class_name!r}{did_you_mean(code.class_name, own)}")
     kind = getattr(module, code.class_name)
-    found = complaint(kind)
-    if found is not None:
-        raise FileError(f"{code.place}{_line_of(code)}: {code.class_name} is {found}")
+    reason = why_not_a_learner(kind)
+    if reason is not None:
+        raise FileError(f"{code.place}{_line_of(code)}: {code.class_name} is {reason}")
     for name in names_of(kind):
         refuse_others(name, place_of(kind))
     return kind  # type: ignore[no-any-return]
@@ -196,9 +199,9 @@ def _executed(file: str, text: str, digest: str) -> ModuleType:
 def _not_imported(file: str, error: BaseException) -> FileError:
     own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     line = error.lineno if isinstance(error, SyntaxError) and error.filename == file else own[-1] if own else 1
-    said = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
+    message = error.msg if isinstance(error, SyntaxError) else " ".join(str(error).split())
     alone = "; a learner's file may import installed packages only" if isinstance(error, ModuleNotFoundError) else ""
-    return FileError(f"{file}:{line}: cannot be imported: {type(error).__name__}: {said}{alone}")
+    return FileError(f"{file}:{line}: cannot be imported: {type(error).__name__}: {message}{alone}")
 
 
 def _line_of(code: LearnerCode) -> str:

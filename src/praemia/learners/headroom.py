@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
-from praemia.kernels.cube_root import cube_root
+from praemia.kernels.bonus import cube_root
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine

@@ -64,7 +64,12 @@ class QLearning(Learner):
         """Learn from the last episode."""
         recent = experience.recent
         assert recent is not None
-        learn_episode(table, recent.steps, recent.rewards, self.learning_rate, self.discount)
+        end = self.end_worth(experience.spec.machine.idle_reward.mean, experience.spec.horizon - len(recent.steps))
+        learn_episode(table, recent.steps, recent.rewards, self.learning_rate, self.discount, end)
+
+    def end_worth(self, idle_reward: float, num_steps: int) -> float:
+        """Return what an ended episode is worth in the steps that it leaves out: 0, but in the unit range."""
+        return idle_reward * sum(self.discount**step for step in range(num_steps)) if idle_reward else 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,6 +101,7 @@ class CRM(QLearning):
             uniforms,
             self.learning_rate,
             self.discount,
+            self.end_worth(experience.spec.machine.idle_reward.mean, experience.spec.horizon - len(recent.steps)),
         )
 
 

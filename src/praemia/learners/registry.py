@@ -76,11 +76,11 @@ def register(kind: Kind) -> Kind:
     >>> praemia.learners.make("idle") == Idle()
     True
     """
-    from praemia.learners.external import complaint, place_of
+    from praemia.learners.external import place_of, why_not_a_learner
 
-    found = complaint(kind)
-    if found is not None:
-        raise ParameterError(f"register({getattr(kind, '__name__', repr(kind))}): {found}")
+    reason = why_not_a_learner(kind)
+    if reason is not None:
+        raise ParameterError(f"register({getattr(kind, '__name__', repr(kind))}): {reason}")
     for name in names_of(kind):
         refuse_others(name, place_of(kind))
         _registered[name] = kind
@@ -108,12 +108,12 @@ def kind_of(name: str) -> type[Learner]:
     >>> praemia.learners.kind_of("headroom") is praemia.Headroom
     True
     """
-    found = _candidates(name)
-    if not found:
+    candidates = _candidates(name)
+    if not candidates:
         raise unknown_name("learner", name, names(), "`praemia learners` lists them; file.py:Class names your own")
-    if len(found) > 1:
-        raise _two_of_one_name(name, *list(found)[:2])
-    ((place, load),) = found.items()
+    if len(candidates) > 1:
+        raise _two_of_one_name(name, *list(candidates)[:2])
+    ((place, load),) = candidates.items()
     kind = load()
     if name not in names_of(kind):
         raise ParameterError(f"learner {name!r} is {place}, which calls itself {kind.name!r}; the names must agree")
@@ -158,53 +158,51 @@ def make(name: str, **parameters: Any) -> Learner:
 
 def made(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
     """Make a learner of a class under one of its names; a parameter that it does not have is an error."""
-    decided = kind.variants.get(name, {})
-    known = kind(**decided).parameters if parameters else {}
+    fixed = kind.variants.get(name, {})
+    own = kind(**fixed).parameters if parameters else {}
     for parameter in parameters:
-        if parameter not in known:
-            raise ParameterError(f"learner {name!r} has no parameter {parameter!r}{did_you_mean(parameter, known)}")
-    return kind(**decided, **parameters)
+        if parameter not in own:
+            raise ParameterError(f"learner {name!r} has no parameter {parameter!r}{did_you_mean(parameter, own)}")
+    return kind(**fixed, **parameters)
 
 
 def _candidates(name: str) -> dict[str, Callable[[], type[Learner]]]:
     """Return all learners of a name: where each is defined, and a function that loads it."""
     from praemia.learners.external import place_of
 
-    found: dict[str, Callable[[], type[Learner]]] = {}
+    candidates: dict[str, Callable[[], type[Learner]]] = {}
     if name in BUILT_IN:
         module, _, class_name = BUILT_IN[name].partition(":")
-        found[BUILT_IN[name]] = lambda: getattr(import_module(module), class_name)
+        candidates[BUILT_IN[name]] = lambda: getattr(import_module(module), class_name)
     for entry in _installed().get(name, ()):
-        found[entry.value] = lambda entry=entry: _load(entry)  # type: ignore[misc]
+        candidates[entry.value] = lambda entry=entry: _load(entry)  # type: ignore[misc]
     if name in _registered:
         kind = _registered[name]
-        found[place_of(kind)] = lambda: kind
-    return found
+        candidates[place_of(kind)] = lambda: kind
+    return candidates
 
 
 @cache
 def _installed() -> dict[str, list[EntryPoint]]:
     """Return the learners that installed packages announce, by name; none of them is imported yet."""
-    found: dict[str, list[EntryPoint]] = {}
+    entries: dict[str, list[EntryPoint]] = {}
     for entry in entry_points(group=GROUP):
-        found.setdefault(entry.name, []).append(entry)
-    return found
+        entries.setdefault(entry.name, []).append(entry)
+    return entries
 
 
 def _load(entry: EntryPoint) -> type[Learner]:
-    from praemia.learners.external import complaint
+    from praemia.learners.external import why_not_a_learner
 
     package = entry.dist.name if entry.dist is not None else "an installed package"
+    who = f"learner {entry.name!r} of {package} ({entry.value})"
     try:
         kind = entry.load()
     except Exception as error:  # it is another's code: it may fail in any way
-        reason = f"{type(error).__name__}: {error}"
-        raise ParameterError(
-            f"learner {entry.name!r} of {package} ({entry.value}) cannot be imported: {reason}"
-        ) from error
-    found = complaint(kind)
-    if found is not None:
-        raise ParameterError(f"learner {entry.name!r} of {package} ({entry.value}): {found}")
+        raise ParameterError(f"{who} cannot be imported: {type(error).__name__}: {error}") from error
+    reason = why_not_a_learner(kind)
+    if reason is not None:
+        raise ParameterError(f"{who}: {reason}")
     return kind  # type: ignore[no-any-return]
 
 

@@ -199,7 +199,7 @@ class SampleRule(Rule):
 
     def breaks_sticks(self, spec: TaskSpec) -> bool:
         """Tell whether there are fewer sticks than observations, on average."""
-        return 1.0 + self.weight * math.log(1.0 / LEAST_MASS) < spec.num_observations
+        return 1.0 + self.weight * math.log(1.0 / LEAST_MASS) < spec.num_successors
 
     def needs(self, spec: TaskSpec) -> Needs:
         if self.prior == "best":
@@ -207,14 +207,14 @@ class SampleRule(Rule):
         # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
         mean = self.weight * math.log(1.0 / LEAST_MASS)
         most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
-        sticks = most if self.breaks_sticks(spec) else spec.num_observations
+        sticks = most if self.breaks_sticks(spec) else spec.num_successors
         return Needs(unseen=True, by_pair=sticks, by_successor=1, drawn=sticks)
 
     def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
         if self.prior == "best":
             return (self.weight,)
         sticks = float(self.breaks_sticks(spec))
-        return self.weight, float(spec.num_observations), LEAST_MASS, sticks, self.machine or 0.0
+        return self.weight, float(spec.num_successors), LEAST_MASS, sticks, self.machine or 0.0
 
     def recipe(self) -> Recipe:
         one = self.prior == "observations"
@@ -247,11 +247,11 @@ class SetRule(Rule):
             raise ParameterError("as_published=True is a variant of interval='bernstein' only")
 
     def needs(self, spec: TaskSpec) -> Needs:
-        by_pair = spec.num_observations + 1
+        by_pair = spec.num_successors + 1
         return Needs(unseen=True, one_state_at_a_time=True, by_pair=by_pair, by_successor=1, sorts_rows=True)
 
     def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        subsets = confidence_sets.log_of_subsets(spec.num_observations)
+        subsets = confidence_sets.log_of_subsets(spec.num_successors)
         return self.scale, self.level, subsets if self.kind == "l1" else float(self.as_published)
 
     def recipe(self) -> Recipe:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from praemia.arithmetic import portable_log
-from praemia.learners.bernstein_bonus import BernsteinUCBVI
+from praemia.learners.ucbvi_prm import BernsteinUCBVI
 from praemia.tasks.task import TaskSpec
 
 

@@ -12,8 +12,9 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.plans import PlanKernel, call_plan, compiled_plan
+from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
+    NUM_EXITS,
     ROW,
     Actions,
     CountArrays,
@@ -30,6 +31,7 @@ from praemia.learners.rules import BonusRule, Rule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.tasks.label_support import asks_every_label
+from praemia.tasks.model import padded_exits
 from praemia.tasks.task import TaskSpec
 from praemia.tasks.unknown_chances import UnknownChancesSpec
 
@@ -122,6 +124,7 @@ class Workspace:
             layers=layers,
             paid=paid,
             steps=step_records(caps, spec.value_floors),
+            exits=padded_exits(spec.exits, self.width),
             support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
             every=spec.every_row if self.needs.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
@@ -130,7 +133,7 @@ class Workspace:
     def _new_memory(self) -> Memory:
         spec, needs, known = self.spec, self.needs, self.known
         num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-        rows = len(known.every.rows) if needs.unseen else num_states
+        rows = len(known.every.rows) if needs.unseen else num_states + NUM_EXITS
         tables = self._tables(rows)
         by_step = np.zeros((spec.horizon if needs.step_numbers else 0, num_pairs))
         if isinstance(self.rule, BonusRule) and self.rule.step_bonus is not None:
@@ -143,7 +146,7 @@ class Workspace:
             by_pair=np.zeros((num_pairs, needs.by_pair)),
             by_successor=np.zeros((0, needs.by_successor)),
             drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
-            order=np.zeros((spec.num_machine_states if needs.sorts_rows else 0, rows), dtype=np.int32),
+            order=np.zeros((spec.num_machine_states if needs.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32),
             rewards=np.zeros(num_pairs * self.width if needs.rewards_apart else 0),
             tops=self._room_for(known.support.group_indptr),
             tops_by_label=self._room_for(known.support.indptr),
@@ -168,7 +171,7 @@ class Workspace:
             memory = memory._replace(tops=self._room_for(support.group_indptr))
         if len(memory.tops_by_label) < (len(support.indptr) - 1) * self.width:
             memory = memory._replace(tops_by_label=self._room_for(support.indptr))
-        rows = self.spec.num_observations + len(counts.rows)
+        rows = self.spec.num_observations + NUM_EXITS + len(counts.rows)
         if memory.tables.shape[1] < rows:
             tables = self._tables(rows)
             memory = memory._replace(tables=tables)
@@ -192,7 +195,7 @@ class Workspace:
         grown[:, : old.shape[1]] = old
         return grown
 
-    def kernel(self, policy: Actions, rng: np.random.Generator) -> PlanKernel:
+    def kernel(self, policy: Actions, rng: np.random.Generator) -> Any:
         """Return the compiled plan."""
         try:
             return compiled_plan(self.rule.recipe(), self.lanes, (self.data(), rng, policy))
@@ -213,7 +216,7 @@ class Workspace:
     def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
         """Make a plan: update policy[H, S, M] and the memory."""
         self.fit(counts)
-        call_plan(self.kernel(policy, rng), (self.data(), rng, policy))
+        call_plan(self.kernel(policy, rng), self.data(), rng, policy)
 
     @property
     def values(self) -> NDArray[np.float64]:

@@ -14,7 +14,6 @@ explores as any posterior sampling does, and good learners lose less.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -74,7 +73,8 @@ class Told(Learner):
         unknown = self._unknown_edges(truth, rng) if previous is None else previous.memory
         weights = np.maximum(SMALLEST, rng.standard_gamma(self._posterior(experience, truth)))
         drawn = weights / np.bincount(truth.mdp.edge_pairs, weights)[truth.mdp.edge_pairs]
-        plan = solve(with_probs(truth, np.where(unknown, drawn, truth.mdp.probs)), keep_values=False, threads=1)
+        model = truth.model.with_probs(np.where(unknown, drawn, truth.mdp.probs))
+        plan = solve(model, keep_values=False, threads=1)
         return LearnerPlan(plan.policy, plan.values[0], unknown)
 
     def _unknown_edges(self, truth: Task, rng: np.random.Generator) -> NDArray[np.bool_]:
@@ -89,20 +89,8 @@ class Told(Learner):
         """Return the weight of every edge: the prior's share and how often it was seen."""
         mdp, seen = truth.mdp, experience.transitions
         pairs = seen.observations * mdp.num_actions + seen.actions
-        edges = np.searchsorted(
-            mdp.edge_pairs * mdp.num_observations + mdp.successors, pairs * mdp.num_observations + seen.successors
-        )
+        count, targets = 2 * mdp.num_observations, seen.successors + mdp.num_observations * seen.ends
+        edges = np.searchsorted(mdp.edge_pairs * count + mdp.targets, pairs * count + targets)
         weights: NDArray[np.float64] = (self.prior / np.diff(mdp.indptr))[mdp.edge_pairs]
         weights[edges] += seen.counts
         return weights
-
-
-def with_probs(task: Task, probs: NDArray[np.float64]) -> Task:
-    """Return a task with other probabilities on the same edges: what depends on labels alone is not found out again."""
-    mdp, other = copy(task.mdp), copy(task)
-    object.__setattr__(mdp, "probs", probs)
-    object.__setattr__(other, "mdp", mdp)
-    for name in ("in_unit_range", "spec"):
-        other.__dict__.pop(name, None)
-    other.__dict__["arrays"] = task.arrays._replace(probs=probs)
-    return other

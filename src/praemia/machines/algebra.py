@@ -67,14 +67,15 @@ def _smallest(propositions: Sequence[str], diagrams: StateDiagrams, meanings: Se
     def image(outcomes: Outcomes, classes: Sequence[int]) -> Outcomes:
         return _in_order(_renamed(outcomes, lambda number: str(classes[number])))
 
-    small, shortest = minimise(diagrams, meanings, lambda outcomes: map(_number, outcomes), image)
+    small, members = minimise(diagrams, lambda outcomes: map(_number, outcomes), image)
+    shortest = [min((meanings[state] for state in states), key=len) for states in members]
     short = [text if len(text) <= MAX_NAME else f"s{number}" for number, text in enumerate(shortest)]
     names = ["start", *(name if short.count(name) == 1 else f"s{i}" for i, name in enumerate(short[1:], start=1))]
 
     def named(outcomes: Outcomes) -> Outcomes:
         return tuple(_renamed(outcomes, names.__getitem__))
 
-    return RewardMachine.from_diagrams(names, "start", propositions, small.changed(named), shortest)
+    return RewardMachine.from_diagrams(names, "start", propositions, small.changed(named), shortest.__getitem__)
 
 
 @deep_recursion

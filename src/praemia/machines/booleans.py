@@ -19,6 +19,7 @@ class Booleans(Diagrams):
         self.false, self.true = self.leaf(False), self.leaf(True)
         self._both: Memo = {}
         self._either: Memo = {}
+        self._support_bits: list[int] = []
         self._not: dict[int, int] = {self.false: self.true, self.true: self.false}
 
     def literal(self, variable: int) -> int:
@@ -51,6 +52,16 @@ class Booleans(Diagrams):
     def _last_first(self, parts: Iterable[int]) -> list[int]:
         """Sort functions by their first variable, so that each is joined above what was joined before."""
         return sorted(parts, key=self.variable.__getitem__, reverse=True)
+
+    def support_bits(self, f: int) -> int:
+        """Return the variables that a function depends on, as the bits of a number."""
+        bits = self._support_bits
+        for diagram in range(len(bits), f + 1):  # children come before their parents
+            if self.is_leaf(diagram):
+                bits.append(0)
+            else:
+                bits.append(1 << self.variable[diagram] | bits[self.low[diagram]] | bits[self.high[diagram]])
+        return bits[f]
 
     def restrict(self, f: int, variable: int, value: bool) -> int:
         """Return a function where a variable has a value."""

@@ -37,13 +37,14 @@ class Growth:
     max_states: int = MAX_STATES
     max_nodes: int = MAX_NODES
     tell: Callable[[str], None] | None = None
+    fewest_values: int = FEWEST_CANDIDATES
     num_states: int = 1
     _last: float = field(default_factory=time.monotonic)
 
     @property
     def max_values(self) -> int:
         """How many leaves diagrams may have: most become states, others are only met on the way."""
-        return max(FEWEST_CANDIDATES, CANDIDATES_PER_STATE * self.max_states)
+        return max(self.fewest_values, CANDIDATES_PER_STATE * self.max_states)
 
     def check(self, num_nodes: int, num_values: int) -> None:
         """Raise a SizeError when a limit is exceeded."""
@@ -91,6 +92,7 @@ class Diagrams:
         self.low: list[int] = []
         self.high: list[int] = []
         self._growth = growth
+        self._max_values = 0 if growth is None else growth.max_values
         self._values: dict[int, Any] = {}
         self._leaves: dict[Hashable, int] = {}
         self._nodes: dict[tuple[int, int, int], int] = {}
@@ -108,6 +110,8 @@ class Diagrams:
         if leaf is None:
             leaf = self._leaves[value] = self._add(LEAF, -1, -1)
             self._values[leaf] = value
+            if self._growth is not None and len(self._leaves) > self._max_values:
+                self._growth.check(len(self), self.num_leaves)
         return leaf
 
     def node(self, variable: int, low: int, high: int) -> int:
@@ -230,3 +234,32 @@ def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Has
         result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
     memo[f] = result
     return result
+
+
+class Crossing:
+    """Joins diagrams of two stores value by value into a third; what was joined is kept."""
+
+    def __init__(
+        self, first: Diagrams, second: Diagrams, target: Diagrams, join: Callable[[Any, Any], Hashable]
+    ) -> None:
+        self._first, self._second, self._target, self._join = first, second, target, join
+        self._memo: Memo = {}
+
+    def run(self, f: int, g: int) -> int:
+        """Return the diagram that joins two."""
+        result = self._memo.get((f, g))
+        if result is not None:
+            return result
+        first, second = self._first, self._second
+        left, right = first.variable[f], second.variable[g]
+        if left == right == LEAF:
+            result = self._target.leaf(self._join(first.value(f), second.value(g)))
+        elif left == right:
+            low = self.run(first.low[f], second.low[g])
+            result = self._target.node(left, low, self.run(first.high[f], second.high[g]))
+        elif left < right:
+            result = self._target.node(left, self.run(first.low[f], g), self.run(first.high[f], g))
+        else:
+            result = self._target.node(right, self.run(f, second.low[g]), self.run(f, second.high[g]))
+        self._memo[f, g] = result
+        return result

@@ -21,17 +21,21 @@ def entails(f: Formula, g: Formula, memo: Answers) -> bool:
 
 
 def _entails(f: Formula, g: Formula, memo: Answers) -> bool:
-    if f.operator == "|":
-        return all(entails(part, g, memo) for part in f.parts)
-    if g.operator == "&":
-        return all(entails(f, part, memo) for part in g.parts)
-    return (
-        (f.operator == "&" and any(entails(part, g, memo) for part in f.parts))
-        or (g.operator == "|" and any(entails(f, part, memo) for part in g.parts))
-        or _by_the_left(f, g, memo)
-        or _by_the_right(f, g, memo)
-        or _by_both(f, g, memo)
-    )
+    # Loops in place of all() and any(): through those, deep formulas would exhaust the stack of C.
+    if f.operator == "|" or g.operator == "&":
+        for part in f.parts if f.operator == "|" else g.parts:
+            if not (entails(part, g, memo) if f.operator == "|" else entails(f, part, memo)):
+                return False
+        return True
+    if f.operator == "&":
+        for part in f.parts:
+            if entails(part, g, memo):
+                return True
+    if g.operator == "|":
+        for part in g.parts:
+            if entails(f, part, memo):
+                return True
+    return _by_the_left(f, g, memo) or _by_the_right(f, g, memo) or _by_both(f, g, memo)
 
 
 def _by_the_left(f: Formula, g: Formula, memo: Answers) -> bool:
@@ -77,6 +81,6 @@ def _by_both(f: Formula, g: Formula, memo: Answers) -> bool:
         case "G", "W":
             return entails(f.parts[0], g.parts[0], memo)
         case ("U", "U") | ("U", "W") | ("W", "W") | ("R", "R"):
-            return all(entails(a, b, memo) for a, b in zip(f.parts, g.parts, strict=True))
+            return entails(f.parts[0], g.parts[0], memo) and entails(f.parts[1], g.parts[1], memo)
         case _:
             return False

@@ -1,7 +1,7 @@
 """Formulas as trees: guards, which are boolean, and LTL over finite traces, of which guards are a part.
 
     true false last name                 last: there is no next step
-    !f  f & g  f | g                      (-> and <-> are rewritten by the parser)
+    !f  f & g  f | g                      (-> and <-> are rewritten when a formula is read)
     X f   there is a next step, and f holds there          WX f   if there is a next step, f holds there
     F f   f holds now or later                             G f    f holds now and at every later step
     f U g   g holds now or later, and f until then         f R g   g holds up to and including the first f, if any
@@ -15,19 +15,23 @@ Constructors do what is cheap and never wrong: constants vanish, conjunctions ar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
-FUTURE = frozenset({"X", "WX", "N", "F", "G", "U", "R", "W", "last"})
+FUTURE = frozenset({"X", "WX", "N", "F", "G", "U", "R", "W", "M", "last"})
 PAST = frozenset({"Y", "O", "H", "S"})
 DUALS = {"&": "|", "|": "&", "X": "WX", "WX": "X", "F": "G", "G": "F", "U": "R", "R": "U"}
 
 GUARD_WORDS = frozenset({"true", "false", "else"})
-FORMULA_WORDS = GUARD_WORDS | FUTURE | PAST
+FORMULA_WORDS = GUARD_WORDS | (FUTURE - {"M"}) | PAST
 
-_PLAIN_NAME = re.compile(r"[^\W\d](?:\w|-(?!>))*")
+PLAIN_NAME = r"[^\W\d](?:\w|-(?!>))*"
 _TIGHTNESS = {"|": 1, "&": 2, "U": 3, "R": 3, "W": 3, "S": 3}
 _UNARY = 4
+_READ_AS = re.compile(PLAIN_NAME)
+
+Result = TypeVar("Result")
 
 
 class Formula:
@@ -79,21 +83,23 @@ class Formula:
 
     def holds(self, label: Set[str]) -> bool:
         """Tell whether a guard holds on a label, the set of the propositions that are true."""
-        match self.operator:
-            case "name":
-                return self.name in label
-            case "!":
-                return not self.parts[0].holds(label)
-            case "&":
-                return all(part.holds(label) for part in self.parts)
-            case "|":
-                return any(part.holds(label) for part in self.parts)
-            case "else":
-                return self.parts[0].holds(label)
-            case "true" | "false":
-                return self.operator == "true"
-            case _:
-                raise TypeError(f"{write(self)} is not a guard: whether it holds is not decided by one label")
+
+        def holds(guard: Formula, parts: list[bool]) -> bool:
+            match guard.operator:
+                case "name":
+                    return guard.name in label
+                case "!":
+                    return not parts[0]
+                case "&" | "else":
+                    return all(parts)
+                case "|":
+                    return any(parts)
+                case "true" | "false":
+                    return guard.operator == "true"
+                case _:
+                    raise TypeError(f"{write(self)} is not a guard: whether it holds is not decided by one label")
+
+        return fold(self, holds)
 
     def propositions(self) -> tuple[str, ...]:
         """Return the names that occur, in the order of first occurrence."""
@@ -165,48 +171,93 @@ def binary(operator: str, left: Formula, right: Formula) -> Formula:
     return unary("G", left) if right == FALSE else Formula(operator, (left, right))
 
 
-def negation(formula: Formula) -> Formula:
-    """Return the negation, with ``!`` moved down to names and to past operators."""
-    operator, parts = formula.operator, formula.parts
+def _parts(formula: Formula) -> Sequence[Formula]:
+    return formula.parts
+
+
+def fold(
+    formula: Formula,
+    step: Callable[[Formula, list[Result]], Result],
+    results: dict[Formula, Result] | None = None,
+    parts: Callable[[Formula], Sequence[Formula]] = _parts,
+) -> Result:
+    """Compute something of a formula from what was computed of its parts: each once, and however deep it is nested.
+
+    ``results`` keeps what was computed, for the next time.
+    """
+    results = {} if results is None else results
+    waiting = [formula]
+    while waiting:
+        top = waiting[-1]
+        own = () if top in results else parts(top)
+        missing = [part for part in own if part not in results]
+        if missing:
+            waiting += reversed(missing)
+            continue
+        waiting.pop()
+        if top not in results:
+            results[top] = step(top, [results[part] for part in own])
+    return results[formula]
+
+
+def negation(formula: Formula, opposites: dict[Formula, Formula] | None = None) -> Formula:
+    """Return the negation, with ``!`` moved down to names and to past operators; ``opposites`` keeps those of parts."""
+    return fold(formula, _negation, opposites)
+
+
+def _negation(formula: Formula, opposites: list[Formula]) -> Formula:
+    operator = formula.operator
     match operator:
         case "&" | "|":
-            return _junction(
-                DUALS[operator], map(negation, parts), *((FALSE, TRUE) if operator == "&" else (TRUE, FALSE))
-            )
+            return disjunction(opposites) if operator == "&" else conjunction(opposites)
         case "X" | "WX" | "F" | "G":
-            return unary(DUALS[operator], negation(parts[0]))
+            return unary(DUALS[operator], opposites[0])
         case "U" | "R":
-            return binary(DUALS[operator], negation(parts[0]), negation(parts[1]))
+            return binary(DUALS[operator], *opposites)
         case "W":
-            left, right = map(negation, parts)
-            return binary("U", right, conjunction((left, right)))
+            return binary("U", opposites[1], conjunction(opposites))
         case _:
             return ~formula
 
 
-def write(formula: Formula, reserved: Set[str] = FORMULA_WORDS, tightness: int = 0) -> str:
-    """Write a formula with no more brackets than needed; names that are reserved words stand in quotes."""
-    operator, parts = formula.operator, formula.parts
-    if operator == "name":
-        return quoted(formula.name, reserved)
-    if not parts or operator == "else":
-        return operator
-    if operator == "WX" and parts[0] is FALSE:
-        return "last"
-    if len(parts) == 1:
-        inner = write(parts[0], reserved, _UNARY)
-        return operator + ("" if operator == "!" or inner.startswith("(") else " ") + inner
-    weak = _weak_until(formula)
-    if weak is not None:
-        operator, parts = "W", weak
-    own = _TIGHTNESS[operator]
-    text = f" {operator} ".join(write(part, reserved, _UNARY if _is_timed(part, own) else own) for part in parts)
-    return f"({text})" if own < tightness else text
+def write(
+    formula: Formula, reserved: Set[str] = FORMULA_WORDS, texts: dict[Formula, tuple[str, int]] | None = None
+) -> str:
+    """Write a formula with no more brackets than needed; names that are reserved words stand in quotes.
+
+    ``texts`` keeps those of parts, with how tightly each binds.
+    """
+
+    def text(formula: Formula, parts: list[tuple[str, int]]) -> tuple[str, int]:
+        operator = formula.operator
+        if operator == "name":
+            return quoted(formula.name, reserved), _UNARY
+        if not parts:
+            return ("last" if operator == "WX" else operator), _UNARY
+        if len(parts) == 1:
+            inner = _bracketed(*parts[0], _UNARY)
+            return operator + ("" if operator == "!" or inner.startswith("(") else " ") + inner, _UNARY
+        operator = "W" if _weak_until(formula) else operator
+        own = _TIGHTNESS[operator]
+        # (a U b) & (c U d) is easier to read with brackets, though U binds tighter.
+        inner_texts = (
+            _bracketed(part, tightness, _UNARY if _TIGHTNESS["U"] in (own, tightness) else own)
+            for part, tightness in parts
+        )
+        return f" {operator} ".join(inner_texts), own
+
+    return fold(formula, text, texts, _written_parts)[0]
 
 
-def _is_timed(part: Formula, tightness: int) -> bool:
-    """Tell whether a part is put in brackets though it binds tighter, to be easier to read: (a U b) & (c U d)."""
-    return part.operator in ("U", "R", "W", "S") or tightness == _TIGHTNESS["U"]
+def _bracketed(text: str, tightness: int, needed: int) -> str:
+    return f"({text})" if tightness < needed else text
+
+
+def _written_parts(formula: Formula) -> Sequence[Formula]:
+    """Return the parts of a formula as it is written."""
+    if formula is LAST or formula.operator == "else":
+        return ()
+    return _weak_until(formula) or formula.parts
 
 
 def _weak_until(formula: Formula) -> tuple[Formula, Formula] | None:
@@ -219,7 +270,7 @@ def _weak_until(formula: Formula) -> tuple[Formula, Formula] | None:
 
 def quoted(name: str, reserved: Set[str] = FORMULA_WORDS) -> str:
     """Write a proposition bare where that can be read back, else in double quotes."""
-    return name if _PLAIN_NAME.fullmatch(name) and name not in reserved else in_quotes(name)
+    return name if _READ_AS.fullmatch(name) and name not in reserved else in_quotes(name)
 
 
 def in_quotes(text: str) -> str:

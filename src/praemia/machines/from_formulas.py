@@ -1,25 +1,53 @@
-"""Machines from formulas and from regular expressions."""
+"""Machines from formulas and from regular expressions: one text, or several of which each says when it pays what."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from functools import reduce
+from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
 from praemia.machines.automaton import Automaton, Step
 from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth
+from praemia.machines.dialects import likely_meanings, parse_formula
 from praemia.machines.ltlf import accept_formula
 from praemia.machines.machine import RewardMachine
 from praemia.machines.paying import paid, require_way, state_names
 from praemia.machines.regex import accept_regex
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Outcome, Outcomes
+from praemia.machines.rules import NOTHING, Outcome, Outcomes
 
 BYTES_PER_NODE = 500  # of a diagram, with its entries in tables
 
-ACCEPT: dict[str, Callable[[str, Growth], Automaton]] = {"formula": accept_formula, "regex": accept_regex}
+Pay: TypeAlias = float | Reward | Mapping[str, Any]
+
+
+class Payment(NamedTuple):
+    """What is paid for a text, and when."""
+
+    reward: Reward
+    pay: str
+
+    @classmethod
+    def of(cls, value: Pay, pay: str) -> Payment:
+        """Read what stands beside a text: a reward, or a mapping with ``reward`` and ``pay`` (by default ``pay``)."""
+        reward: Any = value
+        if isinstance(value, Mapping):
+            for key in value:
+                if key not in ("reward", "pay"):
+                    raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
+            reward, pay = value.get("reward", 1.0), value.get("pay", pay)
+        require_way(pay)
+        is_number = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
+        if not is_number and not isinstance(reward, Reward):
+            raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
+        law = Reward.of(reward)
+        if pay == "end" and not law.is_constant:
+            raise ParameterError(f"the reward {law} with pay='end', which may take back what it paid; give a number")
+        return cls(law, pay)
 
 
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
@@ -31,51 +59,80 @@ def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | No
 
 def machine_from(
     kind: str,
-    text: str | Mapping[str, float],
-    reward: float = 1.0,
+    text: str | Mapping[str, Pay],
+    reward: float | Reward = 1.0,
     pay: str = "first",
     propositions: Iterable[str] | None = None,
     max_states: int = MAX_STATES,
+    syntax: str = "praemia",
+    names_are_checked: bool = False,
 ) -> RewardMachine:
-    """Return the machine of a text, or the sum of those of several texts with rewards of their own."""
+    """Return the machine of a text, or the sum of those of several texts with rewards of their own.
+
+    ``names_are_checked`` tells that the caller will refuse propositions that no label has: odd ones need no warning.
+    """
     require_way(pay)
-    growth = growth_limits(max_states)
     if isinstance(text, str):
-        machine = paying_machine(accept(kind, text, growth), pay, reward, propositions, growth)
-        return with_source(machine, kind, text, pay, reward)
-    if not isinstance(text, Mapping):
+        texts: Mapping[str, Pay] = {text: reward}
+    elif not isinstance(text, Mapping):
         raise ParameterError(f"a {kind} is {text!r}; expected text, or a mapping from texts to rewards")
+    elif not text:
+        raise ParameterError(f"no {kind} is given; expected at least one")
+    elif reward not in (1.0, Reward.of(1.0)):
+        raise ParameterError("several formulas have rewards of their own; leave out reward=")
+    else:
+        texts = text
     from praemia.machines.algebra import add
 
-    if not text:
-        raise ParameterError(f"no {kind} is given; expected at least one")
-    if reward != 1.0:
-        raise ParameterError("several formulas have rewards of their own; leave out reward=")
-    machines = [
-        paying_machine(accept(kind, part, growth), pay, own, propositions, growth) for part, own in text.items()
-    ]
-    total = machines[0]
-    for machine in machines[1:]:
-        total = add(total, machine, growth)
-    return with_source(total, kind, text, pay)
+    allowed = None if propositions is None else tuple(propositions)
+    growth = growth_limits(max_states)
+    machines = []
+    for part, value in texts.items():
+        payment = Payment.of(value, pay)
+        automaton = accept(kind, part, growth, syntax, names_are_checked or allowed is not None)
+        _warn_of_single_cost(automaton, kind, part, payment)
+        machines.append(paying_machine(automaton, payment, allowed, growth))
+    machine = reduce(lambda total, other: add(total, other, growth), machines)
+    return with_source(machine, kind, text, pay, reward, syntax)
 
 
 def with_source(
-    machine: RewardMachine, kind: str, text: str | Mapping[str, float], pay: str, reward: float | None = None
+    machine: RewardMachine,
+    kind: str,
+    text: str | Mapping[str, Pay],
+    pay: str,
+    reward: float | Reward,
+    syntax: str = "praemia",
 ) -> RewardMachine:
     """Return a machine that knows the formula it was made from, to be written to files."""
-    texts = text if isinstance(text, str) else {part: float(own) for part, own in text.items()}
+    texts = text if isinstance(text, str) else {part: _pay_data(value) for part, value in text.items()}
     source: dict[str, object] = {"ltlf" if kind == "formula" else "regex": texts, "pay": pay}
-    if reward is not None:
-        source["reward"] = float(reward)
+    if isinstance(text, str):
+        source["reward"] = Reward.of(reward).to_data()
+    if syntax != "praemia":
+        source["syntax"] = syntax
     return machine.changed(source=source)
 
 
-def accept(kind: str, text: str, growth: Growth) -> Automaton:
-    """Return the smallest automaton that accepts what satisfies a text; warn if nothing does, or everything."""
+def _pay_data(value: Pay) -> Any:
+    if isinstance(value, Mapping):
+        return {key: Reward.of(own).to_data() if key == "reward" else own for key, own in value.items()}
+    return Reward.of(value).to_data()
+
+
+def accept(kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False) -> Automaton:
+    """Return the smallest automaton that accepts what satisfies a text; warn of what is probably not meant.
+
+    That is a text that nothing satisfies, or everything; and names that other tools read as operators.
+    """
     if not isinstance(text, str):
         raise ParameterError(f"a {kind} is {text!r}; expected text")
-    automaton = ACCEPT[kind](text, growth)
+    if kind == "regex":
+        automaton = accept_regex(text, growth)
+    else:
+        automaton = accept_formula(text, growth, syntax)
+        if syntax == "praemia" and not names_are_checked:
+            _warn_of_spellings(text)
     payment = automaton.constant_payment(0)
     if payment is not None:
         verdict = "every trace satisfies" if payment else "no trace satisfies"
@@ -83,21 +140,48 @@ def accept(kind: str, text: str, growth: Growth) -> Automaton:
     return automaton
 
 
+def _warn_of_spellings(text: str) -> None:
+    for name, meaning in likely_meanings(parse_formula(text).bare_names).items():
+        warnings.warn(
+            f"the formula {text!r} reads a proposition {name!r}; if {meaning} is meant, write that or name the syntax; "
+            f'if the name is meant, write it in quotes: "{name}"',
+            PraemiaWarning,
+            stacklevel=5,
+        )
+
+
+def _warn_of_single_cost(automaton: Automaton, kind: str, text: str, payment: Payment) -> None:
+    """Point out a cost for something that holds from the start: it is charged at the first step, and never again."""
+    if payment.pay == "first" and payment.reward.mean < 0.0 and automaton.step(0, frozenset()).payment:
+        warnings.warn(
+            f"the {kind} {text!r} holds from the first step on, and its cost of {payment.reward} is paid once only; "
+            "pay='each' charges every step",
+            PraemiaWarning,
+            stacklevel=4,
+        )
+
+
+def unknown_proposition(name: str, names: Collection[str]) -> str:
+    """Say of a proposition that is not known what was probably meant."""
+    meaning = likely_meanings([name], names).get(name)
+    return f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(set(names)))
+
+
 def paying_machine(
-    automaton: Automaton, pay: str, reward: float, propositions: Iterable[str] | None, growth: Growth
+    automaton: Automaton, payment: Payment, propositions: Iterable[str] | None, growth: Growth
 ) -> RewardMachine:
     """Return the machine that pays in some way for what an automaton accepts."""
-    if isinstance(reward, bool) or not isinstance(reward, int | float) or not math.isfinite(reward):
-        raise ParameterError(f"reward={reward!r}; expected a finite number")
     allowed = automaton.names if propositions is None else tuple(propositions)
     for name in automaton.names:
         if name not in allowed:
-            raise ModelError(f"unknown proposition {name!r}{did_you_mean(name, allowed)}")
-    built = paid(automaton, pay, growth)
-    laws = {payment: Reward.of(payment * float(reward) if payment else 0.0) for payment in (-1, 0, 1)}
+            raise ModelError(f"unknown proposition {name!r}{unknown_proposition(name, allowed)}")
+    built = paid(automaton, payment.pay, growth)
+    laws = {0: NOTHING, 1: payment.reward}
+    if payment.pay == "end":
+        laws[-1] = Reward.of(-payment.reward.values[0])
     names = state_names(built)
 
     def outcomes(step: Step) -> Outcomes:
         return (Outcome(names[step.target], 1.0, laws[step.payment]),)
 
-    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.changed(outcomes), built.meanings)
+    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.changed(outcomes), built.meaning)

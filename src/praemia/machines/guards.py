@@ -16,9 +16,9 @@ from typing import TypeAlias
 from praemia.errors import ModelError
 from praemia.machines.booleans import Booleans, Term
 from praemia.machines.diagrams import Growth, deep_recursion
-from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, proposition
+from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, fold, proposition
 from praemia.machines.labels import Label
-from praemia.machines.syntax import GUARD, MAX_LENGTH, build, parse
+from praemia.machines.syntax import GUARD, Node, parse, read_name
 
 Guard: TypeAlias = Formula
 
@@ -27,17 +27,31 @@ MAX_NODES = 1_000_000  # of the diagrams of one state's guards; this takes secon
 
 def parse_guard(text: str) -> Guard:
     """Parse a guard such as ``item & !(delivery | busy)``."""
-    tree = parse(GUARD, text)
-    if "else" in text and "else" in tree.scan_values(lambda token: token.type == "CONSTANT"):
-        if tree.data == "constant":
-            return ELSE
+    nodes = parse(GUARD, text)
+    operands: list[Guard] = []
+    for node in nodes:
+        begin = len(operands) - node.arity
+        operands[begin:] = [_guard(node, operands[begin:])]
+    if len(nodes) > 1 and any(node.text == "else" for node in nodes):
         raise ModelError(f"guard {text!r}: 'else' stands alone; a proposition of that name is \"else\", in quotes")
-    return build(tree, Guard.__invert__)
+    return operands[0]
+
+
+def _guard(node: Node, parts: list[Guard]) -> Guard:
+    match node.kind:
+        case "!":
+            return ~parts[0]
+        case "&" | "|":
+            return conjunction(parts) if node.kind == "&" else disjunction(parts)
+        case "constant":
+            return {"true": TRUE, "false": FALSE, "else": ELSE}[node.text]
+        case _:
+            return proposition(read_name(node.text))
 
 
 def reads_back(guard: Guard) -> bool:
     """Tell whether ``parse_guard`` makes the same guard of a guard's text: not if a name is empty or of two lines."""
-    return len(str(guard)) <= MAX_LENGTH and all(name and "\n" not in name for name in guard.propositions())
+    return all(name and "\n" not in name for name in guard.propositions())
 
 
 def exactly(label: Label, propositions: Iterable[str]) -> Guard:
@@ -64,12 +78,9 @@ class GuardFunctions(Booleans):
 
     def function(self, guard: Guard) -> int:
         """Return the function that is true where a guard holds."""
-        if guard not in self._functions:
-            self._functions[guard] = self._function(guard)
-        return self._functions[guard]
+        return fold(guard, self._function, self._functions)
 
-    def _function(self, guard: Guard) -> int:
-        parts = [self.function(part) for part in guard.parts]
+    def _function(self, guard: Guard, parts: list[int]) -> int:
         match guard.operator:
             case "name":
                 return self.literal(self.variables.setdefault(guard.name, len(self.variables)))

@@ -10,20 +10,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, did_you_mean
+from praemia.errors import ContradictionError, ModelError, did_you_mean
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
 LabelFunction: TypeAlias = Callable[[int, int, int], Iterable[str]]
-
-# The label of a step after the end of an episode holds this name. Machines cannot read it: they stay and pay nothing.
-ENDED = "praemia-ended"
-AFTER_THE_END: Label = frozenset({ENDED})
 
 
 @dataclass(frozen=True, init=False)
@@ -52,9 +49,14 @@ class LabelRule:
     ) -> None:
         names = (propositions,) if isinstance(propositions, str) else propositions
         object.__setattr__(self, "propositions", as_label(names, "a label rule"))
-        object.__setattr__(self, "source", source)
-        object.__setattr__(self, "action", action)
-        object.__setattr__(self, "target", target)
+        for place, number in (("source", source), ("action", action), ("target", target)):
+            object.__setattr__(self, place, None if number is None else _whole(place, number))
+
+
+def _whole(place: str, number: object) -> int:
+    if not isinstance(number, Integral):
+        raise ModelError(f"the {place} of a label rule is {number!r}; expected a whole number, or None for any")
+    return int(number)
 
 
 class Labelling(ABC):
@@ -142,9 +144,31 @@ def as_label(propositions: object, where: str, known: Collection[str] | None = N
 
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
-    if ENDED in label:
-        return "(after the end)"
     return "{" + ", ".join(sorted(label)) + "}"
+
+
+class SeenLabels(Labelling):
+    """The labels of transitions that were seen, a function of (o, a, o'); names that are ``apart`` do not count."""
+
+    def __init__(self, apart: Label = frozenset()) -> None:
+        self._labels: dict[tuple[int, int, int], Label] = {}
+        self._apart = apart
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        return FunctionLabelling(lambda *transition: self._labels[transition]).of(sources, actions, targets)
+
+    def propositions(self) -> None:
+        return None
+
+    def add(self, transition: tuple[int, int, int], label: Label) -> None:
+        """Note a label; refuse one that contradicts what was seen before."""
+        own = label - self._apart
+        first = self._labels.setdefault(transition, own)
+        if first != own:
+            raise ContradictionError(
+                f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
+                "another time; labels must be a function of (o, a, o')"
+            )
 
 
 def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:

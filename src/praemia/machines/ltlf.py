@@ -13,52 +13,101 @@ state. Implications between elements (``entailment``) remove further elements. M
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from heapq import heapify, heappop, heappush
+from itertools import count
+
 from praemia.errors import ModelError, SizeError
-from praemia.machines.automaton import Automaton, explore
+from praemia.machines.automaton import Automaton, explore, join, with_verdicts
 from praemia.machines.booleans import Booleans
-from praemia.machines.diagrams import Diagrams, Growth, Memo
+from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
-from praemia.machines.formula import FUTURE, PAST, Formula, conjunction, disjunction, negation, write
+from praemia.machines.formula import (
+    FUTURE,
+    PAST,
+    Formula,
+    conjunction,
+    disjunction,
+    fold,
+    negation,
+    unary,
+    write,
+)
 from praemia.machines.past import remember
-from praemia.machines.paying import smallest_accepting
-from praemia.machines.syntax import parse_formula
+
+MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
+
+DISTRIBUTIVE = {("G", "&"), ("F", "|"), ("X", "&"), ("X", "|"), ("WX", "&"), ("WX", "|")}
 
 Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and j = q
 
 
-def accept_formula(text: str, growth: Growth) -> Automaton:
+@deep_recursion
+def accept_formula(text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
     """Return the smallest automaton that pays 1 at every step at which what was seen so far satisfies a formula.
 
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
     its last step. An empty trace satisfies nothing.
     """
-    formula, words = parse_formula(text)
+    formula, words, _ = parse_formula(text, syntax)
     if words & FUTURE and words & PAST:
         raise ModelError(
             f"the formula {text!r} mixes operators about the future ({', '.join(sorted(words & FUTURE))}) and about "
             f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
-    try:
-        return smallest_accepting((remember if words & PAST else progress)(formula, growth))
-    except RecursionError:
-        raise SizeError(f"the formula {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
+    if words & PAST:
+        return with_verdicts(remember(formula, growth))
+    return with_verdicts(_accept(formula, formula.propositions(), growth))
 
 
-def progress(formula: Formula, growth: Growth) -> Automaton:
+def _accept(formula: Formula, names: tuple[str, ...], growth: Growth) -> Automaton:
+    """Return the smallest automaton: by progression, or if that grows large, joined from those of its parts."""
+    operator, parts = _split(formula)
+    if len(parts) < 2:
+        return progress(formula, names, growth)
+    at_once = replace(growth, max_states=MOST_AT_ONCE, max_nodes=MOST_NODES_AT_ONCE, fewest_values=0)
+    with suppress(SizeError):
+        return progress(formula, names, at_once)
+    order = count()  # of automata of one size, the first comes first
+    automata = [(part.num_states, next(order), part) for part in (_accept(part, names, growth) for part in parts)]
+    heapify(automata)
+    while len(automata) > 1:
+        (_, _, first), (_, _, second) = heappop(automata), heappop(automata)
+        joint = join(operator, first, second, growth)
+        heappush(automata, (joint.num_states, next(order), joint))
+    return automata[0][2]
+
+
+def _split(formula: Formula) -> tuple[str, Sequence[Formula]]:
+    """Return formulas of which a formula is the conjunction or the disjunction; itself where it is neither."""
+    if formula.operator in ("&", "|"):
+        return formula.operator, formula.parts
+    inner = formula.parts[0] if formula.parts else formula
+    if (formula.operator, inner.operator) in DISTRIBUTIVE:
+        return inner.operator, [unary(formula.operator, part) for part in inner.parts]
+    return "&", [formula]
+
+
+def progress(formula: Formula, names: tuple[str, ...], growth: Growth) -> Automaton:
     """Return the automaton that pays 1 whenever what was seen so far satisfies a formula at its first step."""
-    work = _Progression(formula, growth)
-    return explore(work.names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
+    work = _Progression(names, growth)
+    return explore(names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
 
 class _Progression:
-    def __init__(self, formula: Formula, growth: Growth) -> None:
-        self.names = {name: number for number, name in enumerate(formula.propositions())}
+    def __init__(self, names: Sequence[str], growth: Growth) -> None:
+        self._variables = {name: number for number, name in enumerate(names)}
         self.moves = Diagrams(growth)
         self._functions = Booleans(growth)
         self._elements: list[Formula] = []
-        self._opposites: list[Formula] = []  # the negation of each element
         self._numbers: dict[Formula, int] = {}
-        self._forbidden: list[list[Forbidden]] = []  # for each element, with those before it
+        self._opposites: dict[Formula, Formula] = {}
+        self._residuals: dict[Formula, int] = {}
+        self._impossible_of: dict[tuple[int, int], list[Forbidden]] = {}
+        self._forbidden_of: dict[int, tuple[Forbidden, ...]] = {0: ()}
         self._entailed: Answers = {}
         self._never = self.moves.leaf((self._functions.false, False))
         self._always = self.moves.leaf((self._functions.true, True))
@@ -67,58 +116,69 @@ class _Progression:
         self._moves_of: dict[int, int] = {self._functions.false: self._never, self._functions.true: self._always}
         self._moves_of_element: dict[int, int] = {}
         self._simple: dict[int, int] = {}
+        self._texts: dict[Formula, tuple[str, int]] = {}
 
     def residual(self, formula: Formula) -> int:
         """Return a formula as a boolean function of elements."""
-        functions, parts = self._functions, formula.parts
+        return fold(formula, self._residual, self._residuals, _boolean_parts)
+
+    def _residual(self, formula: Formula, parts: list[int]) -> int:
+        functions = self._functions
         match formula.operator:
             case "true" | "false":
                 return functions.true if formula.operator == "true" else functions.false
             case "&":
-                return functions.all(map(self.residual, parts))
+                return functions.all(parts)
             case "|":
-                return functions.any(map(self.residual, parts))
+                return functions.any(parts)
             case "name" | "X" | "F" | "U":
                 return functions.literal(self._element(formula))
             case _:
-                return functions.negate(self.residual(negation(formula)))
+                return functions.negate(self.residual(negation(formula, self._opposites)))
 
     def _element(self, formula: Formula) -> int:
         if formula not in self._numbers:
-            number = self._numbers[formula] = len(self._elements)
+            self._numbers[formula] = len(self._elements)
             self._elements.append(formula)
-            self._opposites.append(negation(formula))
-            self._forbidden.append([pair for other in range(number) for pair in self._impossible(other, number)])
         return self._numbers[formula]
 
     def _impossible(self, i: int, j: int) -> list[Forbidden]:
         """Return the pairs of truth values that two elements cannot have together."""
         if self._elements[i].operator == self._elements[j].operator == "name":
             return []
-        values = [(p, q) for p in (False, True) for q in (False, True)]
         return [
             (i, p, j, q)
-            for p, q in values
+            for p in (False, True)
+            for q in (False, True)
             if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
             or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
         ]
 
+    def _forbidden(self, support: int) -> tuple[Forbidden, ...]:
+        """Return all that is impossible of some elements, which are the bits of a number."""
+        if support not in self._forbidden_of:
+            last = support.bit_length() - 1
+            others = support ^ (1 << last)
+            pairs = list(self._forbidden(others)) if others else []
+            for i in range(last):
+                if others >> i & 1:
+                    if (i, last) not in self._impossible_of:
+                        self._impossible_of[i, last] = self._impossible(i, last)
+                    pairs += self._impossible_of[i, last]
+            self._forbidden_of[support] = tuple(pairs)
+        return self._forbidden_of[support]
+
     def _literal(self, element: int, value: bool) -> Formula:
-        return (self._elements if value else self._opposites)[element]
+        formula = self._elements[element]
+        return formula if value else negation(formula, self._opposites)
 
     def _simplify(self, function: int) -> int:
         """Remove elements from a residual whose value does not matter, given which ones can be true together."""
-        if function in self._simple:
-            return self._simple[function]
-        functions, simple = self._functions, function
-        while True:
-            support = functions.support([simple])
-            pairs = (pair for j in support for pair in self._forbidden[j] if pair[0] in support)
-            better = next((f for pair in pairs if (f := self._without(simple, *pair)) is not None), None)
-            if better is None:
-                break
-            simple = better
-        self._simple[function] = simple
+        simple = self._simple.get(function)
+        if simple is None:
+            pairs = self._forbidden(self._functions.support_bits(function))
+            better = next((f for pair in pairs if (f := self._without(function, *pair)) is not None), None)
+            simple = self._simple[function] = function if better is None else self._simplify(better)
         return simple
 
     def _without(self, function: int, i: int, p: bool, j: int, q: bool) -> int | None:
@@ -160,7 +220,7 @@ class _Progression:
         parts = formula.parts
         match formula.operator:
             case "name":
-                return self.moves.node(self.names[formula.name], self._never, self._always)
+                return self.moves.node(self._variables[formula.name], self._never, self._always)
             case "X":
                 return self.moves.leaf((self._simplify(self.residual(parts[0])), False))
             case "F":
@@ -187,4 +247,8 @@ class _Progression:
         """Write a residual as a formula."""
         terms = self._functions.terms(function)
         literals = ((self._literal(element, value) for element, value in sorted(term.items())) for term in terms)
-        return write(disjunction(map(conjunction, literals)))
+        return write(disjunction(map(conjunction, literals)), texts=self._texts)
+
+
+def _boolean_parts(formula: Formula) -> Sequence[Formula]:
+    return formula.parts if formula.operator in ("&", "|") else ()

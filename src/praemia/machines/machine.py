@@ -3,8 +3,7 @@
 A machine is a tuple (states, initial state, propositions, rules). In state q, when a transition of the
 environment carries the label σ, the rule of q whose guard holds on σ is used: the machine moves to q' with
 probability τ(q'|q, σ) and pays a reward drawn from ν(q, σ, q'). When no rule of q holds on σ it stays in q and
-pays 0. Once an episode has ended (its label is then ``AFTER_THE_END``) the machine halts: no rule holds. A
-deterministic machine is one that has a single outcome in every state, on every label.
+pays 0. A deterministic machine is one that has a single outcome in every state, on every label.
 
 A machine keeps one decision diagram per state, from a label to the outcomes there. The rules are what somebody wrote;
 where nobody wrote any, as in a machine from a formula, they are derived from the diagrams when they are asked for.
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES
-from praemia.machines.labels import ENDED, Label, as_label
+from praemia.machines.labels import Label, as_label
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
     NOTHING,
@@ -36,7 +35,7 @@ from praemia.machines.rules import (
     exclude,
     validate_rules,
 )
-from praemia.machines.state_diagrams import StateDiagrams
+from praemia.machines.state_diagrams import Meanings, StateDiagrams
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -101,21 +100,24 @@ class RewardMachine:
         initial: str,
         propositions: Sequence[str],
         diagrams: StateDiagrams,
-        meanings: Sequence[str],
+        meaning: Callable[[int], str],
     ) -> RewardMachine:
-        """Return the machine of diagrams whose values are tuples of outcomes."""
+        """Return the machine of diagrams whose values are tuples of outcomes; ``meaning`` is that of state i."""
         machine = cls.__new__(cls)
-        named = dict(zip(states, meanings, strict=True))
-        machine._fill(states, initial, propositions, written_rules=None, diagrams=diagrams, meanings=named, source=None)
+        meanings = Meanings(states, meaning)
+        machine._fill(
+            states, initial, propositions, written_rules=None, diagrams=diagrams, meanings=meanings, source=None
+        )
         return machine
 
     @classmethod
     def from_ltlf(
         cls,
-        formula: str | Mapping[str, float],
-        reward: float = 1.0,
+        formula: str | Mapping[str, Any],
+        reward: float | Reward = 1.0,
         pay: str = "first",
         *,
+        syntax: str = "praemia",
         propositions: Iterable[str] | None = None,
         max_states: int = MAX_STATES,
     ) -> RewardMachine:
@@ -124,19 +126,21 @@ class RewardMachine:
         Parameters
         ----------
         formula : such as ``F(item & X F delivery)``, or several with the reward of each: what they pay is added up.
+            In place of a reward there may be ``{"reward": …, "pay": …}``.
         pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
             at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
+        syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: whose way of writing formulas it is.
         propositions : those that labels may have; by default, those of the formula.
         """
         from praemia.machines.from_formulas import machine_from
 
-        return machine_from("formula", formula, reward, pay, propositions, max_states)
+        return machine_from("formula", formula, reward, pay, propositions, max_states, syntax)
 
     @classmethod
     def from_regex(
         cls,
-        expression: str | Mapping[str, float],
-        reward: float = 1.0,
+        expression: str | Mapping[str, Any],
+        reward: float | Reward = 1.0,
         pay: str = "first",
         *,
         propositions: Iterable[str] | None = None,
@@ -154,8 +158,6 @@ class RewardMachine:
         """Set the attributes, once they are known to be in order."""
         _require_distinct("state", states)
         _require_distinct("proposition", propositions)
-        if ENDED in propositions:
-            raise ModelError(f"the proposition {ENDED!r} marks the end of an episode; machines cannot read it")
         if not states:
             raise ModelError("a machine without states; give at least one")
         if initial not in states:
@@ -218,8 +220,6 @@ class RewardMachine:
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
         """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""
-        if ENDED in label:
-            return self._idle_outcomes[state]
         outcomes: Outcomes = self.diagrams.at(self.index[state], label)
         return outcomes
 

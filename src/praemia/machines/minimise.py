@@ -1,8 +1,8 @@
 """Merge the states that no sequence of labels can tell apart by what it pays.
 
 Partition refinement on diagrams: with every target replaced by its class, two states are alike if their diagrams are
-the same number. When a class is split, its largest part keeps the number; then only diagrams above a leaf that names
-a moved state are looked at again. So the cost of a round is proportional to what it changes.
+the same. When a class is split, its largest part keeps the number; then only diagrams above a leaf that names a moved
+state are looked at again. So the cost of a round is proportional to what it changes.
 """
 
 from __future__ import annotations
@@ -12,53 +12,40 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from praemia.machines.diagrams import Diagrams
+from praemia.machines.diagrams import LEAF
 from praemia.machines.state_diagrams import StateDiagrams
 
 Targets = Callable[[Any], Iterable[int]]
 Image = Callable[[Any, Sequence[int]], Hashable]
 
 
-def shorter(first: str, second: str) -> str:
-    return second if len(second) < len(first) else first
-
-
-def minimise(
-    diagrams: StateDiagrams,
-    meanings: Sequence[str],
-    targets: Targets,
-    image: Image,
-    better: Callable[[str, str], str] = shorter,
-) -> tuple[StateDiagrams, tuple[str, ...]]:
+def minimise(diagrams: StateDiagrams, targets: Targets, image: Image) -> tuple[StateDiagrams, list[list[int]]]:
     """Merge the states that pay the same on every sequence of labels, without those that cannot be reached.
 
     ``targets`` gives the states that a value names; ``image(value, classes)`` is the value with classes in their place.
-    Classes are numbered in the order in which they are reached from state 0, and have the best of their meanings.
+    Classes are numbered in the order in which they are reached from state 0; their states are returned too.
     """
     reached = diagrams.reachable(targets)
     rough = _Refinement(diagrams, reached, targets, image).run()
     numbers: dict[int, int] = {}
     class_of = [-1] * diagrams.num_states
+    members: list[list[int]] = []
     roots: list[int] = []
     for state in reached:
-        if rough[state] not in numbers:
-            numbers[rough[state]] = len(roots)
+        number = numbers.setdefault(rough[state], len(roots))
+        if number == len(roots):
             roots.append(diagrams.roots[state])
-        class_of[state] = numbers[rough[state]]
-    best: dict[int, str] = {}
-    for state in sorted(reached):
-        number = class_of[state]
-        best[number] = better(best[number], meanings[state]) if number in best else meanings[state]
+            members.append([])
+        class_of[state] = number
+        members[number].append(state)
     small = replace(diagrams, roots=tuple(roots)).changed(lambda value: image(value, class_of))
-    return small, tuple(best[number] for number in range(len(roots)))
+    return small, [sorted(states) for states in members]
 
 
 class _Refinement:
     def __init__(self, diagrams: StateDiagrams, states: list[int], targets: Targets, image: Image) -> None:
         store = self._store = diagrams.store
         self._roots, self._image = diagrams.roots, image
-        self._images = Diagrams()
-        self._image_of: dict[int, int] = {}
         self._parents: dict[int, list[int]] = defaultdict(list)
         self._leaves_to: dict[int, list[int]] = defaultdict(list)  # state -> the leaves that name it
         self._states_at: dict[int, list[int]] = defaultdict(list)  # diagram -> the states whose root it is
@@ -66,7 +53,10 @@ class _Refinement:
         self._members: dict[int, set[int]] = {0: set(states)}
         for state in states:
             self._states_at[self._roots[state]].append(state)
-        for diagram in store.below(self._states_at):
+        self._below = sorted(store.below(self._states_at))
+        self._images: dict[Hashable, int] = {}  # the image of a diagram is a number, too
+        self._image_of = dict.fromkeys(self._below, -1)
+        for diagram in self._below:
             if store.is_leaf(diagram):
                 for target in set(targets(store.value(diagram))):
                     self._leaves_to[target].append(diagram)
@@ -76,30 +66,39 @@ class _Refinement:
 
     def run(self) -> list[int]:
         """Return a class for each state; alike states have the same."""
-        touched = set(self._store.below(self._states_at))
+        touched = self._below
         while touched:
-            self._recompute(touched)
+            changed = self._recompute(touched)
             looked_at: dict[int, list[int]] = defaultdict(list)
-            for diagram in sorted(touched & self._states_at.keys()):
-                for state in self._states_at[diagram]:
+            for diagram in changed:
+                for state in self._states_at.get(diagram, ()):
                     looked_at[self._classes[state]].append(state)
             moved = [state for number, states in looked_at.items() for state in self._split(number, states)]
             touched = self._above(leaf for state in moved for leaf in self._leaves_to[state])
         return self._classes
 
-    def _recompute(self, touched: set[int]) -> None:
-        store, images = self._store, self._images
-        for diagram in sorted(touched):  # children have smaller numbers than their parents
-            if store.is_leaf(diagram):
-                image = images.leaf(self._image(store.value(diagram), self._classes))
+    def _recompute(self, touched: list[int]) -> list[int]:
+        """Find the images of diagrams, children before their parents; return those whose image is another now."""
+        store, images, image_of, classes = self._store, self._images, self._image_of, self._classes
+        variable, low, high = store.variable, store.low, store.high
+        changed = []
+        for diagram in touched:
+            if variable[diagram] == LEAF:
+                image = images.setdefault(self._image(store.value(diagram), classes), len(images))
             else:
-                low, high = self._image_of[store.low[diagram]], self._image_of[store.high[diagram]]
-                image = images.node(store.variable[diagram], low, high)
-            self._image_of[diagram] = image
+                first, second = image_of[low[diagram]], image_of[high[diagram]]
+                image = first
+                if first != second:
+                    image = images.setdefault((variable[diagram], first, second), len(images))
+            if image_of[diagram] != image:
+                image_of[diagram] = image
+                changed.append(diagram)
+        return changed
 
     def _split(self, number: int, states: list[int]) -> list[int]:
         """Split a class by its diagrams' images, some of which are new; return the states that got a new number."""
-        rest = self._members[number].difference(states)
+        rest = self._members[number]
+        rest.difference_update(states)
         parts: dict[int, set[int]] = defaultdict(set)
         if rest:
             parts[self._image_of[self._roots[next(iter(rest))]]] = rest
@@ -114,11 +113,12 @@ class _Refinement:
                 self._classes[state] = new
         return [state for part in others for state in part]
 
-    def _above(self, leaves: Iterable[int]) -> set[int]:
+    def _above(self, leaves: Iterable[int]) -> list[int]:
+        """Return the diagrams above leaves, children before their parents."""
         above, waiting = set[int](), list(leaves)
         while waiting:
             diagram = waiting.pop()
             if diagram not in above:
                 above.add(diagram)
                 waiting += self._parents[diagram]
-        return above
+        return sorted(above)

@@ -8,17 +8,17 @@ end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 from praemia.errors import ParameterError
-from praemia.machines.automaton import Automaton, Step, explore
+from praemia.machines.automaton import Automaton, Step, explore, shortest, smallest
 from praemia.machines.diagrams import Diagrams, Growth, copy
-from praemia.machines.minimise import minimise, shorter
 
 WAYS = ("first", "each", "end")
 MAX_NAME = 24
+MOST_NAMED = 1_000  # states of an automaton; those of a larger one are numbered
 PAID = "nothing: it has paid"
 SATISFIED = " (satisfied)"
 FINISHED = (PAID, "true" + SATISFIED)
@@ -47,10 +47,10 @@ def settle(pay: str, satisfied: bool, satisfied_before: bool) -> Settled:
 
 
 def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
-    """Return the smallest automaton that pays in some way, from a minimal one that pays at each step."""
+    """Return the smallest automaton that pays in some way, from one that pays at each step."""
     if pay == "each":
         return automaton
-    return minimal((_at_first if pay == "first" else _at_the_end)(automaton, growth))
+    return (_at_first if pay == "first" else _at_the_end)(automaton, growth)
 
 
 def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
@@ -60,9 +60,12 @@ def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
         payment, _, is_over = settle("first", step.payment > 0, satisfied_before=False)
         return Step(done if is_over else step.target, payment)
 
-    diagrams = automaton.diagrams.changed(once, growth)
-    roots = (*diagrams.roots, diagrams.store.leaf(Step(done, 0)))
-    return Automaton(replace(diagrams, roots=roots), (*automaton.meanings, PAID))
+    def meaning(state: int) -> str:
+        return PAID if state == done else automaton.meaning(state)
+
+    store = automaton.diagrams.store
+    roots = (*automaton.diagrams.roots, store.leaf(Step(done, 0)))
+    return smallest(replace(automaton.diagrams, roots=roots), once, meaning, _best)
 
 
 def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
@@ -79,50 +82,33 @@ def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
         return copy(automaton.diagrams.store, automaton.diagrams.roots[number], store, change, memos[before])
 
     def meaning(state: tuple[int, bool]) -> str:
-        return automaton.meanings[state[0]] + (SATISFIED if state[1] else "")
+        return automaton.meaning(state[0]) + (SATISFIED if state[1] else "")
 
-    return explore(automaton.names, store, (0, False), moves, meaning, growth)
-
-
-def minimal(automaton: Automaton) -> Automaton:
-    """Return the smallest automaton that pays the same on every trace; a state keeps the shortest of its meanings."""
-
-    def image(step: Step, classes: Sequence[int]) -> Step:
-        return Step(classes[step.target], step.payment)
-
-    return Automaton(
-        *minimise(automaton.diagrams, automaton.meanings, lambda step: (step.target,), image, better=_better)
-    )
+    return explore(automaton.names, store, (0, False), moves, meaning, growth, _best)
 
 
-def _better(first: str, second: str) -> str:
-    return shorter(first, second) if (first in FINISHED) == (second in FINISHED) else OVER
-
-
-def smallest_accepting(automaton: Automaton) -> Automaton:
-    """Return the smallest automaton that accepts the same; decided states are given the meaning true or false."""
-    small = minimal(automaton)
-    meanings = list(small.meanings)
-    for state in range(small.num_states):
-        payment = small.constant_payment(state)
-        if payment is not None:
-            meanings[state] = "true" if payment else "false"
-    return replace(small, meanings=tuple(meanings))
+def _best(meanings: Iterable[str]) -> str:
+    """Return the shortest meaning; that nothing more is paid, where a state is the end of success and of failure."""
+    texts = list(meanings)
+    return shortest(texts) if len({text in FINISHED for text in texts}) == 1 else OVER
 
 
 def state_names(automaton: Automaton) -> tuple[str, ...]:
     """Return short names: start, done, failed, over, satisfied, or what is left to do; a number where that is long."""
     chosen: dict[str, None] = {}
-    for number, meaning in enumerate(automaton.meanings):
-        name = _name(automaton, number, meaning)
+    for number in range(automaton.num_states):
+        name = _name(automaton, number)
         chosen[name if name not in chosen else f"s{number}"] = None
     return tuple(chosen)
 
 
-def _name(automaton: Automaton, number: int, meaning: str) -> str:
+def _name(automaton: Automaton, number: int) -> str:
     payment = automaton.constant_payment(number)
     if number == 0:
         return "start"
+    if payment is None and automaton.num_states > MOST_NAMED:
+        return f"s{number}"
+    meaning = automaton.meaning(number)
     if payment == 0:
         return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"
     if payment is not None:

@@ -9,15 +9,14 @@ matches nothing at all.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.automaton import Automaton, explore
+from praemia.machines.automaton import Automaton, explore, with_verdicts
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
 from praemia.machines.formula import proposition, write
 from praemia.machines.guards import GuardFunctions
-from praemia.machines.paying import smallest_accepting
-from praemia.machines.syntax import REGEX, mistake, parse, read_name
+from praemia.machines.syntax import REGEX, Node, mistake, parse, read_name
 
 
 class Expression(NamedTuple):
@@ -29,6 +28,9 @@ class Expression(NamedTuple):
 
 
 Derived: TypeAlias = frozenset[Expression]
+Placed: TypeAlias = tuple[Expression, int]  # with the place where it begins
+
+MAX_LENGTH = 10_000
 EMPTY = Expression("nothing")
 
 
@@ -37,7 +39,7 @@ def accept_regex(text: str, growth: Growth) -> Automaton:
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return smallest_accepting(explore(work.names, work.moves, start, work.moves_of, work.text, growth))
+        return with_verdicts(explore(work.names, work.moves, start, work.moves_of, work.text, growth))
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
@@ -72,57 +74,64 @@ class _Derivation:
         self._memo: Memo = {}
         self._texts = {self._letters.true: "."}
         self._derivatives: dict[Expression, int] = {}
-        self.expression = self._build(parse(REGEX, text))
+        self.expression = self._build()
 
     @property
     def names(self) -> Iterable[str]:
         """The propositions that are read, in the order in which they are written."""
         return self._letters.variables
 
-    def _build(self, node: Any) -> Expression:
-        children = node.children
-        match node.data:
-            case "name":
-                return self._letter(self._letters.function(proposition(read_name(children[0]))))
+    def _build(self) -> Expression:
+        if len(self._text) > MAX_LENGTH:
+            raise SizeError(f"a regex of {len(self._text):,} characters; at most {MAX_LENGTH:,} are read")
+        operands: list[Placed] = []
+        for node in parse(REGEX, self._text):
+            begin = len(operands) - node.arity
+            parts = operands[begin:]
+            operands[begin:] = [(self._expression(node, parts), min([node.place, *(place for _, place in parts)]))]
+        return operands[0][0]
+
+    def _expression(self, node: Node, parts: list[Placed]) -> Expression:
+        expressions = [expression for expression, _ in parts]
+        match node.kind:
+            case "name" | "quoted":
+                return self._letter(self._letters.function(proposition(read_name(node.text))))
             case "constant":
-                return self._letter(self._letters.false if children[0] == "false" else self._letters.true)
-            case "unary":
-                return self._letter(self._letters.negate(self._guard(children[1], "!")))
-            case "both":
-                return self._letter(self._letters.all(self._guard(child, "&") for child in children))
-            case "either":
-                return self._either([self._build(child) for child in children])
-            case "repeated":
-                return self._repeated(self._build(children[0]), children[1:])
-            case _:
-                expression = EMPTY
-                for child in reversed(children):
-                    expression = _sequence(self._build(child), expression)
-                return expression
+                return self._letter(self._letters.false if node.text == "false" else self._letters.true)
+            case "!":
+                return self._letter(self._letters.negate(self._guards(node, parts)[0]))
+            case "&":
+                return self._letter(self._letters.all(self._guards(node, parts)))
+            case "|":
+                return self._either(expressions)
+            case "sequence":
+                result = EMPTY
+                for expression in reversed(expressions):
+                    result = _sequence(expression, result)
+                return result
+            case mark:
+                return self._repeated(expressions[0], mark)
 
     def _letter(self, letter: int) -> Expression:
         return Expression("letter", (), letter)
 
-    def _guard(self, node: Any, operator: str) -> int:
-        """Return the letter that a part is, or point at it: it is something longer."""
-        expression = self._build(node)
-        if expression.kind != "letter":
-            raise mistake("regex", self._text, node.meta.start_pos, f"{operator!r} takes guards, and this is not one")
-        return expression.letter
+    def _guards(self, node: Node, parts: list[Placed]) -> list[int]:
+        """Return the letters that parts are, or point at one that is something longer."""
+        for expression, place in parts:
+            if expression.kind != "letter":
+                raise mistake("regex", self._text, place, f"{node.text!r} takes guards, and this is not one")
+        return [expression.letter for expression, _ in parts]
 
     def _either(self, parts: list[Expression]) -> Expression:
         if all(part.kind == "letter" for part in parts):
             return self._letter(self._letters.any(part.letter for part in parts))
         return Expression("either", tuple(dict.fromkeys(parts)))
 
-    def _repeated(self, expression: Expression, marks: list[Any]) -> Expression:
-        for mark in marks:
-            if mark == "?":
-                expression = Expression("either", (expression, EMPTY))
-                continue
-            star = expression if expression.kind == "star" else Expression("star", (expression,))
-            expression = star if mark == "*" else _sequence(expression, star)
-        return expression
+    def _repeated(self, expression: Expression, mark: str) -> Expression:
+        if mark == "?":
+            return Expression("either", (expression, EMPTY))
+        star = expression if expression.kind == "star" else Expression("star", (expression,))
+        return star if mark == "*" else _sequence(expression, star)
 
     def moves_of(self, state: Derived) -> int:
         """Return the diagram from a label to (what is left to match, whether the trace may end here)."""

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TypeAlias
 
-from praemia.errors import ModelError, SizeError, did_you_mean
+from praemia.errors import ModelError, RuleError, SizeError, did_you_mean
 from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
 from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions
@@ -93,12 +92,12 @@ def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions:
     for rule in rules:
         for state in (rule.source, *(outcome.target for outcome in rule.outcomes)):
             if state not in states:
-                raise ModelError(f"{rule.where}: unknown state {state!r}{did_you_mean(state, states)}")
+                raise RuleError(f"{rule.where}: unknown state {state!r}{did_you_mean(state, states)}", rule)
         if rule.guard in valid:
             continue
         valid.add(rule.guard)
         for name in sorted(set(rule.guard.propositions()).difference(propositions)):
-            raise ModelError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, propositions)}")
+            raise RuleError(f"{rule.where}: unknown proposition {name!r}{did_you_mean(name, propositions)}", rule)
 
 
 def by_source(states: Iterable[str], rules: Iterable[Rule]) -> dict[str, list[Rule]]:
@@ -168,20 +167,22 @@ class _Choice:
 
 def _rest(state: str, rules: Sequence[Rule], idle: Outcomes) -> Outcomes:
     """Return what happens where no guard holds."""
-    last = [rule.outcomes for rule in rules if rule.is_else]
+    last = [rule for rule in rules if rule.is_else]
     if len(last) > 1:
-        raise ModelError(f"state {state!r}: a second rule on 'else'; a state has at most one")
-    return last[0] if last else idle
+        raise RuleError(f"state {state!r}: a second rule on 'else'; a state has at most one", last[1])
+    return last[0].outcomes if last else idle
 
 
-def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions) -> ModelError:
-    pairs = combinations([rule.guard for rule in rules], 2)
-    shared = ((*pair, functions.both(*map(functions.function, pair))) for pair in pairs)
-    first, second, both = next(item for item in shared if item[-1] != functions.false)
-    return ModelError(
-        f"state {state!r}: rules {str(first)!r} and {str(second)!r} both match the label "
+def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions) -> RuleError:
+    """Report the first rule that holds where an earlier one does."""
+    pairs = ((first, second) for number, second in enumerate(rules) for first in rules[:number])
+    shared = ((*pair, functions.both(*(functions.function(rule.guard) for rule in pair))) for pair in pairs)
+    first, second, both = next(item for item in shared if item[2] != functions.false)
+    return RuleError(
+        f"state {state!r}: rules {str(first.guard)!r} and {str(second.guard)!r} both match the label "
         f"{format_label(functions.example(both))}; make their guards exclude each other, "
-        "or take the first that holds (first_match: true)"
+        "or take the first that holds (first_match: true)",
+        second,
     )
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from praemia.machines.diagrams import LEAF, Diagrams, Growth, copy, deep_recursion
+from praemia.machines.diagrams import LEAF, Diagrams, Growth, deep_recursion
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,15 @@ class StateDiagrams:
 
     def changed(self, change: Callable[[Any], Hashable], growth: Growth | None = None) -> StateDiagrams:
         """Return the same diagrams, in a store of their own, with every value changed."""
-        store, memo = Diagrams(growth), dict[int, int]()
-        return StateDiagrams(
-            self.variables, store, tuple(copy(self.store, root, store, change, memo) for root in self.roots)
-        )
+        source, target = self.store, Diagrams(growth)
+        variable, low, high = source.variable, source.low, source.high
+        copied: dict[int, int] = {}
+        for diagram in self.upwards:
+            if variable[diagram] == LEAF:
+                copied[diagram] = target.leaf(change(source.value(diagram)))
+            else:
+                copied[diagram] = target.node(variable[diagram], copied[low[diagram]], copied[high[diagram]])
+        return StateDiagrams(self.variables, target, tuple(copied[root] for root in self.roots))
 
     def over(self, variables: Iterable[str], store: Diagrams | None = None) -> StateDiagrams:
         """Return the same functions over other variables, which hold those that are read, in any order."""
@@ -112,3 +117,23 @@ class StateDiagrams:
                 own = self.variables[store.variable[diagram]]
                 examples[diagram] = {leaf: label | {own} for leaf, label in high.items()} | low
         return list(dict.fromkeys(label for root in self.roots for label in examples[root].values()))
+
+
+class Meanings(Mapping[str, str]):
+    """What states mean, by their names; of thousands of states nobody may ever ask."""
+
+    def __init__(self, states: Sequence[str], meaning: Callable[[int], str]) -> None:
+        self._numbers = {state: number for number, state in enumerate(states)}
+        self._meaning = meaning
+
+    def __getitem__(self, state: str) -> str:
+        return self._meaning(self._numbers[state])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._numbers)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)

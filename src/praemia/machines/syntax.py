@@ -1,144 +1,200 @@
-"""Read guards, formulas and regular expressions: three languages with one boolean core.
+"""Read guards, formulas and regular expressions: languages with one boolean core, read by one parser.
 
 In the core ``!`` binds tightest, then ``&``, then ``|``. A name starts with a letter or ``_`` and goes on with letters,
 digits, ``_`` and ``-``; any other name, and one that is a word of its language, stands in double quotes: ``"at(A)"``,
 ``"else"``. Guards add nothing but ``else``, which stands alone. Formulas add the unary operators in time
 (``X WX N F G Y O H``, which bind like ``!``; ``N`` is another word for ``WX``), the binary ones (``U R W S``, which
-bind tighter than ``&`` and group to the right) and, loosest of all, ``->`` (to the right) and ``<->``. Between ``&``
-and ``|`` regular expressions add ``*``, ``+`` and ``?``, then sequence.
+bind tighter than ``&`` and group to the right) and, loosest of all, ``->`` (to the right) and ``<->``; ``dialects``
+has what other tools write. Between ``&`` and ``|`` regular expressions add ``*``, ``+`` and ``?``, then sequence.
 
-Text is parsed by a grammar and never evaluated.
+A text is a list of tokens, which operator precedence puts into postfix order: each operator after its operands. It is
+never evaluated, and no depth of nesting is too much.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 from praemia.errors import ModelError
-from praemia.machines.formula import (
-    FALSE,
-    LAST,
-    TRUE,
-    Formula,
-    binary,
-    conjunction,
-    disjunction,
-    negation,
-    proposition,
-    unary,
-    unquoted,
-)
+from praemia.machines.formula import PLAIN_NAME, unquoted
 
-MAX_LENGTH = 10_000
-MAX_DEPTH = 150
 SHOWN = 20
-
-_END_OF_WORD = r"(?!\w|-(?!>))"
-_GRAMMAR = r"""
-    ?start: {whole}
-    ?either: {summand} ("|" {summand})*
-    ?both: {conjunct} ("&" {conjunct})*
-    ?factor: {prefix} factor       -> unary
-           | "(" {whole} ")"
-           | CONSTANT              -> constant
-           | (NAME | QUOTED)       -> name
-    NOT: "!"
-    CONSTANT.2: /{constant}/
-    NAME: /[^\W\d](?:\w|-(?!>))*/
-    QUOTED: /"(?:[^"\\\n]|\\["\\])+"/
-    %ignore /\s+/
-"""
-_IN_TIME = rf"""
-    ?same: implied ("<->" implied)*
-    ?implied: either ["->" implied]
-    ?timed: factor [BINARY timed]
-    UNARY.2: /(X|WX|N|F|G|Y|O|H){_END_OF_WORD}/
-    BINARY.2: /(U|R|W|S){_END_OF_WORD}/
-"""
-_IN_SEQUENCE = r"""
-    ?sequence: repeated+
-    ?repeated: both OFTEN*         -> repeated
-    OFTEN: /[*+?]/
-"""
+SHOWN_BEFORE = 100  # characters of a long line, before and after a mistake
+SEQUENCE = "sequence"
 
 
-class Language(NamedTuple):
-    """A grammar, and for messages what may stand where an operand is expected, and where an operator is."""
+class Infix(NamedTuple):
+    """A binary operator: what it is called, how tightly it binds, and how a chain of it is grouped.
+
+    ``groups`` is "left", "right", or "all" for one operator with all operands of the chain.
+    """
+
+    name: str
+    tightness: int
+    groups: str = "all"
+
+
+class Node(NamedTuple):
+    """Something of a text in postfix order: a name, a constant, or an operator with as many operands as ``arity``."""
+
+    kind: str  # "name", "quoted", "constant" or an operator
+    text: str
+    place: int
+    arity: int = 0
+    tightness: int = 0
+
+
+@dataclass(frozen=True)
+class Language:
+    """What may be written: operators by how they are spelled, and for messages what is expected where.
+
+    ``symbols`` is a pattern of what is read before names are; names that are operators or constants are no names.
+    """
 
     kind: str
-    grammar: str
+    infix: Mapping[str, Infix]
+    constants: tuple[str, ...]
     operand: str
     operator: str
+    prefix: Mapping[str, str]
+    symbols: str = r"[&|!()]"
+    name: str = PLAIN_NAME
+    postfix: str = ""
+    postfix_tightness: int = 0
+    sequence: Infix | None = None
+
+    @cached_property
+    def token(self) -> re.Pattern[str]:
+        quoted = r'"(?:[^"\\\n]|\\["\\])+"'
+        return re.compile(rf"\s*(?:(?P<quoted>{quoted})|(?P<symbol>{self.symbols})|(?P<name>{self.name}))")
+
+    @cached_property
+    def prefix_tightness(self) -> int:
+        infix = (*self.infix.values(), *([self.sequence] if self.sequence else []))
+        return max(self.postfix_tightness, *(operator.tightness for operator in infix)) + 1
 
 
-def _grammar(whole: str, summand: str, conjunct: str, prefix: str, constant: str) -> str:
-    return _GRAMMAR.format(whole=whole, summand=summand, conjunct=conjunct, prefix=prefix, constant=constant)
-
-
-GUARD = Language("guard", _grammar("either", "both", "factor", "NOT", f"(true|false|else){_END_OF_WORD}"), "", "")
-FORMULA = Language(
-    "formula",
-    _grammar("same", "both", "timed", "(NOT | UNARY)", f"(true|false|last){_END_OF_WORD}") + _IN_TIME,
-    "a name, true, false, last, a unary operator (! X WX F G Y O H) or '('",
-    "an operator (& | -> <-> U R W S) or ')' or the end",
-)
+BOOLEAN = {"|": Infix("|", 1), "&": Infix("&", 4)}
+GUARD = Language("guard", BOOLEAN, ("true", "false", "else"), "", "", {"!": "!"})
 REGEX = Language(
     "regex",
-    _grammar("either", "sequence", "factor", "NOT", rf"\.|(true|false){_END_OF_WORD}") + _IN_SEQUENCE,
+    BOOLEAN,
+    (".", "true", "false"),
     "a name, '.', '!' or '('",
     "'*', '+', '?', '&', '|', another letter or ')' or the end",
+    {"!": "!"},
+    symbols=r"[&|!().*+?]",
+    postfix="*+?",
+    postfix_tightness=3,
+    sequence=Infix(SEQUENCE, 2),
 )
-_TIMED = ("UNARY", "BINARY", "CONSTANT")
-_TOKEN = re.compile(r'\s*(?:(?P<end>;)|,|(?P<name>[^\s,;"]+|"(?:[^"\\]|\\.)+"))')
+
+_STEP = re.compile(r'\s*(?:(?P<end>;)|,|(?P<name>[^\s,;"]+|"(?:[^"\\]|\\.)+"))')
 
 
-def parse_formula(text: str) -> tuple[Formula, set[str]]:
-    """Parse a formula such as ``F(item & X F delivery)``; return it with the words for time that were written.
-
-    The formula is simplified, so that not all of them need be left in it.
-    """
-    tree = parse(FORMULA, text)
-    return build(tree, negation), {str(token) for token in tree.scan_values(lambda token: token.type in _TIMED)}
+def parse(language: Language, text: str) -> list[Node]:
+    """Return a text in postfix order, or raise a ModelError that says where it is wrong."""
+    return _Parser(language, text).run()
 
 
-@cache
-def _parser(language: Language) -> Any:
-    from lark import Lark
+class _Parser:
+    def __init__(self, language: Language, text: str) -> None:
+        self._language, self._text = language, text
+        self._output: list[Node] = []
+        self._waiting: list[Node] = []  # operators and open brackets whose operands are not complete
+        self._num_open = 0
+        self._wants_operand = True
 
-    # Messages about the meaning of a text, not its form, need places: there are such about regular expressions.
-    return Lark(language.grammar, parser="lalr", maybe_placeholders=False, propagate_positions=language is REGEX)
+    def run(self) -> list[Node]:
+        for kind, text, place in self._tokens():
+            if not (self._read_operand if self._wants_operand else self._read_operator)(kind, text, place):
+                raise self._refusal(place)
+        if self._wants_operand or self._num_open:
+            raise self._refusal(len(self._text))
+        return self._output + self._waiting[::-1]
 
+    def _tokens(self) -> Iterator[tuple[str, str, int]]:
+        text, place = self._text, 0
+        end = len(text.rstrip())
+        while place < end:
+            match = self._language.token.match(text, place)
+            if match is None:
+                raise self._refusal(len(text) - len(text[place:].lstrip()))
+            kind = str(match.lastgroup)
+            yield kind, match[kind], match.start(kind)
+            place = match.end()
 
-def parse(language: Language, text: str) -> Any:
-    """Return the tree of a text, or raise a ModelError that says where it is wrong."""
-    from lark.exceptions import UnexpectedInput
+    def _read_operand(self, kind: str, text: str, place: int) -> bool:
+        """Take a token where an operand is expected; tell whether it can stand there."""
+        language = self._language
+        if text in language.prefix:
+            self._waiting.append(Node(language.prefix[text], text, place, 1, language.prefix_tightness))
+        elif text == "(":
+            self._waiting.append(Node("(", text, place))
+            self._num_open += 1
+        elif text in language.constants:
+            self._add_operand(Node("constant", text, place))
+        elif kind != "symbol" and text not in language.infix:
+            self._add_operand(Node(kind, text, place))
+        else:
+            return False
+        return True
 
-    if len(text) > MAX_LENGTH:
-        raise ModelError(f"a {language.kind} of {len(text):,} characters; at most {MAX_LENGTH:,} are read")
-    try:
-        tree = _parser(language).parse(text)
-    except UnexpectedInput as error:
-        raise _refusal(language, text, error) from None
-    if depth(tree) > MAX_DEPTH:
-        raise ModelError(f"a {language.kind} nested more than {MAX_DEPTH} deep")
-    return tree
+    def _add_operand(self, node: Node) -> None:
+        self._output.append(node)
+        self._wants_operand = False
 
+    def _read_operator(self, kind: str, text: str, place: int) -> bool:
+        """Take a token where an operator is expected; tell whether it can stand there."""
+        language = self._language
+        if text in language.infix:
+            self._add_infix(language.infix[text], text, place)
+        elif text == ")":
+            if not self._num_open:
+                return False
+            self._complete(0)
+            self._waiting.pop()
+            self._num_open -= 1
+        elif kind == "symbol" and text in language.postfix:
+            self._complete(language.postfix_tightness)
+            self._output.append(Node(text, text, place, 1))
+        elif language.sequence is not None:
+            self._add_infix(language.sequence, text, place)
+            return self._read_operand(kind, text, place)
+        else:
+            return False
+        return True
 
-def _refusal(language: Language, text: str, error: Any) -> ModelError:
-    """Return what to raise: of a guard in one line, of others with a caret under the place."""
-    at_end = getattr(getattr(error, "token", None), "type", None) == "$END"
-    place = len(text) if at_end else error.pos_in_stream or 0
-    if language is GUARD:
-        stop = "it ends too early" if at_end else f"stopped at {text[place : place + SHOWN]!r}"
-        return ModelError(f"guard {text!r}: {stop}; expected propositions joined by & | ! and brackets")
-    wanted = getattr(error, "accepts", None) or getattr(error, "expected", None) or getattr(error, "allowed", None)
-    operator = language.operator.removesuffix(" or the end") if at_end else language.operator
-    stop = "it ends too early" if at_end else f"found {text[place : place + SHOWN].split(maxsplit=1)[0]!r}"
-    expected = language.operand if "NAME" in (wanted or ()) else operator
-    return mistake(language.kind, text, place, f"{stop}; expected {expected}")
+    def _add_infix(self, operator: Infix, text: str, place: int) -> None:
+        name, tightness, groups = operator
+        self._complete(tightness if groups != "left" else tightness - 1)
+        if groups == "all" and self._waiting and self._waiting[-1].kind == name:
+            self._waiting[-1] = self._waiting[-1]._replace(arity=self._waiting[-1].arity + 1)
+        else:
+            self._waiting.append(Node(name, text, place, 2, tightness))
+        self._wants_operand = True
+
+    def _complete(self, tightness: int) -> None:
+        """Put out the operators that bind tighter than what follows."""
+        while self._waiting and self._waiting[-1].tightness > tightness:
+            self._output.append(self._waiting.pop())
+
+    def _refusal(self, place: int) -> ModelError:
+        """Return what to raise: of a guard in one line, of others with a caret under the place."""
+        language, text = self._language, self._text
+        at_end = place >= len(text.rstrip())
+        place = len(text) if at_end else place
+        if language is GUARD:
+            stop = "it ends too early" if at_end else f"stopped at {text[place : place + SHOWN]!r}"
+            return ModelError(f"guard {text!r}: {stop}; expected propositions joined by & | ! and brackets")
+        operator = language.operator.removesuffix(" or the end") if at_end else language.operator
+        stop = "it ends too early" if at_end else f"found {text[place : place + SHOWN].split(maxsplit=1)[0]!r}"
+        expected = language.operand if self._wants_operand else operator
+        return mistake(language.kind, text, place, f"{stop}; expected {expected}")
 
 
 def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
@@ -147,49 +203,14 @@ def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
     column = place - (text.rfind("\n", 0, place) + 1)
     shown = (text.split("\n")[line] if text else "").replace("\t", " ")
     where = f"line {line + 1}, column {column + 1}" if "\n" in text else f"column {column + 1}"
-    return ModelError(f"{kind}, {where}: {message}\n    {shown}\n    {' ' * column}^")
+    begin = max(0, column - SHOWN_BEFORE)
+    shown = shown[begin : column + SHOWN_BEFORE]
+    return ModelError(f"{kind}, {where}: {message}\n    {shown}\n    {' ' * (column - begin)}^")
 
 
-def depth(tree: Any) -> int:
-    """Return the depth of a tree, without recursion."""
-    deepest, waiting = 0, [(tree, 1)]
-    while waiting:
-        node, level = waiting.pop()
-        deepest = max(deepest, level)
-        waiting += [(child, level + 1) for child in getattr(node, "children", ())]
-    return deepest
-
-
-def read_name(token: str) -> str:
-    """Return the name that a NAME or QUOTED token means."""
-    return unquoted(token) if token.startswith('"') else str(token)
-
-
-def build(node: Any, negate: Callable[[Formula], Formula]) -> Formula:
-    """Return the formula of a tree; ``negate`` is applied to what ``!`` stands before."""
-    children = node.children
-    if node.data == "name":
-        return proposition(read_name(children[0]))
-    if node.data == "constant":
-        return {"true": TRUE, "false": FALSE, "last": LAST}[str(children[0])]
-    parts = [build(child, negate) for child in children if hasattr(child, "data")]
-    match node.data:
-        case "unary":
-            operator = "WX" if children[0] == "N" else str(children[0])
-            return negate(parts[0]) if operator == "!" else unary(operator, parts[0])
-        case "timed":
-            return binary(str(children[1]), *parts)
-        case "both":
-            return conjunction(parts)
-        case "either":
-            return disjunction(parts)
-        case "implied":
-            return disjunction((negate(parts[0]), parts[1]))
-        case _:
-            first, *rest = parts
-            for other in rest:
-                first = disjunction((conjunction((first, other)), conjunction((negate(first), negate(other)))))
-            return first
+def read_name(text: str) -> str:
+    """Return the name that a bare or a quoted text means."""
+    return unquoted(text) if text.startswith('"') else text
 
 
 def parse_trace(text: str) -> list[frozenset[str]]:
@@ -197,7 +218,7 @@ def parse_trace(text: str) -> list[frozenset[str]]:
     labels: list[set[str]] = [set()]
     place, end = 0, len(text.rstrip())
     while place < end:
-        match = _TOKEN.match(text, place)
+        match = _STEP.match(text, place)
         if match is None:
             start = place + len(text[place:]) - len(text[place:].lstrip())
             raise mistake("trace", text, start, "expected names, with ';' between steps; are all quotes closed?")

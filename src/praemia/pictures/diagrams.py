@@ -1,9 +1,9 @@
-"""Draw a machine: states as nodes, an edge ``guard | probability, reward`` for each outcome of each rule.
+"""Draw a machine: Graphviz lays out what ``machine_graph`` says is drawn, as a file or as items of a scene.
 
-The initial state has an arrow from nowhere, an absorbing one a double border. A probability of 1 is left out.
-Edges that pay are blue and heavier. What no rule matches (stay, pay 0) is not drawn. Long guards are wrapped. A machine
-made from a formula has it above, and below each state what is left to be satisfied. Mermaid text needs nothing; SVG,
-PNG, PDF and DOT need the extra ``diagrams``, which carries its own Graphviz.
+The initial state has an arrow from nowhere, an absorbing one a double border. Edges that pay are blue and heavier. A
+machine made from a formula has it above, and below each state what is left to be satisfied. From left to right unless
+that is wider than a page and from top to bottom is not. More than 30 nodes are an overview, without guards. Mermaid
+text needs nothing; SVG, PNG, PDF and DOT need the extra ``diagrams``, which carries its own Graphviz.
 """
 
 from __future__ import annotations
@@ -14,20 +14,27 @@ import os
 import re
 import tempfile
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from praemia.errors import ParameterError, SizeError, missing_extra
+from praemia.errors import ParameterError, SizeError, require
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome, Rule
+from praemia.pictures.machine_graph import Annotated, Edge, MachineGraph, Node, edge_text, is_absorbing, machine_graph
+from praemia.pictures.scene import Area, Item, Line, Scene, Text
+from praemia.tasks.picture import Point
 
 MAX_DRAWN = 300  # states; Graphviz takes minutes for more
+MAX_LABELLED = 30  # nodes; of more only an overview is drawn
+MAX_LINES = 8  # beside an edge
+PAGE_WIDTH = 900.0  # points
 GRAPHVIZ_SUFFIXES = (".svg", ".png", ".pdf", ".dot")
 MERMAID_SUFFIX = ".mmd"
+LIT = "#ffc44d"  # orange of Okabe and Ito's palette, lighter: black text stays legible on it
+CURVE_POINTS = 12  # for each piece of a curve
+ANCHORS = {"c": "middle", "l": "start", "r": "end"}
 
 _FONT = "DejaVu Sans,Helvetica,Arial,sans-serif"
 _INK, _PAYS, _WRONG, _FILL = "#333333", "#0072B2", "#D55E00", "#F4F4F4"  # the blue and red of Okabe and Ito's palette
@@ -40,26 +47,17 @@ _ROOMY = '<<table border="0" cellpadding="3"><tr><td>{}</td></tr></table>>'  # k
 _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
 
 
-def edge_text(rule: Rule, outcome: Outcome) -> str:
-    """Write an edge as ``guard | probability, reward``, without a probability of 1."""
-    guard, reward = str(rule.guard), str(outcome.reward)
-    if rule.guard.operator == "|":
-        guard = f"({guard})"
-    if "," in reward:
-        reward = f"({reward})"
-    chance = "" if len(rule.outcomes) == 1 else f"{outcome.probability:g}, "
-    return f"{guard} | {chance}{reward}"
-
-
 def mermaid(machine: RewardMachine, title: str | None = None) -> str:
     """Return the machine as a Mermaid state diagram, plain text that many sites and editors draw."""
     head = [] if title is None else ["---", f"title: {json.dumps(title, ensure_ascii=False)}", "---"]
     lines = [*head, "stateDiagram-v2", "    direction LR"]
     lines += [f'    state "{_mermaid_text(name)}" as s{i}' for i, name in enumerate(machine.states)]
     lines.append(f"    [*] --> s{machine.index[machine.initial]}")
-    for source, target, rule, outcome in _edges(machine):
-        lines.append(f"    s{source} --> s{target} : {_mermaid_text(edge_text(rule, outcome))}")
-    lines += [f"    s{machine.index[state]} --> [*]" for state in machine.states if _is_absorbing(machine, state)]
+    for rule in machine.exclusive_rules:
+        for outcome in rule.outcomes:
+            ends = f"s{machine.index[rule.source]} --> s{machine.index[outcome.target]}"
+            lines.append(f"    {ends} : {_mermaid_text(edge_text(rule, outcome))}")
+    lines += [f"    s{machine.index[state]} --> [*]" for state in machine.states if is_absorbing(machine, state)]
     return "\n".join(lines) + "\n"
 
 
@@ -67,23 +65,6 @@ def machine_svg(machine: RewardMachine) -> str:
     """Return the machine as an SVG element, without the XML header, to stand inside an HTML page."""
     text = _rendered([Annotated(machine)], "svg").decode()
     return re.sub(r"<title>.*?</title>\n|<!--.*?-->\n", "", text[text.index("<svg") :], flags=re.DOTALL)
-
-
-def layout_json(machine: RewardMachine) -> bytes:
-    """Return where Graphviz puts a machine's states and edges, as JSON with its drawing operations."""
-    return _rendered([Annotated(machine)], "json")
-
-
-@dataclass(frozen=True)
-class Annotated:
-    """A machine with notes: below states, by name, and on edges, by (source, target, guard); what is marked is red."""
-
-    machine: RewardMachine
-    title: str | None = None
-    state_notes: Mapping[str, str] = field(default_factory=dict)
-    edge_notes: Mapping[tuple[str, str, str], str] = field(default_factory=dict)
-    marked_edges: frozenset[tuple[str, str, str]] = frozenset()
-    marked_states: frozenset[str] = frozenset()
 
 
 def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:
@@ -116,16 +97,6 @@ def _require_drawable(machine: RewardMachine) -> None:
         raise SizeError(f"a machine of {machine.num_states:,} states is too large to draw; the limit is {MAX_DRAWN}")
 
 
-def _edges(machine: RewardMachine) -> Iterator[tuple[int, int, Rule, Outcome]]:
-    for rule in machine.exclusive_rules:
-        for outcome in rule.outcomes:
-            yield machine.index[rule.source], machine.index[outcome.target], rule, outcome
-
-
-def _is_absorbing(machine: RewardMachine, state: str) -> bool:
-    return all(outcome.target == state for outcomes in machine.possible_outcomes(state) for outcome in outcomes)
-
-
 def _mermaid_text(text: str) -> str:
     """Replace what Mermaid would take for syntax by its character codes."""
     return _MERMAID_UNSAFE.sub(lambda match: f"#{ord(match.group())};", text)
@@ -142,11 +113,15 @@ def _wrapped(text: str, width: int) -> str:
     return "<br/>".join(map(_graphviz_text, lines))
 
 
-def _node_text(item: Annotated, state: str) -> str:
-    """Write a state, and below it what it stands for where the name does not say so, and its note."""
-    name = _graphviz_text(state)
-    meaning = item.machine.meanings[state]
-    lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
+def _node_text(item: Annotated, node: Node) -> str:
+    """Write a node, and below it what it stands for where the name does not say so, and its note."""
+    state = node.states[0]
+    if len(node.states) > 1:
+        name = f"{_graphviz_text(state)} … {_graphviz_text(node.states[-1])}"
+        lines = [f"{len(node.states)} states, each step on", _wrapped(node.step, _MEANING_WIDTH)]
+    else:
+        name, meaning = _graphviz_text(state), item.machine.meanings[state]
+        lines = [] if meaning == state else _wrapped(meaning, _MEANING_WIDTH).split("<br/>")
     if len(lines) > _MEANING_LINES:
         lines = [*lines[: _MEANING_LINES - 1], "…"]
     if state in item.state_notes:
@@ -154,12 +129,22 @@ def _node_text(item: Annotated, state: str) -> str:
     return f"<{name}<br/>{_SMALL.format('<br/>'.join(lines))}>" if lines else name
 
 
+def _edge_text(edge: Edge) -> str:
+    """Write the lines of an edge, one below the other."""
+    texts = [
+        _wrapped(line.text, _GUARD_WIDTH) + (f"<br/>{_SMALL.format(_graphviz_text(line.note))}" if line.note else "")
+        for line in edge.lines[:MAX_LINES]
+    ]
+    if len(edge.lines) > MAX_LINES:
+        texts.append(f"and {len(edge.lines) - MAX_LINES} more")
+    return _ROOMY.format("<br/>".join(texts))
+
+
 def _empty_graph() -> Any:
     """Return a pygraphviz graph without nodes."""
-    try:
-        from pygraphviz import AGraph
-    except ImportError:
-        raise missing_extra("drawing needs pygraphviz", "diagrams") from None
+    require("pygraphviz")
+    from pygraphviz import AGraph
+
     graph = AGraph(directed=True, strict=False, name="machine")
     graph.graph_attr.update(_GRAPH)
     graph.node_attr.update(_NODE, fontname=_FONT, fontsize="13")
@@ -167,26 +152,24 @@ def _empty_graph() -> Any:
     return graph
 
 
-def _add_machine(graph: Any, item: Annotated, prefix: str = "") -> None:
-    """Add a machine's states and edges to a graph, or to a part of one."""
-    machine = item.machine
-    graph.add_node(f"{prefix}start", shape="point", width="0.06", color=_INK, fillcolor=_INK, label="")
-    for i, name in enumerate(machine.states):
-        look = {"peripheries": "2" if _is_absorbing(machine, name) else "1"}
-        if name in item.marked_states:
+def _add_machine(part: Any, item: Annotated, graph: MachineGraph, prefix: str = "") -> None:
+    """Add a machine's nodes and edges to a graph of Graphviz, or to a part of one."""
+    part.add_node(f"{prefix}start", shape="point", width="0.06", color=_INK, fillcolor=_INK, label="")
+    for i, node in enumerate(graph.nodes):
+        look = {"peripheries": "2" if is_absorbing(item.machine, node.states[-1]) else "1"}
+        if item.marked_states.intersection(node.states):
             look |= {"color": _WRONG, "penwidth": "2"}
-        graph.add_node(f"{prefix}s{i}", label=_node_text(item, name), **look)
-    graph.add_edge(f"{prefix}start", f"{prefix}s{machine.index[machine.initial]}", key=f"{prefix}start")
-    for number, (source, target, rule, outcome) in enumerate(_edges(machine)):
-        look = {"color": _PAYS, "fontcolor": _PAYS, "penwidth": "1.8"} if outcome.reward.mean > 0.0 else {}
-        place = (rule.source, outcome.target, str(rule.guard))
-        if place in item.marked_edges:
+        part.add_node(f"{prefix}s{i}", label=_node_text(item, node), **look)
+    part.add_edge(f"{prefix}start", f"{prefix}s{graph.initial}", key=f"{prefix}start")
+    for edge in graph.edges:
+        look = {}
+        if any(line.marked for line in edge.lines):
             look = {"color": _WRONG, "fontcolor": _WRONG, "penwidth": "1.8"}
-        text = _wrapped(edge_text(rule, outcome), _GUARD_WIDTH)
-        if place in item.edge_notes:
-            text += "<br/>" + _SMALL.format(_graphviz_text(item.edge_notes[place]))
-        ends = (f"{prefix}s{source}", f"{prefix}s{target}")
-        graph.add_edge(*ends, key=f"{prefix}{number}", label=_ROOMY.format(text), **look)
+        elif any(line.pays for line in edge.lines):
+            look = {"color": _PAYS, "fontcolor": _PAYS, "penwidth": "1.8"}
+        if len(graph.nodes) <= MAX_LABELLED:
+            look["label"] = _edge_text(edge)
+        part.add_edge(f"{prefix}s{edge.source}", f"{prefix}s{edge.target}", key=f"{prefix}{edge.source}", **look)
 
 
 def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
@@ -200,14 +183,25 @@ def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
             part.graph_attr.update(label=title, labelloc="t", fontname=_FONT, fontsize="13")
         if not alone:
             part.graph_attr.update(color="white")
-        _add_machine(part, item, "" if alone else f"m{number}")
+        _add_machine(part, item, machine_graph(item), "" if alone else f"m{number}")
     if form == "dot":
         return str(graph.to_string()).encode()
-    if form == "png":
-        graph.graph_attr["dpi"] = "150"
     with _fontconfig_muted():
+        if _width(graph, "LR") > PAGE_WIDTH:
+            graph.graph_attr["rankdir"] = min(("TB", "LR"), key=lambda direction: _width(graph, direction))
+        if form != "json":
+            graph.graph_attr["size"] = f"{PAGE_WIDTH / 72},1000"  # inches; what is larger is reduced
+        if form == "png":
+            graph.graph_attr["dpi"] = "150"
         drawing: bytes = graph.draw(format=form, prog="dot")
     return drawing
+
+
+def _width(graph: Any, direction: str) -> float:
+    """Lay a graph out with its edges in a direction, and return how wide it is, in points."""
+    graph.graph_attr["rankdir"] = direction
+    plain: bytes = graph.draw(format="plain", prog="dot")  # "graph scale width height", in inches
+    return 72.0 * float(plain.split()[2])
 
 
 @contextmanager
@@ -232,3 +226,72 @@ def _fontconfig_muted() -> Iterator[None]:
             for line in written:
                 if not line.startswith(b"Fontconfig warning"):
                     os.write(2, line)
+
+
+class MachineLayout:
+    """Where Graphviz puts the states and the edges of a machine, in points; needs the extra ``diagrams``.
+
+    Attributes
+    ----------
+    width, height : of the whole.
+    """
+
+    def __init__(self, machine: RewardMachine) -> None:
+        graph = json.loads(_rendered([Annotated(machine)], "json"))
+        left, bottom, right, top = map(float, graph["bb"].split(","))
+        self.width, self.height = right - left, top - bottom
+        self._parts = [*graph.get("edges", ()), *graph["objects"]]
+
+    def scene(self, lit: int | None = None) -> Scene:
+        """Draw the machine; ``lit`` is a state to be seen at once."""
+        items = [item for part in self._parts for item in self._items(part, lit)]
+        return Scene(self.width, self.height, tuple(items))
+
+    def _items(self, part: dict[str, Any], lit: int | None) -> Iterator[Item]:
+        is_lit = lit is not None and part.get("name") == f"s{lit}"
+        for key in ("_draw_", "_hdraw_", "_ldraw_"):
+            yield from self._drawn(part.get(key, ()), is_lit)
+
+    def _drawn(self, operations: Any, is_lit: bool) -> Iterator[Item]:
+        """Turn Graphviz' operations into items, each with the colours, the line and the font set before it."""
+        ink, fill, size, thickness = "black", "", 12.0, 1.0
+        for operation in operations:
+            kind = operation["op"]
+            if kind == "c":
+                ink = operation["color"]
+            elif kind == "C":
+                fill = operation["color"]
+            elif kind == "F":
+                size = float(operation["size"])
+            elif kind == "S" and operation["style"].startswith("setlinewidth("):
+                thickness = float(operation["style"].removeprefix("setlinewidth(").rstrip(")"))
+            elif kind in "eE":
+                x, y, across, up = operation["rect"]
+                inside = (LIT if is_lit else fill) if kind == "E" else ""
+                width = thickness * (2.2 if is_lit else 1.0)
+                yield Area(x, self.height - y, 2 * across, 2 * up, inside, ink, width, is_round=True)
+            elif kind in "bB":
+                yield Line(tuple(_curve([self._point(p) for p in operation["points"]])), ink, thickness)
+            elif kind in "pP":
+                yield Line(tuple(map(self._point, operation["points"])), ink, thickness, fill=ink)
+            elif kind == "T":
+                x, y = self._point(operation["pt"])
+                text = Text(x, y, operation["text"], size, ink, False, ANCHORS[operation["align"]])
+                yield text._replace(y=2 * text.y - text.baseline)  # Graphviz says where letters stand
+
+    def _point(self, point: Any) -> Point:
+        return float(point[0]), self.height - float(point[1])
+
+
+def _curve(points: list[Point]) -> Iterator[Point]:
+    """Yield points along a row of Bézier curves, which share their ends."""
+    yield points[0]
+    for i in range(0, len(points) - 1, 3):
+        for step in range(1, CURVE_POINTS + 1):
+            t = step / CURVE_POINTS
+            weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t**2 * (1 - t), t**3)
+            parts = points[i : i + 4]
+            yield (
+                sum(w * x for w, (x, _) in zip(weights, parts, strict=True)),
+                sum(w * y for w, (_, y) in zip(weights, parts, strict=True)),
+            )

@@ -15,7 +15,8 @@ from praemia.inference.comparing import Comparison, compare_with_truth
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
-from praemia.pictures.diagrams import Annotated, draw_machines
+from praemia.pictures.diagrams import draw_machines
+from praemia.pictures.machine_graph import Annotated
 
 
 def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: RewardMachine | None = None) -> Path:

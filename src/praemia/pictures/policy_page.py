@@ -10,18 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.pictures.machine_scene import MachineLayout
-from praemia.pictures.policy_view import MOVES, NEVER, PolicyView
+from praemia.pictures.diagrams import MachineLayout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
-from praemia.pictures.task_picture import ground
-from praemia.planning.policy import PolicyLike
+from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
+from praemia.planning.exact import evaluate, occupancy, solve, validate_policy
+from praemia.planning.losses import losses
+from praemia.planning.policy import PolicyLike, policy_array
+from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
+NEVER = 1e-12
+MAX_PANELS = 6
+MISTAKE = 0.01
+MOVES = {"up": (0.0, -1.0), "right": (1.0, 0.0), "down": (0.0, 1.0), "left": (-1.0, 0.0), "stay": (0.0, 0.0)}
 UNVISITED, LOSES = "#e3e5e8", "#d55e00"
 DARKEST = (0, 79, 140)
 ARROW, LOWER = 0.3, 0.16  # half an arrow, and how far below the number of a round place it is, in cells
@@ -29,7 +37,105 @@ MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 24.0, 48.0, 28.0, 34.0, 72.0  # pixels
 MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
 MAX_MACHINE = 14  # states; larger machines have a drawing of their own
+SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
 LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
+
+
+def has_map(task: Task) -> bool:
+    """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
+    return task.num_observations <= MAX_SPOTS and all(name in MOVES for name in action_names(task))
+
+
+def action_names(task: Task) -> tuple[str, ...]:
+    """Return what actions are called: on the map, if it names them, or in the MDP."""
+    on_map = () if task.mdp.map is None else task.mdp.map.picture().actions
+    return on_map or tuple(map(task.mdp.action_name, range(task.num_actions)))
+
+
+@dataclass(frozen=True, eq=False)
+class PolicyView:
+    """A policy as it is shown.
+
+    Attributes
+    ----------
+    picture : the picture of the task.
+    value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
+    visits : float64[M, O], the expected number of steps in each machine state and place in an episode.
+    lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
+    actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
+    states : the machine states to show, those visited most; left out are states from which nothing more is
+        paid, if there are others.
+    hidden : how many more are visited.
+    """
+
+    task: Task
+    picture: Picture
+    value: float
+    optimal: bool
+    visits: NDArray[np.float64]
+    lost: NDArray[np.float64]
+    actions: NDArray[np.int64]
+    states: tuple[int, ...]
+    hidden: int
+
+    @classmethod
+    def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
+        """Find where a policy goes; None is the optimal policy."""
+        plan = solve(task)
+        if policy is None:
+            table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
+        else:
+            validate_policy(task, policy)
+            table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
+            lost = losses(task, policy, plan)
+        steps = occupancy(task, table).states[:-1]
+        visits = steps.sum(axis=0)
+        lively = [
+            m for m in np.flatnonzero(visits.max(axis=1) > NEVER).tolist() if m not in settled_states(task.machine)
+        ]
+        states = lively or [int(visits.sum(axis=1).argmax())]
+        most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
+        actions = _favourite(table, steps, task.num_actions)
+        hidden = len(states) - len(most)
+        return cls(task, task_picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)), hidden)
+
+    @cached_property
+    def action_names(self) -> tuple[str, ...]:
+        """What actions are called."""
+        return action_names(self.task)
+
+    @property
+    def has_map(self) -> bool:
+        """Whether actions are moves in the plane, so that arrows tell them."""
+        return all(name in MOVES for name in self.action_names)
+
+    @property
+    def title(self) -> str:
+        """What is shown, in a line."""
+        whose = "the optimal policy" if self.optimal else "a policy"
+        lacks = f", {self.lost.sum():.2g} less than the optimum" if self.lost.sum() > NEVER else ""
+        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{lacks}"
+
+    @property
+    def mistakes(self) -> NDArray[np.bool_]:
+        """bool[M, O], where the policy loses at least a hundredth of all that it lacks."""
+        return self.lost > max(NEVER, MISTAKE * float(self.lost.sum()))
+
+    @property
+    def left_out(self) -> str:
+        """Say what is not shown; nothing, if all is."""
+        return f"{self.hidden:,} more machine states are visited, less often." if self.hidden else ""
+
+    def action_name(self, m: int, o: int) -> str:
+        """The name of the action shown in a place; empty where the policy never is."""
+        return self.action_names[self.actions[m, o]] if self.actions[m, o] >= 0 else ""
+
+
+def _favourite(policy: NDArray[Any], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
+    """Return the action taken most often, int64[M, O], from a policy [H, M, O(, A)] and visits [H, M, O]."""
+    taken = [policy == a if policy.ndim == 3 else policy[..., a] for a in range(num_actions)]
+    weights = np.stack([(steps * part).sum(axis=0) for part in taken])
+    return np.where(weights.sum(axis=0) > NEVER, weights.argmax(axis=0), -1)
 
 
 def policy_scene(task: Task, policy: PolicyLike | None = None) -> Scene:
@@ -45,10 +151,12 @@ def page_of(view: PolicyView) -> Scene:
     for number, m in enumerate(view.states):
         x, y = arrangement.corner(number)
         items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        items += place(panel(view, m, darkest).items, x, y, arrangement.cell)
+        drawn = panel(view, m, darkest, with_actions=arrangement.cell >= SMALLEST_CELL)
+        items += place(drawn.items, x, y, arrangement.cell)
     across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
-    items += _key(y + 20.0, darkest, mistakes=bool(view.mistakes.any()))
-    y += FOOT
+    items += _key(view, y + 20.0, darkest)
+    places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
+    items += places
     notes = view.left_out
     layout = machine_layout(view.task)
     if layout is None:
@@ -108,16 +216,16 @@ def machine_scale(layout: MachineLayout) -> float:
     return min(1.1, MAX_WIDTH / layout.width, MAX_HEIGHT / layout.height)
 
 
-def panel(view: PolicyView, m: int, darkest: float) -> Scene:
+def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:
     """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
     picture, shade = view.picture, view.visits[m] / darkest
     items = shaded(picture, shade, view.visits[m] <= NEVER, view.mistakes[m])
     lower = LOWER if picture.is_round else 0.0
-    for o in np.flatnonzero(view.actions[m] >= 0).tolist():
+    for o in np.flatnonzero(view.actions[m] >= 0).tolist() if with_actions else ():
         x, y, colour = picture.spots[o].x, picture.spots[o].y + lower, ink(float(shade[o]))
         name = view.action_name(m, o)
         across, down = MOVES.get(name, (0.0, 0.0))
-        if not view.has_map:
+        if name not in MOVES:
             items.append(Text(x, y, name, 0.22, colour, anchor="middle"))
         elif across or down:
             tail, tip = (x - ARROW * across, y - ARROW * down), (x + ARROW * across, y + ARROW * down)
@@ -138,10 +246,28 @@ def shaded(
         items.append(Area(picture.spots[o].x, picture.spots[o].y, side, side, "", LOSES, 0.09, picture.is_round))
     size = 0.25 if picture.is_round else max(0.22, max(picture.extent) / 60)  # legible in small cells too
     for spot, level in zip(picture.spots, shade.tolist(), strict=True):
-        if spot.mark:
-            x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.36, spot.y - 0.34)
-            items.append(Text(x, y, spot.mark.symbol, size, ink(level), True, "middle"))
+        if spot.mark is None:
+            continue
+        x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.34, spot.y - 0.34)
+        has_role = spot.mark.role != "plain" and not picture.is_round
+        if has_role:
+            tag = max(0.3, text_width(spot.mark.symbol, 1.3 * size))
+            items.append(Area(x, y, tag, max(0.3, 1.3 * size), FILL[spot.mark.role], OUTLINE[spot.mark.role], 0.02))
+        items.append(Text(x, y, spot.mark.symbol, size, INK if has_role else ink(level), True, "middle"))
     return items
+
+
+def _places(picture: Picture, y: float, width: float) -> tuple[list[Item], float]:
+    """Draw the key to the marks, several in a row; return it and where it ends."""
+    items: list[Item] = []
+    x = MARGIN
+    for meaning, marks in picture.legend.items():
+        line = legend_line(meaning, marks, picture.is_round)
+        if x > MARGIN and x + line.width > width:
+            x, y = MARGIN, y + line.height
+        items += place(line.items, x, y)
+        x += line.width + GAP
+    return items, y + (ROW if items else 0.0)
 
 
 def tint(shade: float) -> str:
@@ -154,8 +280,8 @@ def ink(shade: float) -> str:
     return "#ffffff" if shade > 0.6 else INK
 
 
-def _key(y: float, darkest: float, *, mistakes: bool) -> Sequence[Item]:
-    """Draw the scale of the tints, the grey and the frame, below the panels."""
+def _key(view: PolicyView, y: float, darkest: float) -> Sequence[Item]:
+    """Draw the scale of the tints, the grey, the frame and the dot, below the panels."""
     width, height = BAR
     step = width / SHADES
     for_shade = [tint((i + 0.5) / SHADES) for i in range(SHADES)]
@@ -166,7 +292,10 @@ def _key(y: float, darkest: float, *, mistakes: bool) -> Sequence[Item]:
     items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
     x = MARGIN + width + 40.0
     items += [Area(x + 14.0, y, 28.0, height, UNVISITED, LINE, 1.0), Text(x + 36.0, y, "never visited", 11, GREY)]
-    if mistakes:
+    if "stay" in view.action_names:
+        x += 150.0
+        items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
+    if view.mistakes.any():
         x += 150.0
         items += [Area(x + 14.0, y, 28.0, height, "", LOSES, 2.2), Text(x + 36.0, y, "loses value here", 11, GREY)]
     return items

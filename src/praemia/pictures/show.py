@@ -16,14 +16,11 @@ from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.files.writing import dump_task
-from praemia.pictures.diagrams import edge_text
-from praemia.pictures.pixels import render_png
-from praemia.pictures.policy_page import page_of
-from praemia.pictures.policy_view import NEVER, PolicyView
+from praemia.pictures.machine_graph import edge_text
+from praemia.pictures.policy_page import NEVER, PolicyView, page_of
+from praemia.pictures.renderers import render_png, render_svg, render_text
 from praemia.pictures.scene import Scene, Text
-from praemia.pictures.svg import render_svg
 from praemia.pictures.task_picture import ground
-from praemia.pictures.text import render_text
 from praemia.planning.policy import FILE, Policy, PolicyLike
 from praemia.simulation.run import Run
 from praemia.tasks.task import Task
@@ -132,7 +129,7 @@ def _panels(view: PolicyView) -> Iterator[str]:
     if view.hidden:
         yield f"\n{view.left_out}"
     if view.has_map:
-        stay = " (•: stay)" if "stay" in map(view.task.mdp.action_name, range(view.task.num_actions)) else ""
+        stay = " (•: stay)" if "stay" in view.action_names else ""
         yield f"\narrows: the action taken most often{stay}; numbers: visits per episode; ·: never visited"
     if view.mistakes.any():
         yield "!: here the policy loses value against the optimum"

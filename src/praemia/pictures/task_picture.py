@@ -14,8 +14,8 @@ from praemia.errors import ModelError, SizeError
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
+from praemia.pictures.renderers import render_text
 from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
-from praemia.pictures.text import render_text
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
@@ -69,6 +69,8 @@ def task_picture(task: Task) -> Picture:
 def _explained(mark: Mark, role: Role, effect: str) -> Mark:
     """Give a mark its colour, and add to its line in the legend what the machine does there."""
     meaning = ": ".join(filter(None, (mark.meaning, effect)))
+    if role == "waypoint" and not meaning:
+        meaning = "on the way"
     if mark.is_start:
         meaning = "; ".join(filter(None, (meaning, "episodes start here")))
     usual: Role = "start" if mark.is_start else mark.role
@@ -184,25 +186,33 @@ def page_scene(picture: Picture, title: str) -> Scene:
     """Draw a page: the map of a task below its title and above its legend."""
     across, down = picture.extent
     cell = min(46.0, max(12.0, 760.0 / max(across, down)))
-    legend = {meaning: marks[:MAX_SWATCHES] for meaning, marks in picture.legend.items()}
-    texts = [ROW * len(marks) + text_width(meaning, 13) for meaning, marks in legend.items()]
-    texts += [text_width(title, 15), text_width(picture.caption, 12)]
+    lines = [legend_line(meaning, marks, picture.is_round) for meaning, marks in picture.legend.items()]
+    texts = [line.width for line in lines] + [text_width(title, 15), text_width(picture.caption, 12)]
     width = max(MIN_WIDTH, across * cell, *texts) + 2 * MARGIN
     top = MARGIN + 30.0
     items: list[Item] = [Text(width / 2, MARGIN + 6.0, title, 15, INK, True, "middle")]
     items += place(map_scene(picture).items, (width - across * cell) / 2, top, cell)
     y = top + down * cell + 26.0
-    for meaning, marks in legend.items():
-        for i, mark in enumerate(marks):
-            x = MARGIN + 9.0 + ROW * i
-            items.append(Area(x, y, 18.0, 18.0, FILL[mark.role], OUTLINE[mark.role], 1.5, picture.is_round))
-            items.append(Text(x, y, mark.symbol, 11 if len(mark.symbol) < 2 else 9, INK, True, "middle"))
-        items.append(Text(MARGIN + ROW * len(marks) + 6.0, y, meaning, 13))
+    for line in lines:
+        items += place(line.items, MARGIN, y)
         y += ROW
     if picture.caption:
         items.append(Text(MARGIN, y, picture.caption, 12, GREY))
         y += ROW
     return Scene(width, y, tuple(items), title)
+
+
+def legend_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Scene:
+    """Draw a line of the legend: the marks that share a meaning, and what it is; y = 0 is its middle."""
+    items: list[Item] = []
+    marks = marks[:MAX_SWATCHES]
+    for i, mark in enumerate(marks):
+        x = 9.0 + ROW * i
+        items.append(Area(x, 0.0, 18.0, 18.0, FILL[mark.role], OUTLINE[mark.role], 1.5, is_round))
+        items.append(Text(x, 0.0, mark.symbol, 11 if len(mark.symbol) < 2 else 9, INK, True, "middle"))
+    indent = ROW * len(marks) + 6.0
+    items.append(Text(indent, 0.0, meaning, 13))
+    return Scene(indent + text_width(meaning, 13), ROW, tuple(items))
 
 
 def page_text(picture: Picture, title: str, here: int | None = None) -> str:

@@ -31,6 +31,7 @@ from praemia.kernels.references import by_reference
 from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
 from praemia.planning.policy import PolicyLike, policy_array
+from praemia.tasks.model import Model
 from praemia.tasks.task import Task, TaskSpec
 
 PROBABILITY_TOLERANCE = 1e-9
@@ -74,7 +75,8 @@ class Occupancy:
 
     Attributes
     ----------
-    states : float64[H + 1, M, O], the probability of each machine state and observation at each step.
+    states : float64[H + 1, M, O], the probability of each machine state and observation at each step, the episode
+        going on.
     pairs : float64[O, A], μ^π(o, a) = Σ_h P(o_h = o, a_h = a), the expected visits to each pair in an episode.
     """
 
@@ -92,8 +94,8 @@ class Occupancy:
         return total
 
 
-def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -> Plan:
-    """Find the optimal policy of a task by backward induction; among equally good actions take the first.
+def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None = None) -> Plan:
+    """Find the optimal policy of a task or of a model by backward induction; among equally good actions take the first.
 
     With ``keep_values=False`` only the values of the first step are kept, and memory is that of the policy. Large tasks
     use all cores unless ``threads`` is given; the result does not depend on it.
@@ -105,16 +107,17 @@ def solve(task: Task, *, keep_values: bool = True, threads: int | None = None) -
     >>> f"{plan.value:.4f}", plan.policy.shape  # steps, machine states, observations
     ('0.8158', (12, 3, 16))
     """
-    _require_task(task)
-    shape = (task.horizon, task.num_observations, task.num_machine_states)
-    _require(task, keep_values, policy_bytes=np.dtype(action_type(task.num_actions)).itemsize * math.prod(shape))
-    policy = np.empty(shape, dtype=action_type(task.num_actions))
-    first, values = _backward(task, policy, keep_values, threads, is_chosen=False)
-    return Plan(start_value(task, first), values, policy.transpose(0, 2, 1))
+    model = _model_of(task)
+    shape = (model.horizon, model.num_observations, model.num_machine_states)
+    policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
+    _require(model, keep_values, policy_bytes, task)
+    policy = np.empty(shape, dtype=action_type(model.num_actions))
+    first, values = _backward(model, policy, keep_values, threads, is_chosen=False)
+    return Plan(start_value(model, first), values, policy.transpose(0, 2, 1))
 
 
 def evaluate(
-    task: Task,
+    task: Task | Model,
     policy: PolicyLike | Agent,
     *,
     deterministic: bool = True,
@@ -141,18 +144,20 @@ def evaluate(
     >>> praemia.evaluate(task, lambda observation, machine_state, step: machine_state).value < plan.value
     True
     """
-    _require_task(task)
+    model = _model_of(task)
     if is_agent(policy):
+        if not isinstance(task, Task):
+            raise ModelError("an agent plays in a task; a model takes a policy")
         policy = agent_policy(task, policy, deterministic=deterministic)
     elif not deterministic:
         raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
-    inner = validate_policy(task, cast(PolicyLike, policy))
-    _require(task, keep_values, policy_bytes=0)
-    first, values = _backward(task, inner, keep_values, threads, is_chosen=True)
-    return Evaluation(start_value(task, first), values)
+    inner = validate_policy(model, cast(PolicyLike, policy))
+    _require(model, keep_values, 0, task)
+    first, values = _backward(model, inner, keep_values, threads, is_chosen=True)
+    return Evaluation(start_value(model, first), values)
 
 
-def occupancy(task: Task, policy: PolicyLike) -> Occupancy:
+def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     """Find the probability of every machine state and observation at every step under a policy.
 
     Examples
@@ -163,13 +168,13 @@ def occupancy(task: Task, policy: PolicyLike) -> Occupancy:
     >>> round(float(where.pairs.sum()), 9)  # every step of the horizon is spent somewhere
     10.0
     """
-    _require_task(task)
-    inner = validate_policy(task, policy)
-    _require(task, keep_values=True, policy_bytes=0)
-    states = np.zeros((task.horizon + 1, task.num_observations, task.num_machine_states))
-    states[0, :, task.table.initial] = task.mdp.start_probs
-    kernels.occupancy(by_reference(task.arrays), by_reference(task.table.arrays), inner, states)
-    return Occupancy(states.transpose(0, 2, 1), _pairs_met(states[:-1], inner, task.num_actions))
+    model = _model_of(task)
+    inner = validate_policy(model, policy)
+    _require(model, True, 0, task)
+    states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
+    states[0, :, model.table.initial] = model.start_probs
+    kernels.occupancy(by_reference(model.arrays), by_reference(model.table.arrays), inner, states)
+    return Occupancy(states.transpose(0, 2, 1), _pairs_met(states[:-1], inner, model.num_actions))
 
 
 def _pairs_met(states: NDArray[np.float64], policy: NDArray[Any], num_actions: int) -> NDArray[np.float64]:
@@ -179,12 +184,14 @@ def _pairs_met(states: NDArray[np.float64], policy: NDArray[Any], num_actions: i
     return np.stack([np.bincount(met, mass.ravel(), states.shape[1]) for mass in taken], axis=1)
 
 
-def start_value(task: Task, first: NDArray[np.float64]) -> float:
+def start_value(model: Model, first: NDArray[np.float64]) -> float:
     """Return the value at the start, from V_0[O, M]."""
-    return float(ordered_sum(task.mdp.start_probs[task.starts] * first[task.starts, task.table.initial]))
+    return float(ordered_sum(model.start_probs[model.starts] * first[model.starts, model.table.initial]))
 
 
-def _require_task(task: object) -> None:
+def _model_of(task: object) -> Model:
+    if isinstance(task, Model):
+        return task
     if isinstance(task, BlackBox):
         raise ModelError(
             f"{task!r} does not show its kernel, so nothing can be computed exactly in it; learn in it with simulate, "
@@ -192,12 +199,13 @@ def _require_task(task: object) -> None:
         )
     if not isinstance(task, Task):
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
+    return task.model
 
 
-def _require(task: Task, keep_values: bool, policy_bytes: int) -> None:
-    rows = task.num_observations + len(task.arrays.extra_rows)
-    values = 8 * task.num_observations * task.num_machine_states * (task.horizon + 1 if keep_values else 0)
-    require_memory(16 * rows * padded_width(task.num_machine_states) + values + policy_bytes, f"planning for {task!r}")
+def _require(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
+    values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
+    tables = 16 * model.num_rows * padded_width(model.num_machine_states)
+    require_memory(tables + values + policy_bytes, f"planning for {task!r}")
 
 
 def choose_threads(threads: int | None, sums_per_step: int) -> int:
@@ -221,41 +229,42 @@ def new_tables(num_rows: int, num_states: int) -> NDArray[np.float64]:
     return memory[start : start + size].view(np.float64).reshape(shape)
 
 
+_Owner = TypeVar("_Owner", Task, Model)
 _Made = TypeVar("_Made")
 
 
-def once_for_a_task(make: Callable[[Task], _Made]) -> Callable[[Task], _Made]:
-    """Remember what was made for a task for as long as the task lives: calls and runs on one task share it."""
-    made: WeakKeyDictionary[Task, _Made] = WeakKeyDictionary()
+def once_for_each(make: Callable[[_Owner], _Made]) -> Callable[[_Owner], _Made]:
+    """Remember what was made for a task or a model for as long as it lives: calls and runs share it."""
+    made: WeakKeyDictionary[_Owner, _Made] = WeakKeyDictionary()
 
-    def remembered(task: Task) -> _Made:
-        if task not in made:
-            made[task] = make(task)
-        return made[task]
+    def remembered(owner: _Owner) -> _Made:
+        if owner not in made:
+            made[owner] = make(owner)
+        return made[owner]
 
     return remembered
 
 
-@once_for_a_task
-def _model(task: Task) -> tuple[Any, Any]:
-    """Return p and the machine as kernels take them."""
-    layers = task.table.layers(padded_width(task.num_machine_states))
-    return by_reference(task.arrays), by_reference(layers)
+@once_for_each
+def _kernel_data(model: Model) -> tuple[Any, Any, NDArray[np.float64]]:
+    """Return p, the machine and the exits as kernels take them."""
+    width = padded_width(model.num_machine_states)
+    return by_reference(model.arrays), by_reference(model.table.layers(width)), model.exits_for(width)
 
 
 NO_STATES = np.zeros(0, dtype=kernels.PLACE)
 
 
 def _backward(
-    task: Task, policy: NDArray[Any], keep_values: bool, threads: int | None, *, is_chosen: bool
+    model: Model, policy: NDArray[Any], keep_values: bool, threads: int | None, *, is_chosen: bool
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Value a policy that is chosen, or fill in the optimal one; return V_0[O, M] and the values as [·, M, O]."""
-    model, horizon = task.arrays, int(task.horizon)
-    size, num_states, num_rows = task.num_observations, task.num_machine_states, len(model.extra_rows)
+    horizon, size, num_states = model.horizon, model.num_observations, model.num_machine_states
+    num_rows = len(model.arrays.extra_rows)
     values = np.zeros((horizon + 1 if keep_values else 0, size, num_states))
-    tables = new_tables(size + num_rows, num_states)
+    tables = new_tables(model.num_rows, num_states)
     own = kernels.exact_kernels(kernels.lanes_of(tables.shape[2]))
-    data = (*_model(task), tables, values, policy, NO_STATES)
+    data = (*_kernel_data(model), tables, values, policy, NO_STATES)
     kernel = own.evaluate if is_chosen else own.solve
     count = choose_threads(threads, len(model.probs) * num_states)
     if count == 1:
@@ -275,7 +284,7 @@ def _parts(size: int, threads: int) -> Iterator[tuple[int, int]]:
     return ((first, last) for first, last in pairwise(edges) if first < last)
 
 
-def validate_policy(task: Task | TaskSpec, policy: PolicyLike) -> NDArray[Any]:
+def validate_policy(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
     """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
     array = policy_array(policy)
     expected = (task.horizon, task.num_machine_states, task.num_observations)

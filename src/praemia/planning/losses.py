@@ -18,12 +18,13 @@ from praemia.arithmetic import ordered_sum
 from praemia.limits import require_memory
 from praemia.planning.exact import Plan, occupancy, validate_policy
 from praemia.planning.policy import PolicyLike
+from praemia.tasks.model import Model
 from praemia.tasks.task import Task
 
 
 def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:
     """Return float64[M, O], what a policy loses in each place against an optimal plan; the sum is V* − V^π."""
-    table, edges = task.table, len(task.mdp.probs)
+    table, edges = task.table, len(task.model.probs)
     require_memory(
         8 * task.num_machine_states * (len(task.mdp.label_sets) * task.num_observations + 2 * edges),
         f"finding where a policy loses value in {task!r}",
@@ -32,24 +33,25 @@ def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:
     where = occupancy(task, policy).states
     lost = np.zeros((table.num_states, task.num_observations))
     for h in range(task.horizon):
-        chosen = _of_policy(inner[h], _action_values(task, plan.values[h + 1]))
+        following = np.hstack((plan.values[h + 1], task.model.exits[h + 1].T))
+        chosen = _of_policy(inner[h], _action_values(task.model, following))
         lost += where[h] * np.maximum(0.0, plan.values[h] - chosen)  # rounding may take a best action for a better one
     return lost
 
 
-def _action_values(task: Task, following: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return Q[O, A, M] of a step, from the values of the next one, [M, O]."""
+def _action_values(model: Model, following: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return Q[O, A, M] of a step, from the values of the next one and of the exits, [M, O + NUM_EXITS]."""
     from scipy.sparse import csr_array
 
-    mdp, table = task.mdp, task.table
+    table = model.table
     shape = (len(table.indptr) - 1, table.num_states)
     machine_kernel = csr_array((table.probs, table.targets, table.indptr), shape=shape)
     moved = np.asarray(machine_kernel @ following)
-    worth = moved.reshape(-1, table.num_states, task.num_observations) + table.mean_rewards[:, :, None]
-    edges = np.arange(len(mdp.probs))
-    kernel = csr_array((mdp.probs, edges, mdp.indptr), shape=(mdp.num_pairs, len(edges)))
-    sums: NDArray[np.float64] = np.asarray(kernel @ worth[mdp.labels, :, mdp.successors])
-    return sums.reshape(task.num_observations, task.num_actions, table.num_states)
+    worth = moved.reshape(-1, *following.shape) + table.mean_rewards[:, :, None]
+    edges = np.arange(len(model.probs))
+    kernel = csr_array((model.probs, edges, model.indptr), shape=(len(model.indptr) - 1, len(edges)))
+    sums: NDArray[np.float64] = np.asarray(kernel @ worth[model.labels, :, model.successors])
+    return sums.reshape(model.num_observations, model.num_actions, table.num_states)
 
 
 def _of_policy(policy: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,20 +1,29 @@
-"""The league: its tables as text, and its section of the report."""
+"""The league: its tables as text, its figure, and its section of the report."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from praemia.drawing.league_figure import league_figure
+import numpy as np
+from numpy.typing import NDArray
+
 from praemia.experiments.settings import slug
-from praemia.report.rendering import Table, picture
-from praemia.statistics.standings import Board, Standing, boards, compare, standings
+from praemia.report.rendering import GREY, INK, Table, looks, new_figure, picture, tidy
+from praemia.statistics.standings import LeagueTable, Standing, boards, compare, rank_profile, standings
 from praemia.statistics.stored_runs import Study
-from praemia.text_tables import number, table_text
+from praemia.text_tables import number, plural, table_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 RANKED = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts")
-HEADER = (*RANKED, "settled", "after", "95% run", "worst run", "largest", "linear", "s")
+HEADER = (*RANKED, "settled", "settled after", "95% run", "worst run", "largest", "linear", "seconds")
+CUT = 10.0  # ratios above this have the darkest colour
+LABELLED = 4  # so many lines of ranks have a name: the best
+PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a run's episodes
 APART = "Tasks on which constants were chosen, the paper's settings among them"
 
 
@@ -28,26 +37,27 @@ def standing_cells(line: Standing) -> tuple[str, ...]:
     return (line.learner, *map(number, ratio), *rest, *tails, linear, number(line.seconds))
 
 
-def regret_rows(board: Board) -> list[tuple[str, ...]]:
+def regret_rows(board: LeagueTable) -> list[tuple[str, ...]]:
     """Return a line for every task: the mean final regret of each learner, and of the yardsticks."""
     regrets = board.regrets_of((*board.learners, *board.yardsticks)).tolist()
     return [(task, *map(number, row)) for task, row in zip(board.tasks, regrets, strict=True)]
 
 
-def yardstick_rows(board: Board) -> list[tuple[str, ...]]:
+def yardstick_rows(board: LeagueTable) -> list[tuple[str, ...]]:
     """Return a line for every yardstick: its regret over the reference's, with the interval."""
     reference = board.learners[board.reference]
-    found = ((name, compare(board, name, reference)) for name in board.yardsticks)
-    return [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in found]
+    ratios = {name: compare(board, name, reference) for name in board.yardsticks}
+    return [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
 
 
-def league_text(board: Board, table: Sequence[Standing]) -> str:
+def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
     """Return the standings and the regrets as text."""
+    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
     explained = (
-        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {len(board.kinds)} kinds of "
-        f"task ({len(board.tasks)} tasks);\nsettled: tasks on which half of the runs come and stay within 1 % of the "
-        "optimum, after so many episodes (median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: "
-        "worst ÷ mean; linear: runs that still lose at the end; s: seconds per run."
+        f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {kinds} of task ({tasks});\n"
+        "settled: tasks on which half of the runs come and stay within 1 % of the optimum, after so many episodes "
+        "(median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: worst ÷ mean; linear: runs that "
+        "still lose at the end; seconds: per run."
     )
     linear = [
         f"  {line.learner}: " + ", ".join(f"{task} {count}" for task, count in line.linear.items())
@@ -58,7 +68,7 @@ def league_text(board: Board, table: Sequence[Standing]) -> str:
         table_text(HEADER, map(standing_cells, table)),
         explained,
         *(
-            ["", "yardsticks, who are told part of the truth:", table_text(RANKED[:4], yardstick_rows(board))]
+            ["", "oracle baselines, which know part of p:", table_text(RANKED[:4], yardstick_rows(board))]
             if board.yardsticks
             else []
         ),
@@ -87,11 +97,88 @@ def league_section(study: Study) -> dict[str, Any]:
     }
 
 
-def _regrets(board: Board) -> Table:
+def _regrets(board: LeagueTable) -> Table:
     return Table(("task", *board.learners, *board.yardsticks), regret_rows(board))
 
 
-def _apart(board: Board) -> dict[str, Any]:
+def _apart(board: LeagueTable) -> dict[str, Any]:
     """Return the tables of the paper's settings."""
     table = Table(HEADER, list(map(standing_cells, standings(board))), strong=(0,))
     return {"title": APART, "standings": table, "regrets": _regrets(board)}
+
+
+def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
+    """Draw each player's regret in units of the lowest, by kind of task, beside the mean ranks over time."""
+    names = [line.learner for line in table]
+    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
+    title = f"The league: {tasks} of {kinds}, one setting per learner"
+    rows = len(names) + len(board.yardsticks)
+    figure = new_figure(5.2 + 0.62 * len(board.kinds), 2.0 + 0.3 * rows, title)
+    left, right = figure.subplots(1, 2, width_ratios=(1.5 + 0.45 * len(board.kinds), 3))
+    _who_wins_where(left, board, names)
+    _ranks_over_time(right, board, names)
+    return figure
+
+
+def ratios_to_best(board: LeagueTable, names: Sequence[str]) -> NDArray[np.float64]:
+    """Return regret ÷ that of the task's best learner, float64[len(names), kinds]: geometric means over tasks."""
+    best = board.log_regrets_of(board.learners).min(axis=1)
+    own = board.log_regrets_of(names).T - best
+    ratios: NDArray[np.float64] = np.exp(np.stack([own[:, rows].mean(axis=1) for rows in board.kinds.values()], axis=1))
+    return ratios
+
+
+def _who_wins_where(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
+    """Draw a cell for each player and kind; the lowest of a kind stands in bold in a frame."""
+    from matplotlib.patches import Rectangle
+
+    players = [*names, *board.yardsticks]
+    ratios = ratios_to_best(board, players)
+    axes.imshow(np.log(np.minimum(CUT, ratios)), cmap="YlGnBu", vmin=0.0, vmax=np.log(CUT), aspect="auto")
+    winners = ratios[: len(names)].argmin(axis=0)
+    for (i, j), ratio in np.ndenumerate(ratios):
+        wins = winners[j] == i
+        colour = "white" if ratio > CUT**0.6 else INK
+        text = "< .01" if ratio < 0.005 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+        axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, weight="bold" if wins else "normal")
+        if wins:
+            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.6))
+    if board.yardsticks:
+        axes.axhline(len(names) - 0.5, color=INK, linewidth=1.2)
+    below = "below the line: oracle baselines, which know part of p" if board.yardsticks else ""
+    tidy(axes, "regret ÷ that of each task's best learner", below, "")
+    axes.set_xticks(range(len(board.kinds)), list(board.kinds), rotation=40, ha="right")
+    axes.set_yticks(range(len(players)), players)
+    axes.grid(visible=False)
+
+
+def _ranks_over_time(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
+    """Draw the mean rank of every learner; the best at the end have their names beside their lines."""
+    lengths = {series.num_episodes for series in board.series.values()}
+    last = lengths.pop() if len(lengths) == 1 else 1
+    shares = np.geomspace(FIRST_SHARE, 1.0, PROFILE_POINTS)
+    profile = dict(zip(board.learners, rank_profile(board, shares), strict=True))
+    look = looks(names[:LABELLED])
+    for name in names[::-1]:
+        if name in look:
+            dash = (0, look[name].dash) if look[name].dash else "-"
+            axes.plot(shares * last, profile[name], color=look[name].colour, linewidth=1.8, linestyle=dash)
+        else:
+            axes.plot(shares * last, profile[name], color=GREY, linewidth=0.7, alpha=0.6)
+    spread = _spread_out([float(profile[name][-1]) for name in look], 0.055 * len(names))
+    for name, place in zip(look, spread, strict=True):
+        axes.text(1.05 * last, place, name, fontsize=8, va="center", color=look[name].colour)
+    unit = "episodes" if last > 1 else "share of a run's episodes"
+    tidy(axes, "mean rank as episodes go by", unit, "rank, best at the top")
+    axes.set_xscale("log")
+    axes.set_ylim(len(names) + 0.3, 0.7)
+    axes.margins(x=0)
+
+
+def _spread_out(places: Sequence[float], least: float) -> list[float]:
+    """Move places apart that are too close for their names, keeping their order."""
+    order = np.argsort(places, kind="stable")
+    moved, before = list(places), -np.inf
+    for i in order:
+        moved[i] = before = max(places[i], before + least)
+    return moved

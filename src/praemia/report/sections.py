@@ -8,24 +8,23 @@ from typing import Any
 
 from markupsafe import Markup
 
-from praemia.drawing.interactive import as_script_data, curves
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.diagrams import machine_svg, mermaid
-from praemia.pictures.policy_page import policy_scene
-from praemia.pictures.policy_view import has_map
-from praemia.report.figure_files import machines, paper_tasks
+from praemia.pictures.policy_page import has_map, policy_scene
+from praemia.report.interactive import as_script_data, curves
 from praemia.report.rendering import Table, inline_svg, picture
+from praemia.report.tables import pairs_table, summary_table
 from praemia.statistics.claims import BEYOND, PAPER
 from praemia.statistics.stored_runs import Series, Study
-from praemia.statistics.tables import COMPARISON_HEADER, SUMMARY_HEADER, Summary, compare, summarise
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, Claim, Line
 from praemia.tasks.task import Task
 from praemia.text_tables import number
 
 MAX_CELLS = 400  # of a map in the report
+MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
 def claims_section(claims: Sequence[Claim]) -> dict[str, Any]:
@@ -46,8 +45,8 @@ def verdict_line(claims: Iterable[Claim]) -> str:
     for source, whose in ((PAPER, "the paper's claims"), (BEYOND, "the further questions")):
         held = [claim.held for claim in claims if claim.source == source]
         if held:
-            open_ones = f", {held.count(None)} are not decided" if None in held else ""
-            parts.append(f"Of {whose}, {held.count(True)} held, {held.count(False)} did not hold{open_ones}")
+            undecided = f", {held.count(None)} not decided" if None in held else ""
+            parts.append(f"Of {whose}, {held.count(True)} held, {held.count(False)} did not hold{undecided}")
     return ". ".join(parts) + "."
 
 
@@ -64,24 +63,21 @@ def _evidence(lines: Iterable[Line], claim: Claim) -> Table:
         for line in lines
     ]
     level = f"{100.0 * claim.confidence:.2f}%"
-    return Table(("comparison", "runs", "estimate", f"{level} low", f"{level} high", "holds", "reads"), rows)
+    return Table(("comparison", "runs", "estimate", f"{level} low", f"{level} high", "holds", "result"), rows)
 
 
 def study_section(study: Study) -> dict[str, Any]:
     """Return an experiment: its curves, its table and its pairwise comparisons; tuning has only the table."""
-    summaries = [[summarise(name, series) for series in members] for name, members in study.settings.items()]
-    cells = [summary.cells() for group in summaries for summary in group]
     is_tuning = study.name == "tuning"
     settings = {} if is_tuning else study.settings
-    pairs = [pair.cells() for name, members in settings.items() for pair in compare(name, members)]
     return {
         "name": study.name,
         "slug": slug(study.name),
         "is_league": False,
         "purpose": study.purpose,
         "curves": None if is_tuning else Markup(as_script_data(curves(study.settings))),
-        "summary": Table(SUMMARY_HEADER, cells, strong=_best(summaries)),
-        "pairs": Table(COMPARISON_HEADER, pairs),
+        "summary": summary_table(study.settings),
+        "pairs": pairs_table(settings),
         "policies": list(filter(None, map(_final_policy, settings.values()))),
     }
 
@@ -98,16 +94,6 @@ def _final_policy(members: Sequence[Series]) -> dict[str, Any] | None:
         return None
 
 
-def _best(groups: Iterable[Sequence[Summary]]) -> list[int]:
-    """Return the places of the lowest means, one per setting, in the whole list."""
-    places, start = [], 0
-    for group in groups:
-        regrets = [summary.regret.estimate for summary in group]
-        places.append(start + regrets.index(min(regrets)))
-        start += len(group)
-    return places
-
-
 def tasks_section(studies: Sequence[Study]) -> dict[str, Any]:
     """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
     tasks = paper_tasks(studies)
@@ -118,6 +104,24 @@ def tasks_section(studies: Sequence[Study]) -> dict[str, Any]:
         "maps": [(name, address) for name, address in maps if address is not None],
         "machines": [_machine(name, machine) for name, machine in machines(studies).items()],
     }
+
+
+def paper_tasks(studies: Sequence[Study]) -> list[Task]:
+    """Return the tasks of the paper that have runs; those of the other studies where there are none."""
+    preferred = [study for study in studies if study.name == "paper"] or studies
+    return [members[0].model for study in preferred for members in study.settings.values()]
+
+
+def machines(studies: Iterable[Study]) -> dict[str, RewardMachine]:
+    """Return the machines that are small enough to draw, each once, by the name of the first task that has it."""
+    small_ones: dict[str, RewardMachine] = {}
+    for study in studies:
+        for members in study.settings.values():
+            machine = members[0].model.machine
+            small = machine.num_states <= MAX_MACHINE
+            if small and not any(other.rules == machine.rules for other in small_ones.values()):
+                small_ones[members[0].task] = machine
+    return small_ones
 
 
 def _optima(studies: Iterable[Study]) -> Table:
@@ -140,11 +144,11 @@ def _picture(task: Task) -> Markup | None:
 
 def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
-    shown = {"name": name, "num_states": machine.num_states}
+    shared = {"name": name, "num_states": machine.num_states}
     try:
-        return {**shown, "svg": inline_svg(machine_svg(machine))}
+        return {**shared, "svg": inline_svg(machine_svg(machine))}
     except MissingExtraError:
-        return {**shown, "svg": None, "mermaid": mermaid(machine)}
+        return {**shared, "svg": None, "mermaid": mermaid(machine)}
 
 
 def provenance_section(studies: Sequence[Study]) -> dict[str, Any]:
@@ -197,8 +201,8 @@ def _effort(studies: Iterable[Study]) -> Table:
 
 
 def _range(values: Iterable[int]) -> str:
-    found = sorted(set(values))
-    return f"{found[0]:,}" if len(found) == 1 else f"{found[0]:,} to {found[-1]:,}"
+    distinct = sorted(set(values))
+    return f"{distinct[0]:,}" if len(distinct) == 1 else f"{distinct[0]:,} to {distinct[-1]:,}"
 
 
 def _seeds(members: Iterable[Series]) -> str:
@@ -209,10 +213,11 @@ def _seeds(members: Iterable[Series]) -> str:
 
 
 def _versions(studies: Iterable[Study]) -> Table:
-    found: dict[str, set[str]] = {}
+    versions: dict[str, set[str]] = {}
     for study in studies:
         for series in study.series:
             for run in series.runs:
                 for package, version in run.versions.items():
-                    found.setdefault(package, set()).add(version)
-    return Table(("package", "version"), [(package, ", ".join(sorted(found[package]))) for package in sorted(found)])
+                    versions.setdefault(package, set()).add(version)
+    rows = [(package, ", ".join(sorted(own))) for package, own in sorted(versions.items())]
+    return Table(("package", "version"), rows)

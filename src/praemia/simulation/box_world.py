@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,13 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError, ParameterError
+from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
 from praemia.kernels.play import draw
 from praemia.kernels.records import CountArrays
 from praemia.learners.base import Learner
-from praemia.machines.labels import AFTER_THE_END, Label
+from praemia.machines.labels import Label, SeenLabels
 from praemia.simulation.loop import SLICE_SECONDS, World, no_moves_seen, spec_for
 from praemia.simulation.run import generators
 from praemia.simulation.task_world import with_every_row
@@ -40,10 +41,18 @@ add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 class BoxWorld(World):
     """A learner at play in a black box. What can happen is not known: the counts grow with what does."""
 
-    def __init__(self, box: BlackBox, learner: Learner, num_episodes: int, seed: tuple[int, ...]) -> None:
+    def __init__(
+        self,
+        box: BlackBox,
+        learner: Learner,
+        num_episodes: int,
+        seed: tuple[int, ...],
+        seen_labels: SeenLabels | None = None,
+    ) -> None:
         if learner.privileged:
             raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
         self.box = box
+        self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
@@ -71,7 +80,7 @@ class BoxWorld(World):
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
         unit = box.machine.in_unit_range
-        sizes = (box.num_with_ended, box.num_actions, box.horizon)
+        sizes = (box.observations.size, box.num_actions, box.horizon)
         spec = TaskSpec(
             *sizes,
             unit,
@@ -80,7 +89,7 @@ class BoxWorld(World):
             self.table if unit is box.machine else MachineTable.of(unit, list(self.labels)),
             more_labels=True,
             labels_need_info=self.labels_need_info,
-            num_ended=box.observations.size,
+            can_end=True,
         )
         return spec_for(spec, self.learner)
 
@@ -154,8 +163,8 @@ class BoxWorld(World):
                 in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
                 self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
             self.log.returns[self.played] = ordered_sum(rewards)
-            labels, is_going_on = list(self.labels), steps[:, 0] < self.box.observations.size
-            self.box.record_episode([labels[i] for i in steps[is_going_on, 3]], rewards[is_going_on].tolist())
+            labels = list(self.labels)
+            self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
             self.log.progress["played"] += 1
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
@@ -169,21 +178,17 @@ class BoxWorld(World):
     def _play_episode(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Play one episode and count it; return its steps, as in ``Recent``, and what they paid, in the user's units.
 
-        After an early end the steps go on in the absorbing observation, so that learners see it for what it is. When
-        the environment cuts an episode off (truncation), the rest of it is not played.
+        The successor of a step that ends the episode is O + o'. When the environment cuts an episode off (truncation),
+        it is not known what would have followed.
         """
-        box, size, steps, rewards = self.box, self.box.observations.size, [], []
-        due, truncated = False, False
+        box, size, steps, rewards, due = self.box, self.box.observations.size, [], [], False
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
-        add_state(self.counts.states, self.counts.totals, o)
+        add_state(self.counts, o)
         for h in range(box.horizon):
             a = _act(self.policy[h, o, m], self.world_rng)
-            if o >= size:
-                z, label = o, self.number(AFTER_THE_END)
-            else:
-                z, shown, propositions, ended, truncated = self._step(shown, a)
-                label = self.number(propositions)
-                z += size if ended else 0
+            z, shown, propositions, ended, truncated = self._step(shown, a)
+            label = self.number(propositions)
+            z += size if ended else 0
             m_next, reward = draw_move(self.table, label, m, self.world_rng)
             due |= self._count(h, o, a, z, label)
             if self.learner.learns_machine:
@@ -191,11 +196,11 @@ class BoxWorld(World):
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
             o, m = z, m_next
-            if truncated and z < size:
+            if ended or truncated:
                 break
-        if self.counting.steps:
+        if self.counting.steps and o < size:
             self.counts.steps[len(steps), o] += 1
-        self.log.progress["is_due"] = count_episode(self.counts.totals, self.rule) or due
+        self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
@@ -207,7 +212,7 @@ class BoxWorld(World):
         if self.counting.steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
-        return bool(count_visit(counts.pairs, counts.successors, counts.totals, pair, place, self.rule))
+        return bool(count_visit(counts, pair, place, self.rule))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
@@ -217,24 +222,41 @@ class BoxWorld(World):
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
-        if self.compares and o < size:
+        if self.compares:
             self._compare(o, a, successor % size, list(self.labels)[label])
+        self._note_label((o, a, successor % size), list(self.labels)[label])
         self._make_room(pair)
         counts, row = self.counts, self._row(pair, successor, label)
-        add_state(counts.states, counts.totals, successor)
-        return int(add_successor(counts.pairs, counts.successors, pair, successor, label, row))
+        add_state(counts, successor)
+        return int(add_successor(counts, pair, successor, label, row))
+
+    def _note_label(self, transition: tuple[int, int, int], label: Label) -> None:
+        """Notice labels that contradict each other: an error where they are collected, else a warning, once.
+
+        Encoded observations may say less than labels do, on purpose.
+        """
+        try:
+            self._seen_labels.add(transition, label)
+        except ContradictionError as error:
+            if self._is_strict:
+                raise
+            if not self._has_warned and not self.box.is_encoded:
+                counted = "Each label is counted as an outcome of its own, which no guarantee of a learner covers"
+                warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
+            self._has_warned = True
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
         if self.counting.unseen:
             return int(self.spec.every_row.own[pair, successor])
         table, counts = self.spec.table, self.counts
+        target = min(successor, len(counts.states))  # in which observation an episode ended does not matter
         plain = table.still if self.counting.rewards_apart else table.inert
         if plain[label]:
-            return successor
-        if (label, successor) not in self.rows:
-            self.rows[label, successor] = add_row(counts.rows, counts.totals, len(counts.states), label, successor)
-        return self.rows[label, successor]
+            return target
+        if (label, target) not in self.rows:
+            self.rows[label, target] = add_row(counts, label, target)
+        return self.rows[label, target]
 
     def _make_room(self, pair: int) -> None:
         """Make room for one more successor of a pair, and for one more continuation row."""
@@ -256,6 +278,7 @@ class BoxWorld(World):
             self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
 
     _end = 0  # the first free place
+    _has_warned = False  # of labels that contradict each other
 
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with a little room."""

@@ -89,7 +89,9 @@ class World(ABC):
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        recent = Recent(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and self.played else None
+        recent = (
+            Recent.of(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and self.played else None
+        )
         num_episodes = len(self.log.returns)
         return Experience(self.spec, num_episodes, self.played, self.counts, recent, counting=self.counting)
 
@@ -180,7 +182,7 @@ def no_moves_seen(world: World) -> MachineCounts:
     if not isinstance(spec, UnknownChancesSpec):
         return no_machine_counts()
     labels = learned_labels(spec, unseen=counting.unseen, by_labels=counting.by_labels)
-    return machine_counts(labels, spec.num_machine_states, spec.machine.idle_reward.mean)
+    return machine_counts(len(labels), spec.num_machine_states)
 
 
 def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:

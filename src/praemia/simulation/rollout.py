@@ -92,7 +92,9 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
     for h in range(task.horizon):
         o, m = int(state["observation"]), int(state["machine_state"])
         action = player.action(h, m, o, random)
-        state, reward, _, _, info = env.step(action)
+        state, reward, is_over, _, info = env.step(action)
         after = int(state["observation"]), int(state["machine_state"])
         steps.append(Step(h, o, m, action, info["label"], reward, *after))
+        if is_over:
+            break
     return Episode(task, seed, tuple(steps))

@@ -60,12 +60,11 @@ def simulate(
     world: World
     sees_product = learner.sees == "product"
     if isinstance(task, Task):
-        unit, num_shown = task.in_unit_range, task.num_observations
+        unit = task.in_unit_range
         optimal: float | None = solve(unit, keep_values=False).value
         world = TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, key)
     else:
-        # The other observations stand for ended episodes, where actions do not matter.
-        optimal, num_shown = None, task.observations.size
+        optimal = None
         task.renumber()
         world = BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, key)
     run_loop(world, num_episodes, on_progress=on_progress)
@@ -82,7 +81,7 @@ def simulate(
         plan_values=in_user_units(plans["value"].copy()),
         optimistic_values=in_user_units(plans["optimistic"].copy()),
         returns=in_user_units(world.log.returns) if isinstance(task, Task) else world.log.returns,
-        final_policy=policy[:, :num_shown].swapaxes(1, 2),
+        final_policy=policy.swapaxes(1, 2),
         seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),

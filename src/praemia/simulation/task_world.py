@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import time
-from threading import RLock
 from typing import Any
 
 import numpy as np
-from numba import config, typeof, types
 from numpy.typing import NDArray
 
 from praemia.kernels import play as kernels
-from praemia.kernels.compiling import INTERNAL, UNCOUNTED, plain, specialised
-from praemia.kernels.exact import PLACE, exact_kernels, lanes_of
-from praemia.kernels.plans import plan_signature
-from praemia.kernels.records import CountArrays, Records
-from praemia.kernels.references import by_reference
+from praemia.kernels.compiling import plain
+from praemia.kernels.exact import PLACE, lanes_of
+from praemia.kernels.records import NUM_EXITS, CountArrays, Records
+from praemia.kernels.references import by_reference, pointer_to
 from praemia.learners.base import Experience, Learner
 from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
-from praemia.planning.exact import new_tables, once_for_a_task
+from praemia.planning.exact import new_tables, once_for_each
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
@@ -44,24 +41,26 @@ class TaskWorld(World):
             self.values = self.values._replace(states=np.zeros(0, dtype=PLACE))
         self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
         self._summed: tuple[Any, NDArray[Any]] = (None, self.policy)
+        self._referenced: tuple[Any, Any] = (None, None)
         self._work_limit = FIRST_WORK
-        self._kernels: tuple[Any, Any] | None = None
+        self._kernels: tuple[Any, Any, Any] | None = None
 
     def _world_arrays(self) -> kernels.WorldArrays:
         """Return the task to sample from, with the rows that the learner's counts have."""
         mdp, table = self.task.mdp, self.spec.table
-        arrays = _sampling_arrays(self.task)
+        arrays, first = _sampling_arrays(self.task), mdp.num_observations + NUM_EXITS
         edges = arrays.edges.copy()
         if self.counting.unseen:
             every = self.spec.every_row
-            rows, extra = every.own[mdp.edge_pairs, mdp.successors], every.rows[mdp.num_observations :]
+            rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
             plain = table.still if self.counting.rewards_apart else table.inert
-            rows, extra = continuation_rows(mdp.labels, mdp.successors, plain, mdp.num_observations)
+            successors = self.task.model.successors
+            rows, extra = continuation_rows(mdp.labels, successors, ~plain[mdp.labels], mdp.num_observations)
         edges["row"] = rows
         extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
         extra_rows["label"], extra_rows["target"] = extra["label"], extra["target"]
-        extra_rows["place"] = mdp.num_observations + np.arange(len(extra)) if self.counting.unseen else -1
+        extra_rows["place"] = first + np.arange(len(extra)) if self.counting.unseen else -1
         return arrays._replace(edges=edges, extra_rows=extra_rows)
 
     def _empty_counts(self) -> CountArrays:
@@ -79,16 +78,22 @@ class TaskWorld(World):
         return shown
 
     def play(self, most: int) -> None:
-        last, progress = self.played + most, self.log.progress
-        policy = self._policy_to_play()
+        last, policy = self.played + most, self._policy_to_play()
         began, size = time.perf_counter(), 1 + (1 << 20) // self.task.horizon
         while self.played < last and not self.is_due:
-            first = self.played
-            record = self.log.returns, first, min(last, first + size), self.log.recent, self.log.recent_rewards
-            played, due = kernels.play_alone(*self._references[:2], policy, self.rule, self.world_rng, *record)
-            progress["played"], progress["is_due"] = played, due
+            kernels.play(*self._play_arguments(policy, min(last, self.played + size)))
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
+
+    def _play_arguments(self, policy: NDArray[Any], last: int) -> tuple[Any, ...]:
+        world, counts, _ = self._references
+        return world, counts, policy, self.rule, self.world_rng, self._log_reference(), last
+
+    def _log_reference(self) -> Any:
+        """Return the log as kernels take it; it is another one once it has grown."""
+        if self._referenced[0] is not self.log:
+            self._referenced = self.log, by_reference(self.log)
+        return self._referenced[1]
 
     def _policy_to_play(self) -> NDArray[Any]:
         """Return the policy, of a randomised one the running sums of its probabilities."""
@@ -111,19 +116,43 @@ class TaskWorld(World):
             self.log = grow_log(self.log)
         log = self.log
         if self._kernels is None:
-            self._kernels = work.kernel(self.policy, self.learner_rng), _loop_kernel(self, work)
-        plan, kernel = self._kernels
+            self._kernels = self._compile_kernels(work)
+        world, _, values = self._references
+        data, record = work.data(), self._log_reference()
         began, before = time.perf_counter(), int(log.progress[0]["work"])
-        kernel(plan, *_loop_arguments(self, work))
+        plan, play, value_policy = self._kernels
+        kernels.plan_and_play(
+            plan,
+            play,
+            value_policy,
+            world,
+            data,
+            self.learner_rng,
+            self.policy,
+            values,
+            record,
+            self.rule,
+            self.world_rng,
+            self._work_limit,
+        )
         taken, done = time.perf_counter() - began, int(log.progress[0]["work"]) - before
         refuse_nan(self.learner, log.plans["optimistic"][: self.num_plans])
         self._work_limit = max(FIRST_WORK, int(done * min(4.0, SLICE_SECONDS / max(taken, 1e-6))))
 
+    def _compile_kernels(self, work: Workspace) -> tuple[Any, Any, Any]:
+        """Return what ``plan_and_play`` calls: the learner's plan, ``play`` and ``policy_value``."""
+        plan = work.kernel(self.policy, self.learner_rng)
+        play = pointer_to(kernels.play, *self._play_arguments(self.policy, 0))
+        return plan, play, pointer_to(self._policy_value, self._references[2], self.arrays.starts, self.policy)
+
+    @property
+    def _policy_value(self) -> Any:
+        return kernels.policy_value_for(lanes_of(self.values.tables.shape[2]))
+
     def policy_value(self) -> float:
         if not self.valued:
             return float("nan")
-        width = self.values.tables.shape[2]
-        return float(_value_kernel(lanes_of(width))(self._references[2], self.arrays.starts, self.policy))
+        return float(self._policy_value(self._references[2], self.arrays.starts, self.policy))
 
     def start_value(self, values: NDArray[np.float64]) -> float:
         return float(plain(kernels.start_value)(self.arrays.starts, values))
@@ -131,12 +160,12 @@ class TaskWorld(World):
 
 def with_every_row(counts: CountArrays, rows: Records) -> CountArrays:
     """Return counts whose extra rows are those of every (o, a, o'), numbered before any is seen."""
-    size = len(counts.states)
-    counts.totals["rows"] = len(rows) - size
-    return counts._replace(rows=rows[size:].copy())
+    first = len(counts.states) + NUM_EXITS
+    counts.totals["rows"] = len(rows) - first
+    return counts._replace(rows=rows[first:].copy())
 
 
-@once_for_a_task
+@once_for_each
 def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     """Return a task as running sums to draw from; no edge has happened yet, and rows are still to be numbered."""
     mdp, table = task.mdp, task.table
@@ -144,7 +173,7 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     probs = mdp.start_probs[task.starts]
     starts["o"], starts["m"], starts["prob"], starts["sum"] = task.starts, table.initial, probs, np.cumsum(probs)
     edges = np.zeros(len(mdp.probs), dtype=kernels.EDGE)
-    edges["target"], edges["label"], edges["place"] = mdp.successors, mdp.labels, -1
+    edges["target"], edges["label"], edges["place"] = mdp.targets, mdp.labels, -1
     edges["sum"] = running_sums(mdp.probs, mdp.indptr)
     moves = np.zeros(len(table.targets), dtype=kernels.MOVE)
     moves["target"], moves["sum"] = table.targets, table.sums
@@ -153,22 +182,23 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
     return kernels.WorldArrays(
-        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards
+        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards, task.model.exits
     )
 
 
 def _tables(task: Task) -> NDArray[np.float64]:
-    return new_tables(task.num_observations + len(task.arrays.extra_rows), task.num_machine_states)
+    return new_tables(task.model.num_rows, task.num_machine_states)
 
 
-@once_for_a_task
+@once_for_each
 def _value_arrays(task: Task) -> kernels.ValueArrays:
     """Return what the exact value of a policy is computed from."""
     states, until = reachable_states(task)
     tables = _tables(task)
     places = np.zeros(len(states), dtype=PLACE)
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
-    return kernels.ValueArrays(task.arrays, task.table.layers(tables.shape[2]), places, until, tables)
+    model, width = task.model, tables.shape[2]
+    return kernels.ValueArrays(model.arrays, task.table.layers(width), model.exits_for(width), places, until, tables)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -198,6 +228,8 @@ def _next_states(task: Task, front: NDArray[np.int64]) -> NDArray[np.int64]:
     o, m = np.divmod(front, num_states)
     first, last = mdp.indptr[o * task.num_actions], mdp.indptr[(o + 1) * task.num_actions]
     edges, machine_state = _ranges(first, last, m)
+    going_on = ~mdp.ends[edges]
+    edges, machine_state = edges[going_on], machine_state[going_on]
     rows = mdp.labels[edges].astype(np.int64) * num_states + machine_state
     moves, successors = _ranges(table.indptr[rows], table.indptr[rows + 1], mdp.successors[edges].astype(np.int64))
     return np.unique(successors * num_states + table.targets[moves])
@@ -210,54 +242,3 @@ def _ranges(
     lengths = last - first
     offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return np.repeat(first, lengths) + offsets, np.repeat(carried, lengths)
-
-
-def _loop_arguments(world: TaskWorld, work: Workspace) -> tuple[Any, ...]:
-    return (
-        world._references[0],
-        work.data(),
-        world.learner_rng,
-        world.policy,
-        world._references[2],
-        by_reference(world.log),
-        world.rule,
-        world.world_rng,
-        world._work_limit,
-    )
-
-
-_compiled: dict[Any, Any] = {}
-_compiling = RLock()  # two threads may ask for the same kernel
-
-
-def _value_kernel(lanes: int) -> Any:
-    """Compile the value of a policy for machines of a width, to be called from Python."""
-    with _compiling:
-        if lanes not in _compiled:
-            filled = {"fill_table": exact_kernels(lanes).fill}
-            _compiled[lanes] = specialised(
-                kernels.policy_value, f"policy_value_alone_{lanes}", replacements=filled, **UNCOUNTED
-            )
-        return _compiled[lanes]
-
-
-def _loop_kernel(world: TaskWorld, work: Workspace) -> Any:
-    """Compile the loop once for each type of policy and width of machine: it takes any plan as an argument."""
-    lanes = lanes_of(world.values.tables.shape[2])
-    key = lanes, world.policy.dtype
-    with _compiling:
-        if key not in _compiled:
-            filled = {"fill_table": exact_kernels(lanes).fill}
-            value = specialised(kernels.policy_value, f"policy_value_{lanes}", replacements=filled, **INTERNAL)
-            signature = None
-            if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-                plan = types.FunctionType(plan_signature((work.data(), world.learner_rng, world.policy)))
-                signature = types.none(plan, *map(typeof, _loop_arguments(world, work)))
-            _compiled[key] = specialised(
-                kernels.plan_and_play,
-                f"plan_and_play_{lanes}",
-                signature,
-                replacements={"value_policy": value},
-                **UNCOUNTED,
-            )
-        return _compiled[key]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ParameterError, PraemiaWarning, missing_extra
+from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
@@ -27,17 +27,15 @@ if TYPE_CHECKING:
 
 Columns: TypeAlias = dict[str, Any]
 
-# What tells a run from others, by type; then what it came to.
-KEYS: dict[str, type] = {
-    **dict.fromkeys(("task", "title", "learner", "parameters"), str),
-    **dict.fromkeys(("episodes", "seed", "run", "stream", "streams"), int),
-}
-RESULTS: dict[str, type] = {
-    **dict.fromkeys(("regret", "optimal_value", "mean_return"), float),
-    "plans": int,
-    "seconds": float,
-    "praemia": str,
-}
+# What tells a run from others, then what it came to.
+KEYS = np.dtype(
+    [(name, np.object_) for name in ("task", "title", "learner", "parameters")]
+    + [(name, np.int64) for name in ("episodes", "seed", "run", "stream", "streams")]
+)
+RESULTS = np.dtype(
+    [(name, np.float64) for name in ("regret", "optimal_value", "mean_return")]
+    + [("plans", np.int64), ("seconds", np.float64), ("praemia", np.object_)]
+)
 
 
 class StoredRuns:
@@ -132,24 +130,22 @@ def load_runs(folder: str | Path) -> StoredRuns:
 
 def run_columns(runs: Iterable[Run]) -> Columns:
     """Return a row per run, as columns."""
-    rows = [(*_key(run), *_results(run)) for run in runs]
-    return _typed({**KEYS, **RESULTS}, zip(*rows, strict=True) if rows else ())
+    rows = [(_key(run), _results(run)) for run in runs]
+    return {**_columns(KEYS, [key for key, _ in rows]), **_columns(RESULTS, [results for _, results in rows])}
 
 
 def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> Columns:
     """Return a row per point of each run's curves, as columns."""
-    chosen = None if episodes is None else _checked(episodes)
-    keys, points = [], []
+    wanted = None if episodes is None else _checked(episodes)
+    keys, curves = [], [np.empty((0, 3))]
     for run in runs:
-        ends = np.append(run.plan_episodes, run.num_episodes)
-        at = ends if chosen is None else chosen[chosen <= run.num_episodes]
-        keys.append(_key(run))
-        points.append((at, _regret_at(run, ends, at), _before(run.returns, at)))
-    rows = np.repeat(np.arange(len(keys)), [len(at) for at, _, _ in points])
-    columns = _typed(KEYS, zip(*keys, strict=True) if keys else ())
-    taken = {name: column[rows] for name, column in columns.items()}
-    parts = zip(*points, strict=True) if points else ((np.empty(0, np.int64),), (np.empty(0),), (np.empty(0),))
-    return {**taken, **dict(zip(("episode", "regret", "total_return"), map(np.concatenate, parts), strict=True))}
+        bends = np.append(run.plan_episodes, run.num_episodes)
+        at = bends if wanted is None else wanted[wanted <= run.num_episodes]
+        keys += [_key(run)] * len(at)
+        curves.append(np.column_stack((at, _regret_at(run, bends, at), _before(run.returns, at))))
+    episode, regret, total_return = np.concatenate(curves).T.copy()
+    points = {"episode": episode.astype(np.int64), "regret": regret, "total_return": total_return}
+    return {**_columns(KEYS, keys), **points}
 
 
 def write_csv(columns: Columns, path: Path) -> None:
@@ -160,11 +156,10 @@ def write_csv(columns: Columns, path: Path) -> None:
 
 def write_parquet(columns: Columns, path: Path) -> None:
     """Write columns as a parquet file; what is not known is null."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise missing_extra("parquet needs pyarrow", "parquet") from None
+    require("pyarrow.parquet")
+    import pyarrow
+    import pyarrow.parquet
+
     kinds = {"i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
     arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in columns.values()]
     buffer = io.BytesIO()
@@ -173,10 +168,9 @@ def write_parquet(columns: Columns, path: Path) -> None:
 
 
 def _frame(columns: Columns) -> pandas.DataFrame:
-    try:
-        import pandas
-    except ImportError:
-        raise missing_extra("data frames need pandas", "frames") from None
+    require("pandas")
+    import pandas
+
     return pandas.DataFrame(columns)
 
 
@@ -193,11 +187,10 @@ def _results(run: Run) -> tuple[Any, ...]:
     return regret, optimal, float(run.returns.mean()), run.num_plans, run.seconds, run.versions.get("praemia", "")
 
 
-def _typed(types: dict[str, type], columns: Iterable[Sequence[Any]]) -> Columns:
-    """Return columns as arrays: int64, float64 or objects."""
-    dtypes = {int: np.int64, float: np.float64, str: np.object_}
-    found = list(columns) or [()] * len(types)
-    return {name: np.array(c, dtypes[kind]) for (name, kind), c in zip(types.items(), found, strict=True)}
+def _columns(types: np.dtype[np.void], rows: list[tuple[Any, ...]]) -> Columns:
+    """Return rows as columns: int64, float64 or objects."""
+    table = np.array(rows, types)
+    return {name: table[name].copy() for name in types.names or ()}
 
 
 def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
@@ -207,11 +200,11 @@ def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _regret_at(run: Run, ends: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.float64]:
+def _regret_at(run: Run, bends: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the exact regret after some numbers of episodes, from the points where it bends."""
     if run.optimal_value is None:
         return np.full(len(at), np.nan)
-    return np.interp(at, ends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(ends)))))
+    return np.interp(at, bends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(bends)))))
 
 
 def _before(returns: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:

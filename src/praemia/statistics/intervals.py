@@ -14,11 +14,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import bdtr, betaincinv, stdtrit
+from scipy.special import stdtrit
+from scipy.stats import quantile_test
 
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # what is left of a regret of 0 after summing up an optimal policy's rounding errors
@@ -99,21 +100,9 @@ def _exp_of(interval: Interval) -> Interval:
 
 def median_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
     """Return the median of some numbers with its interval between two of them, by the sign test; NaN for too few."""
-    ordered = np.sort(np.asarray(values, dtype=np.float64))
-    size, tail = len(ordered), (1.0 - confidence) / 2.0
-    # The true median lies below the j-th lowest with the chance of fewer than j heads in so many tosses.
-    rank = int((bdtr(np.arange(size), size, 0.5) <= tail).sum())
-    if rank == 0:
-        return Interval(float(np.median(ordered)), math.nan, math.nan)
-    return Interval(float(np.median(ordered)), float(ordered[rank - 1]), float(ordered[size - rank]))
-
-
-def share_interval(count: int, total: int, confidence: float = CONFIDENCE) -> Interval:
-    """Return a share of runs with its exact interval (Clopper and Pearson)."""
-    tail = (1.0 - confidence) / 2.0
-    low = 0.0 if count == 0 else float(betaincinv(count, total - count + 1, tail))
-    high = 1.0 if count == total else float(betaincinv(count + 1, total - count, 1.0 - tail))
-    return Interval(count / total, low, high)
+    numbers = np.asarray(values, dtype=np.float64)
+    ends: Any = quantile_test(numbers).confidence_interval(confidence)
+    return Interval(float(np.median(numbers)), float(ends.low), float(ends.high))
 
 
 def mean_band(curves: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats, Floats]:

@@ -9,14 +9,20 @@ With the mean final regret of every learner on every task:
 * its *rank* on a task is its place among all learners (equal regrets share the mean of their places). Ranks are shown
   and nothing is decided by them: they change when others join;
 * its *worst run*, and its 95 % run, are told in units of the task's mean: the median over tasks;
-* it has *settled* on a task when half of its runs have (``praemia.statistics.run_measures``).
+* a run is *linear* when it is still losing: over the last half of its episodes it loses at least half as much per
+  episode as over all of them, and its policies there are on average worse than the optimum by more than 1 %. A learner
+  that still explores at the end of a short run is linear by this rule too; longer runs tell the two apart;
+* a run is *settled* from the first episode on from which every policy that it plays is within 1 % of the optimum;
+  values are exact, so chance has no part in it. A learner has settled on a task when half of its runs have.
 
 A regret below one hundredth of an optimal episode's value counts as that much in a ratio: otherwise a single task that
-somebody plays without any regret would decide everything. Yardsticks, who are told part of the truth, have no rank.
+somebody plays without any regret would decide everything. Oracle baselines (*yardsticks*), which know part of p, have
+no rank.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from praemia.experiments.league import YARDSTICKS
-from praemia.experiments.league_tasks import is_untouched, kind_of
+from praemia.experiments.league import YARDSTICKS, is_untouched, kind_of
 from praemia.experiments.paper import UCBVI_PRM
+from praemia.simulation import Run
 from praemia.statistics.intervals import (
     CONFIDENCE,
     ROUNDING,
@@ -35,21 +41,41 @@ from praemia.statistics.intervals import (
     ratio_over_groups,
     ratio_within_groups,
 )
-from praemia.statistics.run_measures import SMALL_GAP, is_linear, settled_after
 from praemia.statistics.stored_runs import Series
 
 REFERENCE = UCBVI_PRM.title
 LATE = 0.95  # the run that is told beside the worst
+LATE_SHARE = 0.5  # of the average slope
+SMALL_GAP = 0.01  # of the optimal value
+
+
+def is_linear(run: Run) -> bool:
+    """Tell whether a run is still losing at its end."""
+    regret, half = run.regret, run.num_episodes // 2
+    if half == 0 or run.optimal_value is None:
+        return False
+    late, overall = (regret[-1] - regret[-half - 1]) / half, regret[-1] / len(regret)
+    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * run.optimal_value)
+
+
+def settled_after(run: Run) -> float:
+    """Return how many episodes were played before all policies were within 1 % of the optimum; infinite if never."""
+    assert run.optimal_value is not None
+    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * run.optimal_value)
+    if len(far) == 0:
+        return 0.0
+    last = int(far[-1])
+    return math.inf if last == run.num_plans - 1 else float(run.plan_episodes[last + 1])
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
+class LeagueTable:
     """The runs of a league: the series of every learner on every task.
 
     Attributes
     ----------
     tasks, learners : names, in the order of the axes below; every learner has runs on every task.
-    yardsticks : players that are told part of the truth, and have runs on every task.
+    yardsticks : oracle baselines, which know part of p, with runs on every task.
     left_out : players that lack a task.
     series : by task and player; on a task all have the same number of runs.
     """
@@ -61,7 +87,7 @@ class Board:
     series: Mapping[tuple[str, str], Series]
 
     @classmethod
-    def of(cls, settings: Mapping[str, Sequence[Series]]) -> Board:
+    def of(cls, settings: Mapping[str, Sequence[Series]]) -> LeagueTable:
         """Arrange the series of a study; of a learner that played on alone it takes the first runs."""
         series: dict[tuple[str, str], Series] = {}
         for task, members in settings.items():
@@ -69,9 +95,9 @@ class Board:
             least = min(member.num_runs for member in members)
             series |= {(task, member.title): replace(member, runs=member.runs[:least]) for member in members}
         titles = dict.fromkeys(title for _, title in series)
-        told = {title for (_, title), found in series.items() if found.first.learner in YARDSTICKS}
+        oracles = {title for (_, title), member in series.items() if member.first.learner in YARDSTICKS}
         whole = [title for title in titles if all((task, title) in series for task in settings)]
-        learners, yardsticks = ([t for t in whole if (t in told) is is_told] for is_told in (False, True))
+        learners, yardsticks = ([t for t in whole if (t in oracles) is is_oracle] for is_oracle in (False, True))
         left_out = tuple(title for title in titles if title not in whole)
         return cls(tuple(settings), tuple(learners), tuple(yardsticks), left_out, series)
 
@@ -91,6 +117,10 @@ class Board:
         logs: NDArray[np.float64] = np.log(np.maximum(self.regrets_of(titles), least[:, None]))
         return logs
 
+    def fewest_runs(self, title: str) -> int:
+        """Return how many runs a player has at least on each task."""
+        return min(self.series[task, title].num_runs for task in self.tasks)
+
     @property
     def reference(self) -> int:
         """The column that ratios are taken to: UCBVI-PRM's, or the first one's where it does not play."""
@@ -105,11 +135,11 @@ class Board:
         return kinds
 
 
-def boards(settings: Mapping[str, Sequence[Series]]) -> tuple[Board, Board | None]:
+def boards(settings: Mapping[str, Sequence[Series]]) -> tuple[LeagueTable, LeagueTable | None]:
     """Return the league's board, and apart from it that of the paper's settings, where both have been played."""
     untouched = {task: members for task, members in settings.items() if is_untouched(task)}
     tuned_on = {task: members for task, members in settings.items() if not is_untouched(task)}
-    return Board.of(untouched or tuned_on), Board.of(tuned_on) if untouched and tuned_on else None
+    return LeagueTable.of(untouched or tuned_on), LeagueTable.of(tuned_on) if untouched and tuned_on else None
 
 
 @dataclass(frozen=True)
@@ -143,7 +173,7 @@ class Standing:
     seconds: float
 
 
-def standings(board: Board) -> list[Standing]:
+def standings(board: LeagueTable) -> list[Standing]:
     """Return the league, the lowest ratio first."""
     regrets = board.regrets
     ranks = rankdata(regrets, axis=1).mean(axis=0)
@@ -156,7 +186,7 @@ def standings(board: Board) -> list[Standing]:
     return sorted(table, key=lambda line: (line.ratio.estimate, line.rank))
 
 
-def compare(board: Board, above: str, below: str, confidence: float = CONFIDENCE) -> Interval:
+def compare(board: LeagueTable, above: str, below: str, confidence: float = CONFIDENCE) -> Interval:
     """Return the ratio of two players' regrets over all kinds of task, with its interval."""
     if above == below:
         return Interval(1.0, 1.0, 1.0)
@@ -167,13 +197,13 @@ def compare(board: Board, above: str, below: str, confidence: float = CONFIDENCE
     return measure(groups, confidence)
 
 
-def tails(board: Board, name: str) -> dict[str, float]:
+def tails(board: LeagueTable, name: str) -> dict[str, float]:
     """Return worst run ÷ mean on every task."""
     finals = {task: board.series[task, name].final for task in board.tasks}
     return {task: float(final.max() / max(ROUNDING, final.mean())) for task, final in finals.items()}
 
 
-def rank_profile(board: Board, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+def rank_profile(board: LeagueTable, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the mean rank of every learner after some shares of a run's episodes, float64[L, len(shares)]."""
 
     def means(series: Series) -> NDArray[np.float64]:
@@ -181,12 +211,12 @@ def rank_profile(board: Board, shares: NDArray[np.float64]) -> NDArray[np.float6
         mean: NDArray[np.float64] = series.curves(episodes).mean(axis=0)
         return mean
 
-    found = [[means(board.series[task, name]) for name in board.learners] for task in board.tasks]
-    ranks: NDArray[np.float64] = rankdata(np.array(found), axis=1).mean(axis=0)
+    curves = [[means(board.series[task, name]) for name in board.learners] for task in board.tasks]
+    ranks: NDArray[np.float64] = rankdata(np.array(curves), axis=1).mean(axis=0)
     return ranks
 
 
-def _standing(board: Board, name: str, ratio: Interval, rank: float, firsts: int) -> Standing:
+def _standing(board: LeagueTable, name: str, ratio: Interval, rank: float, firsts: int) -> Standing:
     members = {task: board.series[task, name] for task in board.tasks}
     worst = tails(board, name)
     worst_task = max(worst, key=lambda task: worst[task])

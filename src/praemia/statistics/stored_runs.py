@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import PraemiaError
-from praemia.experiments.asked import united
+from praemia.experiments.requests import unite
 from praemia.experiments.settings import Experiment, Job, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.simulation import Run
@@ -77,8 +77,8 @@ class Series:
     @property
     def seconds(self) -> float:
         """The median time of a run, NaN where it is not known: one run in a few had to compile first."""
-        known = [run.seconds for run in self.runs if not np.isnan(run.seconds)]
-        return float(np.median(known)) if known else float("nan")
+        seconds = [run.seconds for run in self.runs if not np.isnan(run.seconds)]
+        return float(np.median(seconds)) if seconds else float("nan")
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +108,8 @@ class Study:
 def paired(members: Sequence[Series]) -> NDArray[np.float64]:
     """Return the final regrets float64[J, n] of J series, a column for each seed that all of them have."""
     finals = [dict(zip((run.seed for run in series.runs), series.final, strict=True)) for series in members]
-    shared = [seed for seed in finals[0] if all(seed in known for known in finals)]
-    return np.array([[known[seed] for seed in shared] for known in finals]).reshape(len(members), len(shared))
+    shared = [seed for seed in finals[0] if all(seed in own for own in finals)]
+    return np.array([[own[seed] for seed in shared] for own in finals]).reshape(len(members), len(shared))
 
 
 def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:
@@ -126,7 +126,7 @@ def collect(
 
     A damaged file is an error, or reported to ``on_damage`` and left out.
     """
-    found: dict[str, list[Series]] = {}
+    collected: dict[str, list[Series]] = {}
     for setting in settings:
         stored = []
         for job in setting.jobs():
@@ -138,8 +138,8 @@ def collect(
                     raise
                 on_damage(str(error))
         if stored:
-            found[setting.name] = group(stored)
-    return found
+            collected[setting.name] = group(stored)
+    return collected
 
 
 def group(runs: Iterable[Run]) -> list[Series]:
@@ -163,8 +163,8 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
     Runs that belong to none of them are one more study. Runs on black boxes are left out: their regret is not known.
     """
     damaged: list[str] = []
-    asked = united(store.asked(damaged.append))
-    studies, damaged_runs = gather(store, asked)
+    experiments = unite(store.asked(damaged.append))
+    studies, damaged_runs = gather(store, experiments)
     used = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
     rest, damaged_others = read_all(store, used)
     if others := [run for run in rest if run.optimal_value is not None]:

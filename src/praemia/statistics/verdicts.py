@@ -11,7 +11,7 @@ A claim is a list of comparisons, and holds when each of them does. A comparison
 
 An interval around the value lies within the margin when its half-width is below about 5 %: as many runs as that takes
 decide whether two learners are level. Fewer than 8 runs decide nothing, and neither do fewer than 8 tasks beyond one
-of each kind where the tasks are the sample (``praemia.statistics.league_claims``).
+of each kind where the tasks are the sample (``praemia.statistics.claims``).
 
 If single intervals cover as stated, those of a claim hold together with probability 95 %, in all comparisons and at
 each of the numbers of runs 8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7
@@ -101,17 +101,20 @@ _RULES: dict[Question, Rule] = {
 }
 
 
-def together(question: Question, comparisons: int) -> float:
+def bonferroni_level(question: Question, comparisons: int) -> float:
     """Return the confidence level of an interval with which all of a claim's hold together with 95 %, at every look."""
     sides = 2.0 if question.is_one_sided else 1.0
     return 1.0 - sides * (1.0 - CONFIDENCE) / (LOOKS * max(1, comparisons))
+
+
+Part: TypeAlias = tuple[str, str, str]  # a series, as (study, setting, learner)
 
 
 @dataclass(frozen=True)
 class Line:
     """One comparison: what is compared, its interval, what that says, and of which series it is made.
 
-    ``outcome`` is the comparison's part in the verdict; ``parts`` are (study, setting, learner).
+    ``outcome`` is the comparison's part in the verdict.
     """
 
     what: str
@@ -119,23 +122,7 @@ class Line:
     reading: str
     runs: int
     outcome: bool | None
-    parts: tuple[tuple[str, str, str], ...] = ()
-
-    @classmethod
-    def judged(
-        cls,
-        what: str,
-        interval: Interval,
-        scale: Scale,
-        words: tuple[str, str, str],
-        question: Question,
-        runs: int,
-        parts: tuple[tuple[str, str, str], ...] = (),
-    ) -> Line:
-        """Make the line of a comparison; ``words`` say what it means to lie above, level or below."""
-        if runs < MIN_RUNS:
-            return cls(what, interval, TOO_FEW, runs, None, parts)
-        return cls(what, interval, scale.read(interval, words), runs, question.judge(interval, scale), parts)
+    parts: tuple[Part, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 A label and an o' can occur together if some pair has that label when it leads to o'. A pair allows the labels that
 it has for any o'. Where the label of every (o, a, o') cannot be asked for — on large tasks, or because it needs what a
 step of a black box tells — all labels that occur are allowed after every pair, and in a black box all that the machine
-can do: more than can happen, never less.
+can do: more than can happen, never less. Where episodes may end, they may end on any label.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels.records import LabelSupport
-from praemia.machines.labels import AFTER_THE_END
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.task import TaskSpec
 
@@ -40,27 +39,24 @@ def find_support(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSup
     groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
     reaches = np.zeros((num_labels, num_obs), dtype=bool)
     reaches[by_pair, np.arange(num_obs)] = True
-    return table, _support(group_of.ravel(), groups, reaches, table)
+    return table, _support(spec, group_of.ravel(), groups, reaches, table)
 
 
 def _all_labels(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
-    """Allow every label after every pair; after the end of an episode that of the end alone."""
-    sets, num_obs = spec.labels_to_expect, spec.num_observations
+    """Allow every label after every pair."""
+    sets, num_pairs = spec.labels_to_expect, spec.num_observations * spec.num_actions
     table = spec.table_on(sets) if spec.more_labels else spec.table
-    num_labels = len(sets)
-    groups = np.ones((2 if spec.num_ended else 1, num_labels), dtype=bool)
-    if spec.num_ended:
-        is_end = np.array([label == AFTER_THE_END for label in sets])
-        groups[0, is_end], groups[1, ~is_end] = False, False
-    ended = np.arange(num_obs) >= num_obs - spec.num_ended
-    reaches = np.ones((num_labels, num_obs), dtype=bool)
-    return table, _support(np.repeat(ended, spec.num_actions), groups, reaches, table)
+    groups = np.ones((1, len(sets)), dtype=bool)
+    reaches = np.ones((len(sets), spec.num_observations), dtype=bool)
+    return table, _support(spec, np.zeros(num_pairs), groups, reaches, table)
 
 
 def _support(
-    group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_], table: MachineTable
+    spec: TaskSpec, group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_], table: MachineTable
 ) -> Callable[[int], LabelSupport]:
-    """Write membership tables as sparse rows."""
+    """Write membership tables as sparse rows; the column after the observations is the end of an episode."""
+    if spec.can_end:
+        reaches = np.hstack((reaches, np.ones((len(reaches), 1), dtype=bool)))
     parts = (
         group_of.astype(np.int32),
         np.concatenate(([0], np.cumsum(groups.sum(axis=1)))).astype(np.int64),

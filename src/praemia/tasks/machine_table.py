@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.kernels.records import LayerArrays, MachineArrays, Records, rows_of
+from praemia.kernels.records import NUM_EXITS, LayerArrays, MachineArrays, Records, rows_of
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 
@@ -134,19 +134,19 @@ class MachineTable:
 
 
 def continuation_rows(
-    labels: NDArray[np.int32], successors: NDArray[np.int32], plain: NDArray[np.bool_], num_observations: int
+    labels: NDArray[np.int32], successors: NDArray[np.int32], acts: NDArray[np.bool_], num_observations: int
 ) -> tuple[NDArray[np.uint32], Records]:
-    """Number the distinct (label, successor) whose label is not plain, from ``num_observations`` on.
+    """Number the distinct (label, successor) of the edges whose label acts, after observations and exits.
 
-    An edge with a plain label continues with its successor's own row.
+    Any other edge continues with its successor's own row.
     """
-    active = ~plain[labels]
+    num_labels = int(labels.max(initial=0)) + 1
     # In the order of the successors: what neighbours lead to is then near in memory.
-    keys = successors[active].astype(np.int64) * len(plain) + labels[active]
+    keys = successors[acts].astype(np.int64) * num_labels + labels[acts]
     distinct, numbers = np.unique(keys, return_inverse=True)
     rows = successors.astype(np.uint32)
-    rows[active] = num_observations + numbers
-    row_targets, row_labels = np.divmod(distinct, len(plain))
+    rows[acts] = num_observations + NUM_EXITS + numbers
+    row_targets, row_labels = np.divmod(distinct, num_labels)
     return rows, rows_of(row_labels, row_targets)
 
 

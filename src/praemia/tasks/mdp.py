@@ -2,7 +2,10 @@
 
 The kernel is stored by rows. Row ``o * num_actions + a`` holds the successors of the pair (o, a):
 
-    indptr[row] : indptr[row + 1]  ->  successors (increasing), probs (positive, summing to 1), labels (numbers)
+    indptr[row] : indptr[row + 1]  ->  successors, probs (positive, summing to 1), labels (numbers), ends (whether the
+                                       episode is over then)
+
+In a row come the successors with which the episode goes on, increasing, and then those in which it ends.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ class LabeledMDP:
     Attributes
     ----------
     indptr : int64[O·A + 1]; successors : int32[N]; probs : float64[N]; labels : int32[N] — the sparse kernel.
+    ends : bool[N], whether a transition ends the episode. A machine moves and pays on it, and on nothing after it.
     label_sets : the labels that occur, by number.
     start_probs : float64[O], the distribution of the first observation.
     labelling : the label of every transition, also of those that p rules out.
@@ -58,10 +62,13 @@ class LabeledMDP:
     observation_names: tuple[str, ...] | None = None
     action_names: tuple[str, ...] | None = None
     map: Map | None = None
+    ends: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     labels: NDArray[np.int32] = field(init=False)
     label_sets: tuple[Label, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        if not len(self.ends):
+            object.__setattr__(self, "ends", np.zeros(len(self.probs), dtype=bool))
         self._validate_rows()
         self._validate_start()
         self._validate_names("observation", self.observation_names, self.num_observations)
@@ -70,7 +77,7 @@ class LabeledMDP:
         numbers, sets = self._number_labels()
         object.__setattr__(self, "labels", numbers)
         object.__setattr__(self, "label_sets", sets)
-        for array in (self.indptr, self.successors, self.probs, self.start_probs, self.labels):
+        for array in (self.indptr, self.successors, self.probs, self.start_probs, self.labels, self.ends):
             array.setflags(write=False)
 
     def _validate_rows(self) -> None:
@@ -141,6 +148,16 @@ class LabeledMDP:
 
     def __repr__(self) -> str:
         return f"LabeledMDP({self.num_observations} observations, {self.num_actions} actions, {len(self.probs)} edges)"
+
+    @property
+    def can_end(self) -> bool:
+        """Whether some transition ends an episode."""
+        return bool(self.ends.any())
+
+    @property
+    def targets(self) -> NDArray[np.int32]:
+        """int32[N], o' of each edge, or O + o' where the episode ends there."""
+        return self.successors + np.int32(self.num_observations) * self.ends
 
     @property
     def num_pairs(self) -> int:
@@ -252,28 +269,34 @@ class LabeledMDP:
         labels: Labels = (),
         start: Start = 0,
         *,
+        ends: ArrayLike = False,
         observations: Names = None,
         actions: Names = None,
     ) -> Self:
-        """Make an MDP from the arrays of a list of transitions; entries of one transition are added up."""
+        """Make an MDP from the arrays of a list of transitions; entries of one transition are added up.
+
+        ``ends`` says of each entry, or of all, whether the episode is over then.
+        """
         from scipy.sparse import coo_array
 
         require_sizes(num_observations, num_actions)
         o, a, z, probs = transition_columns(num_observations, num_actions, o, a, z, probs)
-        shape = (num_observations * num_actions, num_observations)
-        kernel = coo_array((probs, (o * num_actions + a, z)), shape=shape).tocsr()
+        over = np.broadcast_to(np.asarray(ends, dtype=bool), z.shape)
+        shape = (num_observations * num_actions, 2 * num_observations)
+        kernel = coo_array((probs, (o * num_actions + a, z + num_observations * over)), shape=shape).tocsr()
         kernel.sum_duplicates()
         kernel.eliminate_zeros()
         return cls(
             num_observations=num_observations,
             num_actions=num_actions,
             indptr=kernel.indptr.astype(np.int64),
-            successors=kernel.indices.astype(np.int32),
+            successors=(kernel.indices % num_observations).astype(np.int32),
             probs=kernel.data,
             start_probs=start_probs_of(start, num_observations),
             labelling=as_labelling(labels),
             observation_names=None if observations is None else tuple(observations),
             action_names=None if actions is None else tuple(actions),
+            ends=kernel.indices >= num_observations,
         )
 
     def with_map(self, map: Map) -> Self:
@@ -283,11 +306,11 @@ class LabeledMDP:
         return other
 
     def to_dense(self) -> NDArray[np.float64]:
-        """Return p as an array [O, A, O]."""
+        """Return p as an array [O, A, O]; transitions that end an episode are among them."""
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(8 * shape[0] * shape[1] * shape[2], "the dense kernel")
         dense = np.zeros((self.num_pairs, self.num_observations))
-        dense[self.edge_pairs, self.successors] = self.probs
+        np.add.at(dense, (self.edge_pairs, self.successors), self.probs)
         return dense.reshape(shape)
 
     def to_sparse(self) -> list[Any]:

@@ -54,6 +54,7 @@ class Picture:
     links : pairs of observations that are joined by a line.
     caption : a line below the drawing.
     is_round : draw observations as circles, not as cells.
+    actions : what actions are called on the map, where the MDP has only numbers for them; moves become arrows.
     """
 
     spots: tuple[Spot, ...]
@@ -62,6 +63,7 @@ class Picture:
     links: tuple[tuple[int, int], ...] = ()
     caption: str = ""
     is_round: bool = False
+    actions: tuple[str, ...] = ()
 
     @property
     def legend(self) -> dict[str, list[Mark]]:

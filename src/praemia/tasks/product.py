@@ -5,7 +5,8 @@
 with σ = L(o, a, o'). (The paper's Lemma 1 leaves τ out of R; with it, R is the mean reward of the step.)
 Planning never needs this: it is as large as it sounds.
 
-``product`` gives the matrices, for export and as an oracle; the state (m, o) has the number m · O + o. ``product_task``
+``product`` gives the matrices, for export and as an oracle; the state (m, o) has the number m · O + o, and where
+episodes can end, one more state, the last, is where they have: it pays nothing and is never left. ``product_task``
 gives a task, for learners that see product states and not the machine. Its observations are o · M + m, and its machine
 has one state: the label of a step only says by which law the step pays.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,35 +74,56 @@ def product(task: Task) -> Product:
     """
     from scipy.sparse import coo_array
 
-    mdp, table = task.mdp, task.table
-    num_obs, num_actions, num_machine = task.num_observations, task.num_actions, task.num_machine_states
-    num_states = num_machine * num_obs
-    edge_rows = mdp.edge_pairs
-    branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
-    require_memory(64 * int(branches.sum()), "the explicit product")
+    mdp, edges = task.mdp, product_edges(task)
+    num_obs, num_machine = task.num_observations, task.num_machine_states
+    num_states = num_machine * num_obs + mdp.can_end
+    source, target = edges.m * num_obs + edges.o, edges.m_next * num_obs + edges.z
+    source, target = source * task.num_actions + edges.a, np.where(edges.ends, num_states - 1, target)
+    probs, rewards = edges.probs, np.bincount(source, edges.probs * edges.rewards, num_states * task.num_actions)
+    start = np.zeros(num_states)
+    start[task.table.initial * num_obs :][:num_obs] = mdp.start_probs
+    if mdp.can_end:
+        still = np.arange((num_states - 1) * task.num_actions, num_states * task.num_actions)
+        source, target = np.append(source, still), np.append(target, np.full(len(still), num_states - 1))
+        probs = np.append(probs, np.ones(len(still)))
+        rewards[still] = task.machine.idle_reward.mean
+    return Product(
+        num_states=num_states,
+        num_actions=task.num_actions,
+        horizon=task.horizon,
+        transitions=coo_array((probs, (source, target)), shape=(num_states * task.num_actions, num_states)).tocsr(),
+        rewards=rewards.astype(np.float64).reshape(num_states, task.num_actions),
+        start_probs=start,
+    )
 
+
+class ProductEdges(NamedTuple):
+    """The steps of a product that can happen, each int64, float64 or bool[·]."""
+
+    o: Indices
+    m: Indices
+    a: Indices
+    z: Indices
+    m_next: Indices
+    probs: NDArray[np.float64]
+    rewards: NDArray[np.float64]
+    ends: NDArray[np.bool_]
+
+
+def product_edges(task: Task) -> ProductEdges:
+    """Return every edge of the kernel with every move that the machine can make on it."""
+    mdp, table, num_machine = task.mdp, task.table, task.num_machine_states
+    branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
+    require_memory(96 * int(branches.sum()), "the explicit product")
     edge, m = (axis.ravel() for axis in np.indices(branches.shape))
     repeats = branches.ravel()
     edge, m = np.repeat(edge, repeats), np.repeat(m, repeats)
     within = np.arange(len(edge)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     branch = table.indptr[mdp.labels[edge].astype(np.int64) * num_machine + m] + within
-
-    o, a = np.divmod(edge_rows[edge], num_actions)
+    o, a = np.divmod(mdp.edge_pairs[edge], task.num_actions)
+    z, m_next = mdp.successors[edge].astype(np.int64), table.targets[branch].astype(np.int64)
     probs = mdp.probs[edge] * table.probs[branch]
-    source = (m * num_obs + o) * num_actions + a
-    target = table.targets[branch].astype(np.int64) * num_obs + mdp.successors[edge]
-    shape = (num_states * num_actions, num_states)
-    rewards = np.bincount(source, probs * table.rewards[branch], minlength=shape[0]).astype(np.float64)
-    start = np.zeros((num_machine, num_obs))
-    start[table.initial] = mdp.start_probs
-    return Product(
-        num_states=num_states,
-        num_actions=num_actions,
-        horizon=task.horizon,
-        transitions=coo_array((probs, (source, target)), shape=shape).tocsr(),
-        rewards=rewards.reshape(num_states, num_actions),
-        start_probs=start.ravel(),
-    )
+    return ProductEdges(o, m, a, z, m_next, probs, table.rewards[branch], mdp.ends[edge])
 
 
 class RewardLaws:
@@ -163,14 +185,11 @@ class ProductLabelling(Labelling):
 
 def product_task(task: Task) -> Task:
     """Return the cross product as a task: the same values and the same law of returns, with one machine state."""
-    mdp, matrices, laws = task.mdp, product(task), RewardLaws(task.machine)
-    size, num_states = task.num_machine_states, matrices.num_states
-    kernel = matrices.transitions.tocoo()
-    state, a = np.divmod(kernel.coords[0].astype(np.int64), mdp.num_actions)
-    states = np.arange(num_states).reshape(size, -1).T.ravel()  # the state o · M + m as m · O + o
-    number = np.arange(num_states).reshape(-1, size).T.ravel()  # and back
-    start = matrices.start_probs[states]
-    labels = ProductLabelling(mdp.labelling, task.machine, laws)
-    entries = (number[state], a, number[kernel.coords[1]], kernel.data)
-    product_mdp = LabeledMDP.from_entries(num_states, mdp.num_actions, *entries, labels=labels, start=start)
+    mdp, edges, laws = task.mdp, product_edges(task), RewardLaws(task.machine)
+    size, num_states = task.num_machine_states, task.num_machine_states * task.num_observations
+    entries = (edges.o * size + edges.m, edges.a, edges.z * size + edges.m_next, edges.probs)
+    labels, start = ProductLabelling(mdp.labelling, task.machine, laws), np.zeros(num_states)
+    start[task.table.initial :: size] = mdp.start_probs
+    sizes = (num_states, mdp.num_actions)
+    product_mdp = LabeledMDP.from_entries(*sizes, *entries, labels=labels, start=start, ends=edges.ends)
     return Task(product_mdp, laws.machine, task.horizon, task.name)

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.kernels.records import EveryRow, LabelSupport, ModelArrays
+from praemia.kernels.records import END, EveryRow, LabelSupport
 from praemia.limits import require_memory
-from praemia.machines.labels import AFTER_THE_END, Label, Labelling, format_label
+from praemia.machines.labels import Label, Labelling, format_label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.model import Model, exits_at_end
 
 MAX_HORIZON = 1_000_000
 
@@ -53,11 +54,21 @@ class TaskSpec:
     table: MachineTable
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
     labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
-    num_ended: int = 0  # in a black box: how many observations, the last ones, stand for an episode that has ended
+    can_end: bool = False  # whether episodes may end before the horizon
 
     @property
     def num_machine_states(self) -> int:
         return self.machine.num_states
+
+    @property
+    def num_successors(self) -> int:
+        """How many successors a pair may have: all observations, and the end in each where episodes may end."""
+        return 2 * self.num_observations if self.can_end else self.num_observations
+
+    @cached_property
+    def exits(self) -> NDArray[np.float64]:
+        """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
+        return _fixed(exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
@@ -92,25 +103,26 @@ class TaskSpec:
 
     def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
         """Tabulate the machine on labels, which may have propositions that it does not read."""
-        produced = frozenset().union(*label_sets) - AFTER_THE_END
-        return MachineTable.of(self.machine.over(produced), label_sets)
+        return MachineTable.of(self.machine.over(frozenset().union(*label_sets)), label_sets)
 
     @cached_property
     def labels_to_expect(self) -> list[Label]:
         """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
-        if not self.more_labels:
-            return list(self.label_sets)
-        ends = [AFTER_THE_END] if self.num_ended or self.labels_need_info else []
-        return [*self.machine.exhaustive_labels(), *ends]
+        return self.machine.exhaustive_labels() if self.more_labels else list(self.label_sets)
 
     @cached_property
     def every_row(self) -> EveryRow:
-        """The continuation row of every (o, a, o'), for the machine of ``dense_labels``."""
-        labels, table = self.dense_labels
-        size = self.num_observations
-        successors = np.broadcast_to(np.arange(size, dtype=np.int32), labels.shape)
-        rows, extra_rows = continuation_rows(labels.ravel(), successors.ravel(), table.inert, size)
-        return EveryRow.of(rows.reshape(-1, size), extra_rows)
+        """The continuation row of every successor of every pair, for the machine of ``dense_labels``.
+
+        Every end has a row of its own, so that a row tells which successor it is.
+        """
+        numbers, table = self.dense_labels
+        size, count = self.num_observations, self.num_successors
+        labels = np.tile(numbers, count // size)
+        successors = np.broadcast_to(np.arange(count, dtype=np.int32), labels.shape).ravel()
+        acts = ~table.inert[labels.ravel()] | (successors >= size)
+        rows, extra_rows = continuation_rows(labels.ravel(), successors, acts, size)
+        return EveryRow.of(rows.reshape(-1, count), extra_rows, size)
 
     @cached_property
     def label_support(self) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
@@ -154,7 +166,7 @@ class Task:
     def _validate_labels(self) -> None:
         known = self.machine.propositions
         for label in self.mdp.label_sets:
-            for name in sorted(label.difference(known, AFTER_THE_END)):
+            for name in sorted(label.difference(known)):
                 raise ModelError(
                     f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
                     f"machine's{did_you_mean(name, known)}"
@@ -173,16 +185,24 @@ class Task:
         return self.machine.num_states
 
     @cached_property
-    def arrays(self) -> ModelArrays:
-        """The kernel p with the continuation row of every edge."""
+    def model(self) -> Model:
+        """All that planning needs; the end of an episode is worth what an idle machine pays for the rest of it."""
         mdp = self.mdp
-        rows, extra_rows = continuation_rows(mdp.labels, mdp.successors, self.table.inert, self.num_observations)
-        return ModelArrays(mdp.indptr, mdp.successors, mdp.probs, mdp.labels, rows, extra_rows)
+        return Model(
+            num_actions=mdp.num_actions,
+            indptr=mdp.indptr,
+            successors=np.where(mdp.ends, np.int32(mdp.num_observations + END), mdp.successors),
+            probs=mdp.probs,
+            labels=mdp.labels,
+            table=self.table,
+            start_probs=mdp.start_probs,
+            exits=exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean),
+        )
 
-    @cached_property
+    @property
     def starts(self) -> NDArray[np.int64]:
         """The observations that an episode can start with."""
-        return np.flatnonzero(self.mdp.start_probs)
+        return self.model.starts
 
     @cached_property
     def spec(self) -> TaskSpec:
@@ -196,11 +216,12 @@ class Task:
             labelling=self.mdp.labelling,
             label_sets=self.mdp.label_sets,
             table=unit.table,
+            can_end=self.mdp.can_end,
         )
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
-        produced = frozenset().union(*self.mdp.label_sets) - AFTER_THE_END
+        produced = frozenset().union(*self.mdp.label_sets)
         return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
 
     def with_horizon(self, horizon: int) -> Task:

@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 
 from praemia.kernels.records import MachineCounts
 from praemia.limits import require_memory
-from praemia.machines.labels import AFTER_THE_END, Label
+from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.task import TaskSpec
 
 PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
 NOT_MET: Label = frozenset({"a label not met so far"})
-SURE = 1e12  # visits that stand for what is known: once an episode has ended, the machine halts
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -51,18 +50,15 @@ class UnknownChancesSpec(TaskSpec):
 
     @cached_property
     def labels_to_expect(self) -> list[Label]:
-        more = [NOT_MET, AFTER_THE_END] if self.more_labels else []
+        more = [NOT_MET] if self.more_labels else []
         return list(dict.fromkeys((*self.label_sets, *more)))
 
 
-def machine_counts(label_sets: Sequence[Label], num_states: int, idle_reward: float) -> MachineCounts:
-    """Return the counts of a machine of which nothing was seen, but that it halts once an episode has ended."""
-    require_memory(24 * len(label_sets) * num_states**2, "what is learned of the machine")
-    moves = np.zeros((len(label_sets), num_states, num_states))
-    visits, paid = np.zeros((2, len(label_sets), num_states))
-    ended = [label == AFTER_THE_END for label in label_sets]
-    moves[ended], visits[ended], paid[ended] = SURE * np.eye(num_states), SURE, SURE * idle_reward
-    return MachineCounts(visits.ravel(), moves.ravel(), paid.ravel())
+def machine_counts(num_labels: int, num_states: int) -> MachineCounts:
+    """Return the counts of a machine of which nothing was seen."""
+    require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
+    rows = num_labels * num_states
+    return MachineCounts(np.zeros(rows), np.zeros(rows * num_states), np.zeros(rows))
 
 
 def _moves_of(machine: RewardMachine) -> PossibleMoves:
@@ -77,8 +73,6 @@ def _moves_of(machine: RewardMachine) -> PossibleMoves:
 
 def _any_moves(num_states: int) -> PossibleMoves:
     def possible(label_sets: Sequence[Label]) -> NDArray[np.bool_]:
-        found = np.ones((len(label_sets), num_states, num_states), dtype=bool)
-        found[[label == AFTER_THE_END for label in label_sets]] = np.eye(num_states, dtype=bool)
-        return found
+        return np.ones((len(label_sets), num_states, num_states), dtype=bool)
 
     return possible

@@ -1,9 +1,9 @@
 """Write a task as an explicit MDP in Storm's DRN format.
 
-The states are those of the cross product, in our order: machine state · observations + observation. A state is
-labelled ``machine=name`` after its machine state, and ``init`` where episodes start; a choice is named after its action
-and pays the mean reward of the step. Where the start is random, one more state draws it. The first line says which
-query gives the optimal value.
+The states are those of the cross product, in our order: machine state · observations + observation. A state is labelled
+``machine=name`` after its machine state (``ended`` where an episode is over), and ``init`` where episodes start; a
+choice is named after its action and pays the mean reward of the step. Where the start is random, one more state draws
+it. The first line says which query gives the optimal value.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ def _lines(task: Task, explicit: Product) -> Iterator[str]:
     yield from ("@nr_states", str(explicit.num_states + is_random))
     yield from ("@nr_choices", str(explicit.num_states * explicit.num_actions + is_random), "@model")
     for state in range(explicit.num_states):
-        machine_state = task.machine.states[state // task.num_observations]
+        number, is_last = state // task.num_observations, state == task.num_observations * task.num_machine_states
+        label = "ended" if is_last else _label(task.machine.states[number])
         initial = "" if is_random or state != starts[0] else "init "
-        yield f"state {state} [0] {initial}{_label(machine_state)}"
+        yield f"state {state} [0] {initial}{label}"
         for action in range(explicit.num_actions):
             yield f"\taction {_action(task, action)} [{float(explicit.rewards[state, action])!r}]"
             row = state * explicit.num_actions + action

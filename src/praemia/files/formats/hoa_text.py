@@ -17,8 +17,8 @@ from praemia.files.formats.common import at_line, parsed
 from praemia.files.source import whole_number
 from praemia.machines.formula import FALSE, TRUE, conjunction, disjunction, proposition, unquoted
 from praemia.machines.guards import Guard, exactly
-from praemia.machines.syntax import MAX_DEPTH, depth
 
+MAX_DEPTH = 150
 MAX_IMPLICIT = 8  # propositions: an automaton with implicit labels has 2^propositions edges from every state
 
 _GRAMMAR = r"""
@@ -104,7 +104,7 @@ class Hoa:
 def parse_hoa(text: str, name: str) -> Hoa:
     """Parse a text; ``name`` stands for it in messages."""
     tree = parsed(_parser(), text, name, "an automaton: HOA: v1, headers, --BODY--, states with edges, --END--")
-    if depth(tree) > MAX_DEPTH:
+    if _depth(tree) > MAX_DEPTH:
         raise FileError(f"{name}: labels nested more than {MAX_DEPTH} deep")
     hoa = Hoa(name)
     for item in tree.children[1:]:
@@ -116,6 +116,16 @@ def parse_hoa(text: str, name: str) -> Hoa:
         missing = "Start" if hoa.initial is None else "Acceptance"
         raise FileError(f"{name}: the header {missing}: is missing")
     return hoa
+
+
+def _depth(tree: Any) -> int:
+    """Return the depth of a tree, without recursion."""
+    deepest, waiting = 0, [(tree, 1)]
+    while waiting:
+        node, level = waiting.pop()
+        deepest = max(deepest, level)
+        waiting += [(child, level + 1) for child in getattr(node, "children", ())]
+    return deepest
 
 
 @cache

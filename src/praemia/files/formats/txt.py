@@ -7,6 +7,9 @@ characters, and an empty guard, which is in every string, is true.
     [2]                                             the terminal states
     (0, 1, 'f&!n', ConstantRewardFunction(0))       from, to, guard, reward
 
+Some tools leave out the second line; then a state is terminal that has no line of its own, or a single one, to itself
+on 'True' for a constant reward.
+
 Lines of a state are tried in their order and the first whose guard holds is taken. Two lines with the same (from, to)
 are one entry: the later guard and reward stand at the earlier one's place. All terminal states are one, and lines that
 leave it are not read. Where no line holds the episode ends, paying 0. Those tools evaluate such files; here they are
@@ -24,7 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal, localcontext
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from praemia.errors import FileError, ModelError, did_you_mean
 from praemia.files.formats.common import at_line, is_over, parsed, sure_target, write_number
@@ -105,14 +108,44 @@ def read_txt(text: str, name: str) -> RewardMachine:
     if len(lines) < 2:
         raise FileError(f"{name}: expected the initial state, the list of terminal states, then lines of the machine")
     initial = _parse(lines[0], name, "state", "the initial state, a whole number").children
-    terminals = _parse(lines[1], name, "states", "the list of terminal states, such as [2] or []").children
-    machine = _Machine(_numbers_of(initial, name, lines[0])[0], _numbers_of(terminals, name, lines[1]))
-    for line in lines[2:]:
-        tree = _parse(line, name, "line", _LINE)
-        with at_line(name, line[0]):
-            source, target, guard, reward = tree.children
-            machine.add(whole_number(source), whole_number(target), parse_dnf(guard[1:-1]), list(_cases(reward)))
+    has_terminals = not lines[1][1].lstrip().startswith("(")
+    entries = [_read_line(line, name) for line in lines[2 if has_terminals else 1 :]]
+    if has_terminals:
+        states = _parse(lines[1], name, "states", "the list of terminal states, such as [2] or []").children
+        terminals = _numbers_of(states, name, lines[1])
+    else:
+        terminals = _implied_terminals(entries)
+    machine = _Machine(_numbers_of(initial, name, lines[0])[0], terminals)
+    for entry in entries:
+        machine.add(entry)
     return machine.build()
+
+
+class _Line(NamedTuple):
+    source: int
+    target: int
+    guard: Guard
+    cases: list[tuple[Guard, Reward]]
+
+
+def _read_line(line: tuple[int, str], name: str) -> _Line:
+    tree = _parse(line, name, "line", _LINE)
+    with at_line(name, line[0]):
+        source, target, guard, reward = tree.children
+        return _Line(whole_number(source), whole_number(target), parse_dnf(guard[1:-1]), list(_cases(reward)))
+
+
+def _implied_terminals(lines: list[_Line]) -> list[int]:
+    """Return the terminal states of a file that does not list them."""
+    own: dict[int, list[_Line]] = {state: [] for line in lines for state in (line.source, line.target)}
+    for line in lines:
+        own[line.source].append(line)
+    return sorted(state for state, its in own.items() if not its or (len(its) == 1 and _is_end(its[0])))
+
+
+def _is_end(line: _Line) -> bool:
+    is_constant = len(line.cases) == 1 and line.cases[0][0] is TRUE and line.cases[0][1].is_constant
+    return line.source == line.target and line.guard is TRUE and is_constant
 
 
 def _numbers_of(states: list[Any], name: str, line: tuple[int, str]) -> list[int]:
@@ -190,7 +223,8 @@ class _Machine:
     def __post_init__(self) -> None:
         self.terminals = [*self.terminals, ENDED]
 
-    def add(self, source: int, target: int, guard: Guard, cases: list[tuple[Guard, Reward]]) -> None:
+    def add(self, line: _Line) -> None:
+        source, target, guard, cases = line
         for part in (guard, *(case for case, _ in cases)):
             self.letters |= dict.fromkeys(sorted(part.propositions()))
         if source in self.terminals:
@@ -224,6 +258,26 @@ class _Machine:
 
     def _name(self, state: int) -> str:
         return str(self.terminals[0] if state == ENDED else state)
+
+
+def falling_off(machine: RewardMachine) -> Iterator[str]:
+    """Say where the code that such files were written for pays something else than the machine read from one.
+
+    Its comment says that nothing is paid where no line of a state holds; but the code looks the reward of the edge to
+    the end up, if the state has one.
+    """
+    for state, rules in by_source(machine.states, machine.rules).items():
+        last = next((rule for rule in rules if rule.is_else), None)
+        edges = [rule for rule in rules if last and not rule.is_else and _target(rule) == _target(last)]
+        if last is not None and edges and not edges[0].outcomes[0].reward.is_nothing:
+            yield (
+                f"state {state!r}: where no line holds the episode ends and pays 0, as the format says; the code of "
+                f"reward_machines pays {edges[0].outcomes[0].reward} there, the reward of the line to the end"
+            )
+
+
+def _target(rule: Rule) -> str:
+    return rule.outcomes[0].target
 
 
 @dataclass

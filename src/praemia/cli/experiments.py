@@ -1,0 +1,213 @@
+"""``praemia experiment`` and ``reproduce``, and what commands share that fill a folder with runs and report on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from praemia.cli import FAILURE, LEARNER_FAILED
+from praemia.cli.common import (
+    Where,
+    command_text,
+    episodes_option,
+    parse_shard,
+    runs_option,
+    seed_option,
+    wants_json,
+    where_options,
+)
+from praemia.cli.progress import display, say
+from praemia.errors import ParameterError, require
+from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.experiments.runner import Failure
+    from praemia.experiments.settings import Experiment, Job
+    from praemia.experiments.store import Store
+    from praemia.statistics.stored_runs import Study
+    from praemia.statistics.verdicts import Claim
+
+
+class Sweep(NamedTuple):
+    """What a sweep left behind."""
+
+    store: Store
+    experiments: list[Experiment]  # with the command that asked for them
+    failures: list[Failure]
+    has_new_runs: bool
+
+
+def sweep(experiments: Iterable[Experiment], where: Where, *, is_reported: bool = True) -> Sweep:
+    """Record what is asked for and do the missing runs; first see that a report on them can be written."""
+    from praemia.experiments.runner import run_into_store
+    from praemia.experiments.store import Store
+
+    assert where.out is not None
+    if is_reported and where.shard is None:
+        require("plotly.offline", "PIL", "matplotlib.figure")
+    shard = parse_shard(where.shard)
+    store = Store.create(where.out)
+    asked = [replace(experiment, command=command_text()) for experiment in experiments]
+    # Experiments may share a run: it is done once.
+    jobs = list({store.path_of(job): job for experiment in asked for job in experiment.jobs()}.values())
+    before = len(store.files())
+    with advice_on_interrupt(lambda: _stored(store, jobs)), display() as progress:
+        store.ask(asked)
+        failures = run_into_store(
+            jobs,
+            store,
+            num_workers=where.jobs,
+            address=where.engine,
+            shard=shard,
+            keep_policies=where.policies,
+            progress=progress,
+        )
+    return Sweep(store, asked, failures, len(store.files()) != before)
+
+
+def publish(done: Sweep, studies: list[Study], damaged: list[str]) -> None:
+    """Write the report on some studies and say where it is.
+
+    Figures that are there are not drawn again where nothing is new.
+    """
+    from praemia.report.page import write_report
+
+    report, figures = done.store.folder / "report.html", done.store.folder / "figures"
+    say("writing the report")
+    with display():
+        write_report(studies, damaged, report, figures=done.has_new_runs or not figures.is_dir())
+    click.echo(f"the report is {report}, the figures are in {figures}", err=wants_json())
+
+
+@contextmanager
+def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
+    """Make Ctrl-C say what to do next."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(advice()) from None
+
+
+def _stored(store: Store, jobs: list[Job]) -> str:
+    """Say how many runs are stored; they are not repeated."""
+    done = sum(map(store.has, jobs))
+    return f"run again to go on: {done} of {plural(len(jobs), 'run')} are stored in {store.folder}"
+
+
+def report_failures(failures: Iterable[Failure]) -> int:
+    """Print which learners failed, one line each; return the exit status."""
+    counts = Counter((failure.message, failure.is_bad_plan) for failure in failures)
+    for (message, _), count in counts.items():
+        say(f"error: {message}" + (f", in {count} runs" if count > 1 else ""))
+    if any(is_bad_plan for _, is_bad_plan in counts):
+        return FAILURE
+    return LEARNER_FAILED if counts else 0
+
+
+@click.command("experiment")
+@click.argument("file", type=click.Path(path_type=Path))
+@where_options(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
+@click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
+def experiment_command(file: Path, where: Where, allow_code: bool) -> int:
+    """Run the experiment that FILE describes and write a report.
+
+    \b
+    tasks: [warehouse-4, my-task.yaml]
+    learners:
+      - ucbvi-prm
+      - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
+      - my_learner.py:MyLearner    # needs --allow-code
+    runs: 16          # of each learner on each task
+    episodes: 10000   # of each run
+    seed: 0           # random seed
+    """
+    from praemia.experiments.experiment_file import load_experiment
+    from praemia.statistics.stored_runs import gather
+
+    experiment = load_experiment(file, allow_code=allow_code)
+    done = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
+    if where.shard is None:  # a shard is only a part
+        studies, damaged = gather(done.store, done.experiments)
+        if studies:
+            publish(done, studies, damaged)
+    return report_failures(done.failures)
+
+
+@click.command("reproduce")
+@click.option("--only", multiple=True, metavar="NAME", help="An experiment or a setting; may be repeated.")
+@click.option("--decide", is_flag=True, help="Add runs, up to 512 of each, until the claims are decided.")
+@runs_option(16)
+@episodes_option(10_000)
+@seed_option
+@where_options("results", "Folder for runs, figures and report; stored runs are not repeated.")
+def reproduce_command(
+    only: tuple[str, ...],
+    decide: bool,
+    runs: int,
+    episodes: int,
+    seed: int,
+    where: Where,
+) -> int:
+    """Run the paper's experiments and a small league, and write a report on what held.
+
+    A claim held, did not hold, or is not decided: there are too few runs, or an interval is too wide. With --decide,
+    undecided claims get 8, 16, 32 … 512 runs of their learners and tasks, until they are decided.
+
+    Finished runs are kept when the command is interrupted; run it again to do the rest.
+    """
+    from praemia.experiments.league import ONE_OF_EACH_KIND, SETTINGS_OF_THE_PAPER, league
+    from praemia.experiments.paper import experiments, select
+    from praemia.statistics.verdicts import verdict_lines
+
+    if decide and where.shard is not None:
+        raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
+    # A glimpse of the league, for it has many learners and tasks. `praemia league` plays it in full.
+    tasks = (*ONE_OF_EACH_KIND, *SETTINGS_OF_THE_PAPER)
+    contest = league(tasks, num_runs=max(1, runs // 4), num_episodes=max(1, episodes // 10), seed=seed)
+    done = sweep(select([*experiments(runs, episodes, seed), contest], only), where)
+    if where.shard is not None or (done.failures and not done.store.files()):
+        return report_failures(done.failures)
+    done = _play_on(done, where) if decide else done
+    studies, damaged, claims = _look(done)
+    publish(done, studies, damaged)
+    for line in verdict_lines(claims):
+        click.echo(line)
+    return report_failures(done.failures)
+
+
+def _look(done: Sweep) -> tuple[list[Study], list[str], list[Claim]]:
+    from praemia.statistics.claims import check_claims
+    from praemia.statistics.stored_runs import gather
+
+    studies, damaged = gather(done.store, done.experiments)
+    return studies, damaged, check_claims(studies)
+
+
+def _play_on(done: Sweep, where: Where) -> Sweep:
+    """Add runs for open claims and check them again, until more runs cannot help."""
+    from praemia.statistics.comparisons import further_runs
+
+    while True:
+        claims = _look(done)[2]
+        more = further_runs(claims, done.experiments)
+        if done.failures or not more:
+            return done
+        open_claims = sum(claim.held is None for claim in claims)
+        most = max(setting.num_runs for experiment in more for setting in experiment.settings)
+        say(f"{open_claims} of {len(claims)} claims are not decided; up to {most} runs of each")
+        added = sweep(more, where)
+        whole = [_grown(experiment, more) for experiment in done.experiments]
+        done = Sweep(done.store, whole, added.failures, done.has_new_runs or added.has_new_runs)
+
+
+def _grown(experiment: Experiment, more: Sequence[Experiment]) -> Experiment:
+    """Return an experiment with as many runs as were added to any of its settings."""
+    added = {s.name: s.num_runs for part in more if part.name == experiment.name for s in part.settings}
+    settings = (replace(s, num_runs=max(s.num_runs, added.get(s.name, 0))) for s in experiment.settings)
+    return replace(experiment, settings=tuple(settings))

@@ -1,1 +1,0 @@
-"""Drawing: figures of regret, of the league and of explored data."""

@@ -1,0 +1,64 @@
+"""Craft: gather materials on a large open map and make things of them at the right places.
+
+The tasks of Toro Icarte et al. (2022), after Andreas et al. (2017), on maps drawn by a seed: a square of 39 × 39 cells
+with wood, grass and iron at five places each, toolsheds, workbenches, factories, bridges and gold at two each, and a
+start. Moves have no chance. The last event pays 1, once. Tasks 2, 5, 8, 9 and 10 are those whose machines were found;
+task 10, the longest, asks for wood and then a workbench, and for iron, then for a toolshed and gold.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from praemia.envs.builtin_machines import Stages, in_stages
+from praemia.envs.grid_map import GridMap
+from praemia.errors import ParameterError, require_whole
+from praemia.tasks.task import Task
+
+SIDE = 39
+MAX_STEPS = 1_000
+LEGEND = {
+    "a": "wood",
+    "b": "toolshed",
+    "c": "workbench",
+    "d": "grass",
+    "e": "factory",
+    "f": "iron",
+    "g": "bridge",
+    "h": "gold",
+}
+PLACES = {"a": 5, "b": 2, "c": 2, "d": 5, "e": 2, "f": 5, "g": 2, "h": 2, "S": 1}
+_MATERIALS = (("wood",), ("iron",))
+TASKS: dict[int, Stages] = {
+    2: ((("wood", "workbench"),),),
+    5: (_MATERIALS, (("factory",),)),
+    8: (_MATERIALS, (("workbench",),)),
+    9: (_MATERIALS, (("factory", "bridge"),)),
+    10: ((("wood", "workbench"), ("iron",)), (("toolshed", "gold"),)),
+}
+
+
+def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
+    """Gather materials on a large open map, drawn by a seed, and make things of them at the right places.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> praemia.envs.make("craft-0-task10").num_observations
+    1521
+    """
+    require_whole("seed", seed, 0)
+    require_whole("side", side, 6, 1_000)
+    if task not in TASKS:
+        raise ParameterError(f"task={task!r}; expected one of {', '.join(map(str, TASKS))}")
+    grid_map = GridMap(_draw_map(seed, side), LEGEND, slip=(1.0, 0.0, 0.0, 0.0))
+    machine = in_stages(TASKS[task], tuple(LEGEND.values()))
+    return Task(grid_map.mdp(), machine, MAX_STEPS, f"craft-{seed}-task{task}")
+
+
+def _draw_map(seed: int, side: int) -> str:
+    letters = "".join(letter * count for letter, count in PLACES.items())
+    cells = np.random.default_rng(np.random.SeedSequence(seed)).permutation(side * side)[: len(letters)]
+    text = np.full(side * side, ".")
+    text[cells] = list(letters)
+    return "\n".join("".join(row) for row in text.reshape(side, side))

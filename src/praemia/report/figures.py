@@ -1,0 +1,181 @@
+"""Figures of regret: the paper's curves, on log–log axes, per episode, and against the size of the task.
+
+Each function takes the settings of a study and returns a matplotlib figure with one panel per setting. Curves are
+means over runs; bands and error bars are 95 % intervals of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.report.rendering import GREY, INK, Look, looks, new_figure, tidy
+from praemia.statistics.intervals import mean_band, mean_interval
+from praemia.statistics.stored_runs import Series
+from praemia.text_tables import number
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from praemia.tasks.task import Task
+
+NUM_POINTS = 300
+NUM_WINDOWS = 30
+LABEL_GAP = 0.062  # of a panel's height: room for a line of text
+
+Settings: TypeAlias = Mapping[str, Sequence[Series]]
+
+
+def thinned(num_episodes: int) -> NDArray[np.int64]:
+    """Return at most 300 numbers of episodes from 1 to K: half of them evenly spread, half evenly in the logarithm."""
+    half = NUM_POINTS // 2
+    even = np.linspace(1, num_episodes, half)
+    logarithmic = np.geomspace(1, num_episodes, half)
+    return np.unique(np.concatenate((even, logarithmic)).round().astype(np.int64))
+
+
+def panel_title(series: Series) -> str:
+    """Name a panel: the task, its number of observations and its horizon."""
+    task = series.model
+    return f"{series.task}  (O = {task.num_observations}, H = {task.horizon})"
+
+
+def regret_figure(settings: Settings, title: str) -> Figure:
+    """Draw the regret over episodes: mean, and a band that is its 95 % interval."""
+
+    def draw(axes: Axes, series: Series, look: Look) -> None:
+        episodes = thinned(series.num_episodes)
+        mean, low, high = mean_band(series.curves(episodes))
+        axes.fill_between(episodes, low, high, color=look.colour, alpha=0.18, lw=0)
+        _line(axes, episodes, mean, look, series.title)
+
+    figure = _panels(settings, title, draw, "cumulative regret")
+    for axes, members in zip(figure.axes, settings.values(), strict=True):
+        axes.set_xlim(0, max(series.num_episodes for series in members))
+        axes.set_ylim(bottom=0)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        _label_ends(axes, members)
+    return figure
+
+
+def log_figure(settings: Settings, title: str) -> Figure:
+    """Draw the regret on log–log axes, with the slope of √T as a guide."""
+
+    def draw(axes: Axes, series: Series, look: Look) -> None:
+        episodes = thinned(series.num_episodes)
+        mean = series.curves(episodes).mean(axis=0)
+        _line(axes, episodes[mean > 0], mean[mean > 0], look, series.title)
+
+    figure = _panels(settings, title, draw, "cumulative regret")
+    for axes, members in zip(figure.axes, settings.values(), strict=True):
+        _log_axes(axes, members[0].num_episodes)
+        _guide(axes)
+    return figure
+
+
+def per_episode_figure(settings: Settings, title: str) -> Figure:
+    """Draw the regret per episode, averaged over windows that widen with the episodes."""
+
+    def draw(axes: Axes, series: Series, look: Look) -> None:
+        ends = np.unique(np.geomspace(1, series.num_episodes, NUM_WINDOWS + 1).round().astype(np.int64))
+        mean = np.diff(np.concatenate(([0.0], series.curves(ends).mean(axis=0))))
+        rate = mean / np.diff(np.concatenate(([0], ends)))
+        _line(axes, ends[rate > 0], rate[rate > 0], look, series.title)
+
+    figure = _panels(settings, title, draw, "regret per episode")
+    for axes, members in zip(figure.axes, settings.values(), strict=True):
+        _log_axes(axes, members[0].num_episodes)
+    return figure
+
+
+def scaling_figure(settings: Settings, title: str, across: str, size: Callable[[Task], int]) -> Figure:
+    """Draw the final regret against a size of the task, with 95 % intervals."""
+    figure = new_figure(6.2, 3.6, title)
+    axes = figure.add_subplot()
+    points: dict[str, list[tuple[int, Series]]] = {}
+    for members in settings.values():
+        for series in members:
+            points.setdefault(series.title, []).append((size(series.model), series))
+    for name, look in looks(points).items():
+        sizes = [at for at, _ in points[name]]
+        intervals = [mean_interval(series.final) for _, series in points[name]]
+        middle = np.array([interval.estimate for interval in intervals])
+        arms = np.array([[i.estimate - i.low for i in intervals], [i.high - i.estimate for i in intervals]])
+        bars = axes.errorbar(sizes, middle, arms, color=look.colour, marker=look.marker, ms=5, lw=1.6, capsize=3)
+        bars.lines[0].set_dashes(look.dash or (None, None))
+        axes.annotate(
+            name, (sizes[-1], middle[-1]), xytext=(8, 0), textcoords="offset points", va="center", fontsize=9, color=INK
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    every = sorted({at for members in points.values() for at, _ in members})
+    axes.set_xticks(every, [str(at) for at in every])
+    axes.minorticks_off()
+    tidy(axes, "", across, "final regret")
+    return figure
+
+
+def _panels(settings: Settings, title: str, draw: Callable[[Axes, Series, Look], None], up: str) -> Figure:
+    """Draw every setting in its panel, at most three in a row, under one legend."""
+    columns = min(3, len(settings))
+    rows = -(-len(settings) // columns)
+    figure = new_figure(max(4.8, 3.7 * columns), 2.9 * rows + 0.8, title)
+    look_of = looks(series.title for members in settings.values() for series in members)
+    for place, members in enumerate(settings.values()):
+        axes = figure.add_subplot(rows, columns, place + 1)
+        for series in reversed(members):  # the first learner lies on top
+            draw(axes, series, look_of[series.title])
+        tidy(axes, panel_title(members[0]), "episodes", up if place % columns == 0 else "")
+    handles = {
+        label: line for axes in figure.axes for line, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    names = [name for name in look_of if name in handles]
+    figure.legend(
+        [handles[name] for name in names],
+        names,
+        loc="outside lower center",
+        ncols=min(len(names), 5 if columns == 3 else 2),
+        frameon=False,
+        fontsize=9,
+        handlelength=3.2,
+    )
+    return figure
+
+
+def _line(axes: Axes, x: NDArray[np.int64], y: NDArray[np.float64], look: Look, title: str) -> None:
+    (line,) = axes.plot(x, y, color=look.colour, linewidth=1.6, label=title)
+    if look.dash:
+        line.set_dashes(look.dash)
+
+
+def _label_ends(axes: Axes, members: Sequence[Series]) -> None:
+    """Write each final mean beside the end of its curve, pushed apart where they would touch."""
+    look_of = looks(series.title for series in members)
+    top = axes.get_ylim()[1]
+    ends = sorted((float(series.final.mean()), series.title) for series in members)
+    height = -LABEL_GAP
+    for end, title in ends:
+        height = max(end / top, height + LABEL_GAP)
+        axes.text(
+            1.015, height, number(end), transform=axes.transAxes, va="center", fontsize=8, color=look_of[title].colour
+        )
+
+
+def _log_axes(axes: Axes, num_episodes: int) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(1, max(2, num_episodes))
+    axes.minorticks_off()
+
+
+def _guide(axes: Axes) -> None:
+    """Draw a short line of slope ½ in the corner below the curves."""
+    right, bottom = axes.get_xlim()[1], axes.get_ylim()[0]
+    x = np.array([right / 30.0, right / 3.0])
+    y = 1.15 * bottom * np.sqrt(x / x[0])
+    axes.plot(x, y, color=GREY, linewidth=1.2, linestyle=(0, (1, 1.5)), scalex=False, scaley=False)
+    axes.annotate("slope of √T", (x[0], y[0]), (-3, 0), textcoords="offset points", ha="right", fontsize=8, color=GREY)

@@ -1,0 +1,99 @@
+"""All that planning needs: a sparse kernel with exits, a machine on numbered labels, a horizon, a start.
+
+Tasks, estimates from data and draws from a posterior are planned in as models. An edge of the kernel leads to an
+observation, or it takes an exit (``praemia.kernels``): the episode is over, or what follows is not known. ``exits``
+says what having left is worth at each step, in each machine state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.kernels.records import END, NUM_EXITS, UNKNOWN, ModelArrays
+from praemia.tasks.machine_table import MachineTable, continuation_rows
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A kernel, a machine and a horizon to plan in.
+
+    Attributes
+    ----------
+    indptr : int64[O·A + 1]; successors : int32[N], from O on exits; probs : float64[N]; labels : int32[N] — the kernel.
+    table : the machine on these labels.
+    start_probs : float64[O].
+    exits : float64[H + 1, NUM_EXITS, M], what having left is worth when step h begins. What the exit UNKNOWN is worth
+        includes the step that took it: nobody knows what that paid.
+    """
+
+    num_actions: int
+    indptr: NDArray[np.int64]
+    successors: NDArray[np.int32]
+    probs: NDArray[np.float64]
+    labels: NDArray[np.int32]
+    table: MachineTable
+    start_probs: NDArray[np.float64]
+    exits: NDArray[np.float64]
+
+    def __repr__(self) -> str:
+        return (
+            f"Model({self.num_observations} observations, {self.num_actions} actions, "
+            f"{self.num_machine_states} machine states, horizon {self.horizon})"
+        )
+
+    @property
+    def num_observations(self) -> int:
+        return len(self.start_probs)
+
+    @property
+    def num_machine_states(self) -> int:
+        return self.table.num_states
+
+    @property
+    def horizon(self) -> int:
+        return len(self.exits) - 1
+
+    @property
+    def num_rows(self) -> int:
+        """The rows of a table of values: those of the observations, of the exits, and the extra ones."""
+        return self.num_observations + NUM_EXITS + len(self.arrays.extra_rows)
+
+    @cached_property
+    def arrays(self) -> ModelArrays:
+        """The kernel with the continuation row of every edge."""
+        acts = ~self.table.inert[self.labels] & (self.successors != self.num_observations + UNKNOWN)
+        rows, extra_rows = continuation_rows(self.labels, self.successors, acts, self.num_observations)
+        return ModelArrays(self.indptr, self.successors, self.probs, self.labels, rows, extra_rows)
+
+    @cached_property
+    def starts(self) -> NDArray[np.int64]:
+        """The observations that an episode can start with."""
+        return np.flatnonzero(self.start_probs)
+
+    def exits_for(self, width: int) -> NDArray[np.float64]:
+        """Return ``exits`` for tables of a width, with columns of 0 beyond the machine states."""
+        return padded_exits(self.exits, width)
+
+    def with_probs(self, probs: NDArray[np.float64]) -> Model:
+        """Return the model with other probabilities on the same edges: rows and layers are not found out again."""
+        other = replace(self, probs=probs)
+        other.__dict__["arrays"] = self.arrays._replace(probs=probs)
+        return other
+
+
+def padded_exits(exits: NDArray[np.float64], width: int) -> NDArray[np.float64]:
+    """Return exits[H + 1, NUM_EXITS, M] with columns of 0 up to a width."""
+    padded = np.zeros((*exits.shape[:2], width))
+    padded[:, :, : exits.shape[2]] = exits
+    return padded
+
+
+def exits_at_end(horizon: int, num_states: int, idle_reward: float) -> NDArray[np.float64]:
+    """Return exits of which an end is worth an idle reward for every step left, and the unknown nothing."""
+    exits = np.zeros((horizon + 1, NUM_EXITS, num_states))
+    exits[:, END] = idle_reward * np.arange(horizon, -1, -1, dtype=np.float64)[:, None]
+    return exits

@@ -1,0 +1,141 @@
+"""What a learner's class says about itself may be combined at will: its plan is right, or it cannot be made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import praemia
+from praemia import Headroom, LabeledMDP, LabelRule, Learner, MachineBuilder, PraemiaError, Task
+from praemia.learners import BonusLearner, plan_with_bonus
+
+HORIZON = 4
+
+
+def arms() -> Task:
+    """One place and two actions, nothing left to chance: hit pays 1, but only after a miss. The optimum is 2 of 4."""
+    rows = {(0, a): {0: 1.0} for a in range(2)}
+    labels = [LabelRule("miss", action=0), LabelRule("hit", action=1)]
+    machine = MachineBuilder("ready").edge("ready", "hit", "spent", reward=1.0).edge("spent", "miss", "ready").build()
+    return Task(LabeledMDP.from_rows(1, 2, rows, labels=labels, start=0), machine, HORIZON, "arms")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Greedy(BonusLearner):
+    """Believe the counts: nothing is added, so where nothing is left to chance the plan is exact once all was tried."""
+
+    name: ClassVar[str] = "greedy"
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        return mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyOnProduct(Greedy):
+    name: ClassVar[str] = "greedy-on-product"
+    sees: ClassVar[str] = "product"
+
+
+@dataclass(frozen=True, kw_only=True)
+class InNumPy(Learner):
+    """The same, by the backward pass for learners in NumPy."""
+
+    name: ClassVar[str] = "in-numpy"
+
+    def plan(self, experience: Any, previous: Any, rng: Any) -> Any:
+        return plan_with_bonus(experience, 0.0, rng)
+
+
+@dataclass(frozen=True, kw_only=True)
+class InNumPyOnProduct(InNumPy):
+    name: ClassVar[str] = "in-numpy-on-product"
+    sees: ClassVar[str] = "product"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SamplingOnProduct(praemia.PSRL):
+    """With one successor for each pair, a kernel drawn from the posterior is the true one up to the prior's weight."""
+
+    name: ClassVar[str] = "sampling-on-product"
+    sees: ClassVar[str] = "product"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadroomOnProduct(Headroom):
+    name: ClassVar[str] = "headroom-on-product"
+    sees: ClassVar[str] = "product"
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (Greedy, {}),
+        (GreedyOnProduct, {}),
+        (InNumPy, {}),
+        (InNumPyOnProduct, {}),
+        (praemia.PSRL, {"prior": 1e-6}),
+        (SamplingOnProduct, {"prior": 1e-6}),
+        (Headroom, {"deviation_scale": 0.0, "headroom_scale": 0.0}),
+        (HeadroomOnProduct, {"deviation_scale": 0.0, "headroom_scale": 0.0}),
+        (praemia.UCBVI, {"bonus_scale": 0.0}),
+    ],
+    ids=lambda part: part.__name__ if isinstance(part, type) else "",
+)
+def test_where_nothing_is_left_to_chance_the_last_plan_is_exact_or_the_learner_is_refused(
+    kind: type[Learner], settings: dict[str, Any]
+) -> None:
+    try:
+        run = praemia.simulate(arms(), kind(replan="episode", **settings), num_episodes=60, seed=0)
+    except (PraemiaError, TypeError):  # a combination that cannot be made
+        return
+    assert run.optimal_value == 2.0
+    assert run.plan_values[-1] == 2.0
+    assert run.optimistic_values[-1] == pytest.approx(2.0, abs=1e-3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FourConstants(Headroom):
+    """A visited pair is worth the last of four constants, whatever was seen."""
+
+    name: ClassVar[str] = "four-constants"
+
+    def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
+        return 0.0, 0.0, 0.5, 0.25
+
+    @staticmethod
+    def pair_numbers(visits: float, visits_of_state: float, constants: Any) -> tuple[float, ...]:
+        return (constants[3],)
+
+    @staticmethod
+    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
+        return 0.0 * mean + pair.numbers[0]
+
+
+def test_the_constants_of_a_subclass_are_its_own() -> None:
+    run = praemia.simulate(arms().with_horizon(1), FourConstants(replan="episode"), num_episodes=40, seed=0)
+    assert run.optimistic_values[-1] == 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blind(Learner):
+    """Take the action taken least so far, whatever is paid."""
+
+    name: ClassVar[str] = "blind"
+
+    def plan(self, experience: Any, previous: Any, rng: Any) -> praemia.LearnerPlan:
+        spec = experience.spec
+        shape = (spec.horizon, spec.num_machine_states, spec.num_observations)
+        return praemia.LearnerPlan(np.broadcast_to(np.argmin(experience.visits, axis=1), shape))
+
+
+def test_a_plan_that_ignores_rewards_is_pointed_out() -> None:
+    with pytest.warns(UserWarning, match="reward"):
+        praemia.testing.check_learner(Blind)
+
+
+def test_the_random_learner_may_ignore_rewards() -> None:
+    praemia.testing.check_learner(praemia.Random)

@@ -1,0 +1,101 @@
+"""Formulas as other tools write them: common symbols everywhere, words and meanings that differ by dialect."""
+
+from __future__ import annotations
+
+import json
+from itertools import chain, combinations, product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import praemia
+from praemia import MachineBuilder, PraemiaError, RewardMachine
+from praemia.cli import main
+
+LABELS = [set(names) for names in chain.from_iterable(combinations("ab", size) for size in range(3))]
+WORDS = [list(word) for length in (1, 2, 3) for word in product(LABELS, repeat=length)]
+SYMBOLS = {
+    "a && b": "a & b",
+    "a || b": "a | b",
+    "~a": "!a",
+    "a => b": "a -> b",
+    "a <=> b": "a <-> b",
+    "[] a": "G a",
+    "<> a": "F a",
+    "[](a => <> b)": "G(a -> F b)",
+    "X[!] a": "X a",
+    "~(a && X[!] b) || [] a": "!(a & X b) | G a",
+}
+SPOT = {
+    "GFa": "G F a",
+    "Ga & Fb": "G a & F b",
+    "1 U a": "true U a",
+    "a & !0": "a",
+    "a xor b": "!(a <-> b)",
+    "a M b": "b U (a & b)",
+    "G(a => X[!] b)": "G(a -> X b)",
+}
+LTLF2DFA = {"F(a & tt)": "F a", "a | ff": "a"}
+
+
+def assert_same(first: RewardMachine, second: RewardMachine) -> None:
+    """Check that two machines pay the same on all words of at most three labels over a and b."""
+    one, two = first.over("ab"), second.over("ab")
+    for word in WORDS:
+        assert one.expected_rewards(word).tolist() == two.expected_rewards(word).tolist(), word
+
+
+@pytest.mark.parametrize(("written", "plain"), SYMBOLS.items())
+@pytest.mark.parametrize("syntax", [{}, {"syntax": "praemia"}, {"syntax": "spot"}, {"syntax": "ltlf2dfa"}])
+def test_symbols_are_read_everywhere(written: str, plain: str, syntax: dict[str, Any]) -> None:
+    assert_same(RewardMachine.from_ltlf(written, pay="each", **syntax), RewardMachine.from_ltlf(plain, pay="each"))
+
+
+@pytest.mark.parametrize(
+    ("syntax", "written", "plain"),
+    [*(("spot", *pair) for pair in SPOT.items()), *(("ltlf2dfa", *pair) for pair in LTLF2DFA.items())],
+)
+def test_words_belong_to_a_dialect(syntax: str, written: str, plain: str) -> None:
+    read = RewardMachine.from_ltlf(written, pay="each", syntax=syntax)
+    assert_same(read, RewardMachine.from_ltlf(plain, pay="each"))
+
+
+def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(PraemiaError, match=r"spin.*spot"):
+        RewardMachine.from_ltlf("F a", syntax="spin")
+
+
+def test_a_file_names_its_dialect(tmp_path: Path) -> None:
+    file = tmp_path / "machine.yaml"
+    file.write_text('ltlf: "GFa"\nsyntax: spot\npay: each\n', encoding="utf-8")
+    assert_same(praemia.load_machine(file), RewardMachine.from_ltlf("G F a", pay="each"))
+
+
+def test_the_command_takes_a_dialect(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["machine", "GFa", "--syntax", "spot", "--json"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out)["propositions"] == ["a"]
+
+
+@pytest.mark.parametrize("guard", ["M & tt", "F | X", "last & !ff", "xor", "TRUE & U"])
+def test_guards_keep_their_few_reserved_words(guard: str) -> None:
+    names = {part for part in guard.replace("!", " ").split() if part.isalpha()}
+    machine = MachineBuilder("q").edge("q", guard, "q", reward=1.0).build()
+    assert set(machine.propositions) == names
+
+
+@pytest.mark.parametrize("operator", ["X", "!"])
+def test_formulas_are_nested_as_deeply_as_one_likes(operator: str) -> None:
+    depth = 600
+    machine = RewardMachine.from_ltlf(f"{operator} " * depth + "a")
+    late = [set()] * (depth if operator == "X" else 0)
+    assert machine.expected_rewards([*late, {"a"}])[-1] == 1.0
+
+
+def test_formulas_are_as_long_as_one_likes() -> None:
+    text = " | ".join(["F b"] * 4000)
+    assert len(text) > 20_000
+    machine = RewardMachine.from_ltlf(text)
+    assert machine.expected_rewards([set(), {"b"}]).tolist() == [0.0, 1.0]
