@@ -64,7 +64,6 @@ class Inference:
     machine : it explains every episode, and no two of its states are equivalent.
     is_fitted : whether some of its moves are hidden, so that its probabilities are fitted rather than counted.
     edges : each way out of a state, with how often it was seen, and an interval for its probability.
-    visits : how many steps were taken in each state.
     why_probabilistic : why the machine is, though no two episodes contradict a deterministic one; else None.
     is_smallest : whether the traces prove that no deterministic machine with fewer states explains them.
     not_identifiable : what the traces cannot tell, with the states in question.
@@ -84,7 +83,6 @@ class Inference:
     machine: RewardMachine
     is_fitted: bool
     edges: tuple[Edge, ...]
-    visits: dict[str, int]
     is_smallest: bool
     why_probabilistic: str | None
     not_identifiable: tuple[str, ...]
@@ -93,6 +91,14 @@ class Inference:
     held_out: HeldOut | None
     num_episodes: int
     num_steps: int
+
+    @property
+    def visits(self) -> dict[str, int]:
+        """How many steps were taken in each state, or are expected to have been."""
+        return {
+            state: round(sum(edge.count for edge in self.edges if edge.source == state))
+            for state in self.machine.states
+        }
 
     @property
     def is_deterministic(self) -> bool:

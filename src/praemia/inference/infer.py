@@ -10,7 +10,7 @@ import numpy as np
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.answer import Edge, HeldOut, Inference
 from praemia.inference.folding import fold_states
-from praemia.inference.hidden_moves import fit_hidden_moves
+from praemia.inference.hidden_moves import HiddenMoves, fit_hidden_moves
 from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.machine_from_counts import build_machine, counted_intervals, list_edges
 from praemia.inference.merging import merge_states
@@ -64,26 +64,53 @@ def infer(
         raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
     data = as_traces(traces)
     merged = _merge(data, deterministic, failure_prob, on_progress)
-    table, exact = merged.table, merged.is_deterministic
-    hidden = None if exact else fit_hidden_moves(data, table, merged.idle, failure_prob)
-    flow = table.flow if hidden is None else hidden.flow
-    machine, edges = (
-        _counted_machine(data, table, failure_prob)
-        if hidden is None
-        else (build_machine(data, hidden.flow, failure_prob), list_edges(data, hidden.flow, hidden.intervals))
-    )
-    unknown, close = doubts(data, table, deterministic=exact) if hidden is None else (_wide(edges), ())
+    if not merged.is_deterministic:
+        hidden = fit_hidden_moves(data, merged.table, merged.idle, failure_prob)
+        if hidden is not None:
+            return _fitted_answer(data, merged, hidden, failure_prob)
+    return _counted_answer(data, merged, failure_prob)
+
+
+def _counted_answer(data: Traces, merged: _Merged, failure_prob: float) -> Inference:
+    """Say what supports a machine without hidden moves, and what the traces cannot tell."""
+    machine, edges = _counted_machine(data, merged.table, failure_prob)
+    unknown, close = doubts(data, merged.table, deterministic=merged.is_deterministic)
     return Inference(
         machine=machine,
-        is_fitted=hidden is not None,
+        is_fitted=False,
         edges=edges,
-        visits={name: round(n) for name, n in zip(machine.states, flow.sum(axis=(1, 2)).tolist(), strict=True)},
-        is_smallest=exact and is_smallest(data, table),
+        is_smallest=merged.is_deterministic and is_smallest(data, merged.table),
         why_probabilistic=merged.why_probabilistic,
         not_identifiable=unknown,
         close_calls=close,
-        outside_class=None if hidden is None else _outside(table.num_states, machine.num_states),
-        held_out=_held_out(data, merged, failure_prob) if hidden is None else hidden.held_out,
+        outside_class=None,
+        held_out=_held_out(data, merged, failure_prob),
+        num_episodes=data.num_episodes,
+        num_steps=data.num_steps,
+    )
+
+
+def _fitted_answer(data: Traces, merged: _Merged, hidden: HiddenMoves, failure_prob: float) -> Inference:
+    """Say what supports a machine with hidden moves, and which of its probabilities could be nearly anything."""
+    edges = list_edges(data, hidden.flow, hidden.intervals)
+    return Inference(
+        machine=build_machine(data, hidden.flow, failure_prob),
+        is_fitted=True,
+        edges=edges,
+        is_smallest=False,
+        why_probabilistic=merged.why_probabilistic,
+        not_identifiable=tuple(
+            f"how often {edge.source} on {label_text(edge.label)} pays {edge.reward:g} and leads to {edge.target}: "
+            f"{edge.interval[0]:.2f} … {edge.interval[1]:.2f}"
+            for edge in edges
+            if edge.interval[1] - edge.interval[0] > CANNOT_TELL
+        ),
+        close_calls=(),
+        outside_class=(
+            f"if label and reward fixed the next state, {merged.table.num_states} states would be needed; "
+            f"{len(hidden.flow)} states with hidden moves predict held-out episodes as well"
+        ),
+        held_out=hidden.held_out,
         num_episodes=data.num_episodes,
         num_steps=data.num_steps,
     )
@@ -143,23 +170,6 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
             break
         table = table.redirected(events, best.state, best.symbol, best.target)
     return _Merged(StateTable.from_moves(data, table.moves), idle, deterministic)
-
-
-def _outside(num_states: int, num_hidden: int) -> str:
-    return (
-        f"if label and reward fixed the next state, {num_states} states would be needed; {num_hidden} states with "
-        "hidden moves predict held-out episodes as well"
-    )
-
-
-def _wide(edges: tuple[Edge, ...]) -> tuple[str, ...]:
-    """Say which probabilities of a fitted machine could be nearly anything."""
-    return tuple(
-        f"how often {edge.source} on {label_text(edge.label)} pays {edge.reward:g} and leads to {edge.target}: "
-        f"{edge.interval[0]:.2f} … {edge.interval[1]:.2f}"
-        for edge in edges
-        if edge.interval[1] - edge.interval[0] > CANNOT_TELL
-    )
 
 
 def _held_out(data: Traces, merged: _Merged, failure_prob: float) -> HeldOut | None:
