@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, PraemiaWarning
+from praemia.machines.automaton import WAYS, paid
 from praemia.machines.diagrams import Growth
 from praemia.machines.machine import RewardMachine
-from praemia.machines.paying import WAYS, paid
 from praemia.machines.regex import accept_regex
 
 # Every label over two propositions is a letter of Python's: {} {a} {b} {a, b} are 0 1 2 3.

@@ -70,7 +70,7 @@ def machine_command(
     Without options, the machine is printed. docs/how-to/machines-from-formulas.md explains formulas and ways to pay.
     """
     from praemia.files import save_machine
-    from praemia.files.registry import find_writer
+    from praemia.files.load_save import find_writer
     from praemia.machines.from_formulas import Payment, accept, growth_limits, paying_machine, with_source
     from praemia.pictures.diagrams import draw_machine
 

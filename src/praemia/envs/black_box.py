@@ -21,7 +21,7 @@ from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_spa
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.task import MAX_HORIZON
+from praemia.tasks.task import MAX_HORIZON, require_discount
 
 if TYPE_CHECKING:
     import gymnasium
@@ -47,6 +47,7 @@ class BlackBox:
         first appears in a run; needed for all other observations. Learners that ask about steps not taken are refused.
     num_observations : the most values that ``encode`` may have. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
+    discount : γ; a reward at step h counts γ^h times.
 
     Examples
     --------
@@ -69,6 +70,7 @@ class BlackBox:
     encode: Callable[[Any], Hashable] | None = None
     num_observations: int | None = None
     record: RecordTo = None
+    discount: float = 1.0
     observations: Numbering = field(init=False, repr=False)
     actions: FiniteNumbering = field(init=False, repr=False)
     recorder: TraceRecorder = field(init=False, repr=False)
@@ -79,6 +81,7 @@ class BlackBox:
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
         require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
+        object.__setattr__(self, "discount", require_discount(self.discount))
         observations = self._number_observations()
         made = {
             "observations": observations,

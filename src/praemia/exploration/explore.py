@@ -187,6 +187,8 @@ def explore(
         raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
+    if task.discount < 1.0:
+        raise ParameterError(f"explore: {task!r} has a discount, which certificates do not know; explore without one")
     environment, named = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task), tuple(machines)
     fixed = digests_in_advance(environment, named)
     goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check)

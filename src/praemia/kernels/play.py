@@ -61,6 +61,7 @@ class WorldArrays(NamedTuple):
     reward_indptr: Ints
     rewards: Records  # REWARD
     exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
+    weights: Floats  # [H], what a reward counts at each step: γ^h
 
 
 @compiled(**UNCOUNTED)
@@ -163,7 +164,7 @@ def play(
             edge = edges[e]
             z, label, place = np.int64(edge["target"]), np.int64(edge["label"]), np.int64(edge["place"])
             m_next, reward = move_machine(world, label * num_states + m, rng)
-            gain += reward
+            gain += world.weights[h] * reward
             if place < 0:
                 place = np.int64(first_sight(world, counts, pair, e))
             if uses_steps:
@@ -177,7 +178,7 @@ def play(
                 recent[h, 3], recent[h, 4], recent[h, 5] = label, m, m_next
                 log.recent_rewards[h] = reward
             if z >= policy.shape[1]:
-                gain += world.exits[h + 1, END, m_next]
+                gain += world.weights[h] * world.exits[h + 1, END, m_next]
                 if keeps_recent and h + 1 < horizon:
                     recent[h + 1, 0] = -1
                 o = z
@@ -203,6 +204,7 @@ class ValueArrays(NamedTuple):
     exits: Floats  # [H + 1, NUM_EXITS, W]
     states: Records
     until: Ints  # [H]
+    discounts: Floats  # [H], what V_h counts for the step before: γ, and 1 for the first step
     tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
 
 
@@ -231,7 +233,9 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
         fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
         for i in range(values.until[h]):
             state = values.states[i]
-            assess_state(model, after, here, policy[h], np.int64(state["o"]), np.int64(state["m"]))
+            observation, machine_state = np.int64(state["o"]), np.int64(state["m"])
+            assess_state(model, after, here, policy[h], observation, machine_state)
+            here[observation, machine_state] *= values.discounts[h]
     return start_value(starts, tables[0])
 
 

@@ -81,6 +81,7 @@ class PolicyView:
     @classmethod
     def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
+        task = task.finite if isinstance(task, Task) else task
         plan = solve(task)
         if policy is None:
             table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))

@@ -24,6 +24,7 @@ from praemia.simulation.task_world import with_every_row
 from praemia.tasks.label_support import asks_every_label
 from praemia.tasks.machine_sampler import draw_move
 from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import TaskSpec
 from praemia.tasks.unknown_chances import UnknownChancesSpec
 
@@ -90,6 +91,7 @@ class BoxWorld(World):
             more_labels=True,
             labels_need_info=self.labels_need_info,
             can_end=True,
+            discount=box.discount,
         )
         return spec_for(spec, self.learner)
 
@@ -162,7 +164,7 @@ class BoxWorld(World):
             if self.learner.uses_recent:
                 in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
                 self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
-            self.log.returns[self.played] = ordered_sum(rewards)
+            self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             labels = list(self.labels)
             self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
             self.log.progress["played"] += 1

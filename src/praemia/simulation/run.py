@@ -40,6 +40,7 @@ FILE = ArchiveKind(
         **dict.fromkeys(("parameters", "versions"), (dict,)),
         "seed": (list,),
         "optimal_value": (float, type(None)),
+        "discount": (float,),
     },
     arrays={
         "plan_episodes": ArrayType("i"),
@@ -47,6 +48,7 @@ FILE = ArchiveKind(
         "final_policy": ArrayType("iuf", (3, 4), is_optional=True),
         "mapped_gaps": ArrayType("f", is_optional=True),
     },
+    defaults={"discount": 1.0},
 )
 
 
@@ -71,6 +73,7 @@ class Run:
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
+    discount : the task's; values, returns and regret are discounted.
 
     Examples
     --------
@@ -99,6 +102,7 @@ class Run:
     task_text: str = ""
     origin: str = ""
     mapped_gaps: NDArray[np.float64] | None = None
+    discount: float = 1.0
 
     def __post_init__(self) -> None:
         if not self.title:

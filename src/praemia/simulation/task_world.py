@@ -20,6 +20,7 @@ from praemia.planning.exact import new_tables, once_for_each
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
 FIRST_WORK = 1 << 18  # sums in the first call; later ones take as many as a slice of time allows
@@ -181,8 +182,9 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     rewards["value"], rewards["width"] = table.reward_values, table.reward_widths
     rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
+    weights, exits = step_weights(task.horizon, task.discount), task.model.exits
     return kernels.WorldArrays(
-        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards, task.model.exits
+        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards, exits, weights
     )
 
 
@@ -198,7 +200,9 @@ def _value_arrays(task: Task) -> kernels.ValueArrays:
     places = np.zeros(len(states), dtype=PLACE)
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, tables.shape[2]
-    return kernels.ValueArrays(model.arrays, task.table.layers(width), model.exits_for(width), places, until, tables)
+    discounts = np.where(np.arange(task.horizon) > 0, task.discount, 1.0)
+    layers, exits = task.table.layers(width), model.exits_for(width)
+    return kernels.ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -8,8 +8,9 @@ ever grows with 2^propositions.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ from praemia.machines.labels import Label, Labelling, format_label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.model import Model, exits_at_end, steps_left
 
 MAX_HORIZON = 1_000_000
 
@@ -55,6 +56,7 @@ class TaskSpec:
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
     labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
     can_end: bool = False  # whether episodes may end before the horizon
+    discount: float = 1.0  # γ
 
     @property
     def num_machine_states(self) -> int:
@@ -68,12 +70,13 @@ class TaskSpec:
     @cached_property
     def exits(self) -> NDArray[np.float64]:
         """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
-        return _fixed(exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean))
+        idle_reward = self.machine.idle_reward.mean
+        return _fixed(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
-        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1."""
-        return _fixed(np.arange(self.horizon, -1, -1, dtype=np.float64))
+        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
+        return _fixed(steps_left(self.horizon, self.discount))
 
     @cached_property
     def value_floors(self) -> NDArray[np.float64]:
@@ -136,6 +139,9 @@ class TaskSpec:
 class Task:
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
+    With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
+    ``solve`` then finds the stationary optimum, and all else plays the fewest steps H with γ^H ≤ 1e-12.
+
     Examples
     --------
     >>> import praemia
@@ -148,12 +154,17 @@ class Task:
 
     mdp: LabeledMDP
     machine: RewardMachine
-    horizon: int
+    horizon: int = None  # type: ignore[assignment]  # filled in below
     name: str = "task"
+    discount: float = 1.0
+    has_horizon: bool = True
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
+        object.__setattr__(self, "discount", require_discount(self.discount))
+        object.__setattr__(self, "has_horizon", self.has_horizon and self.horizon is not None)
+        horizon = self.horizon if self.has_horizon else steps_that_count(self.discount)
+        object.__setattr__(self, "horizon", require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError))
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
 
@@ -161,7 +172,7 @@ class Task:
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        return self if machine is self.machine else Task(self.mdp, machine, self.horizon, self.name)
+        return self if machine is self.machine else replace(self, machine=machine)
 
     def _validate_labels(self) -> None:
         known = self.machine.propositions
@@ -196,7 +207,8 @@ class Task:
             labels=mdp.labels,
             table=self.table,
             start_probs=mdp.start_probs,
-            exits=exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean),
+            exits=exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean, self.discount),
+            discount=self.discount,
         )
 
     @property
@@ -217,19 +229,59 @@ class Task:
             label_sets=self.mdp.label_sets,
             table=unit.table,
             can_end=self.mdp.can_end,
+            discount=self.discount,
         )
+
+    def values_from_unit(self, values: Any) -> Any:
+        """Tell values at the start, found in the unit range, in the user's units."""
+        return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
         produced = frozenset().union(*self.mdp.label_sets)
-        return Task(self.mdp, machine.over(sorted(produced)), self.horizon, self.name)
+        return replace(self, machine=machine.over(sorted(produced)))
 
-    def with_horizon(self, horizon: int) -> Task:
-        """Return the same task with another horizon."""
-        return Task(self.mdp, self.machine, horizon, self.name)
+    def with_horizon(self, horizon: int | None) -> Task:
+        """Return the same task with another horizon, or with none."""
+        return replace(self, horizon=horizon or 0, has_horizon=horizon is not None)
+
+    @property
+    def finite(self) -> Task:
+        """The task as it is played: itself, or one with the steps that count where there is no horizon."""
+        return self if self.has_horizon else self.with_horizon(self.horizon)
+
+    def with_discount(self, discount: float) -> Task:
+        """Return the same task with another discount.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> praemia.envs.warehouse(size=3).with_discount(0.9)
+        Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, discount 0.9)
+        """
+        return replace(self, discount=discount)
 
     def __repr__(self) -> str:
+        horizon = f"horizon {self.horizon}" if self.has_horizon else "no horizon"
+        discount = "" if self.discount == 1.0 else f", discount {self.discount:g}"
         return (
             f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
-            f"{self.num_machine_states} machine states, horizon {self.horizon})"
+            f"{self.num_machine_states} machine states, {horizon}{discount})"
         )
+
+
+def steps_that_count(discount: float) -> int:
+    """Return the smallest H with γ^H ≤ 1e-12: what comes after that many steps counts for nothing."""
+    if discount == 1.0:
+        raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
+    weight, horizon = 1.0, 0
+    while weight > 1e-12 and horizon < MAX_HORIZON:
+        weight, horizon = weight * discount, horizon + 1
+    return horizon
+
+
+def require_discount(discount: object) -> float:
+    """Return a discount, or say what is wrong with it."""
+    if isinstance(discount, bool) or not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
+        raise ModelError(f"discount={discount!r}; expected a number above 0 and at most 1")
+    return float(discount)
