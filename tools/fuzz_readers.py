@@ -30,7 +30,7 @@ from praemia.envs.grid_map import GridMap
 from praemia.errors import PraemiaError
 from praemia.experiments.experiment_file import load_experiment
 from praemia.exploration.dataset import Dataset
-from praemia.files.registry import FORMATS
+from praemia.files.load_save import FORMATS
 from praemia.inference import load_traces
 from praemia.machines.guards import parse_guard
 from praemia.statistics.frames import load_runs

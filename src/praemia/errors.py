@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from numbers import Integral
+from typing import Any
 
 
 class PraemiaError(Exception):
@@ -29,6 +30,17 @@ class PraemiaWarning(UserWarning):
 
 class ModelError(PraemiaError, ValueError):
     """Report a machine, a labelled MDP, a task or a policy that is not well formed."""
+
+
+class ContradictionError(ModelError):
+    """Report labels that are not a function of (o, a, o').
+
+    Where exploration was cut short by it, ``dataset`` holds what had been explored until then.
+    """
+
+    def __init__(self, message: str, dataset: Any = None) -> None:
+        super().__init__(message)
+        self.dataset = dataset
 
 
 class RuleError(ModelError):

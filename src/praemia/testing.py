@@ -52,14 +52,14 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     >>> import praemia
     >>> praemia.testing.check_learner(praemia.Headroom)
     """
-    made = _make(learner)
-    _check_class(made)
+    instance = _make(learner)
+    _check_class(instance)
     for task in _tasks():
-        _check_runs(made, task, num_episodes)
-    if not made.privileged:
-        _check_runs(made, _black_box(), num_episodes)
-    if not isinstance(made, Random):
-        _warn_if_rewards_do_not_matter(made, num_episodes)
+        _check_runs(instance, task, num_episodes)
+    if not instance.privileged:
+        _check_runs(instance, _black_box(), num_episodes)
+    if not isinstance(instance, Random):
+        _warn_if_rewards_do_not_matter(instance, num_episodes)
 
 
 def _make(learner: type[Learner] | Learner) -> Learner:

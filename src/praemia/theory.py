@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from praemia.errors import ParameterError
 
 __all__ = [
-    "ExplorationBudget",
     "RegretBound",
-    "exploration_budget",
     "log_term",
     "policy_search_episodes",
     "regret_bound",
@@ -124,64 +122,6 @@ def _require_sizes(*sizes: int) -> None:
     for size in sizes:
         if size < 1:
             raise ParameterError(f"a size of {size}; sizes must be at least 1")
-
-
-@dataclass(frozen=True)
-class ExplorationBudget:
-    """Theorem 2: episodes after which reward-free exploration gives (ε + α)-optimal plans for every reward ≤ G.
-
-    For a probabilistic machine G is the most that it pays over trajectories *and* its own moves; the largest mean over
-    its moves would be too small (``praemia.exploration.coverage`` says why).
-
-    Attributes
-    ----------
-    collecting : c·O⁵A³H²G²ι'/ε², the episodes of data, N.
-    searching : c·O⁴AH⁴Gι'³/ε, the episodes spent searching for policies, O·N₀.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> budget = praemia.theory.ExplorationBudget(collecting=2e9, searching=1e9)
-    >>> budget.total
-    3000000000.0
-    """
-
-    collecting: float
-    searching: float
-
-    @property
-    def total(self) -> float:
-        return self.collecting + self.searching
-
-
-def exploration_budget(
-    num_observations: int,
-    num_actions: int,
-    horizon: int,
-    largest_reward: float,
-    accuracy: float,
-    failure_prob: float = 0.05,
-    constant: float = 1.0,
-) -> ExplorationBudget:
-    """Return Theorem 2's episode counts, with ι' = ln(OAHG/(ρε)); its absolute constant c is not known.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> fine, coarse = (praemia.theory.exploration_budget(5, 2, 10, 1.0, accuracy=eps) for eps in (0.01, 0.1))
-    >>> fine.total > 100 * coarse.collecting  # episodes grow as 1/ε²
-    True
-    """
-    _require_sizes(num_observations, num_actions, horizon)
-    _require_positive(largest_reward=largest_reward, accuracy=accuracy, constant=constant)
-    _require_probability(failure_prob)
-    o, a, h, g = float(num_observations), float(num_actions), float(horizon), largest_reward
-    # A logarithm below 1 is what a trivial accuracy gives; the count must stay positive.
-    iota = max(1.0, math.log(o * a * h * g / (failure_prob * accuracy)))
-    return ExplorationBudget(
-        collecting=constant * o**5 * a**3 * h**2 * g**2 * iota / accuracy**2,
-        searching=constant * o**4 * a * h**4 * g * iota**3 / accuracy,
-    )
 
 
 def policy_search_episodes(

@@ -69,5 +69,5 @@ def test_the_task_to_measure_with_can_be_solved_and_pays() -> None:
 def test_the_bytes_of_a_step_are_those_of_its_tables_edges_and_policy() -> None:
     """2 × 2 cells; 5 machine states are padded to 8; extra rows are written, read, and looked up once."""
     task = warehouse_task(2, 5, 1)
-    edges, extra = len(task.mdp.probs), len(task.arrays.extra_rows)
+    edges, extra = len(task.mdp.probs), len(task.model.arrays.extra_rows)
     assert bytes_per_step(task) == 2 * 8 * 8 * (4 + extra) + 12 * edges + 8 * (4 * 5 + 1) + 8 * extra + 4 * 5

@@ -47,7 +47,7 @@ def test_next_states_and_rewards_have_the_machines_law(flat: bool, show_step: bo
     steps = imagine(env, HOME, target, seed=3, times=4_000)
     label = side(NOWHERE, None, target, {})
     for m in (OUT, BACK):
-        counts = Counter((state_of(env, s.next_shown), s.reward) for s in steps if state_of(env, s.shown) == m)
+        counts = Counter((state_of(env, s.next_state), s.reward) for s in steps if state_of(env, s.state) == m)
         expected = {
             (MACHINE.index[out.target], value): 4_000 * out.probability * prob
             for out in MACHINE.outcomes(MACHINE.states[m], label)
@@ -62,7 +62,7 @@ def test_next_states_and_rewards_have_the_machines_law(flat: bool, show_step: bo
 def test_all_but_the_machine_state_is_as_it_was(flat: bool) -> None:
     env = line(flat=flat, show_step=True)
     for step in imagine(env, OUT, RIGHT):
-        for shown, target, h in ((step.shown, NOWHERE, 2), (step.next_shown, RIGHT, 3)):
+        for shown, target, h in ((step.state, NOWHERE, 2), (step.next_state, RIGHT, 3)):
             if flat:
                 np.testing.assert_array_equal(shown[[0, 4]], np.float32([target[0], h / 8]))
             else:
@@ -73,20 +73,20 @@ def test_all_but_the_machine_state_is_as_it_was(flat: bool) -> None:
 def test_every_other_state_is_told_of_once() -> None:
     env = line()
     for own in (OUT, BACK, HOME):
-        assert [state_of(env, step.shown) for step in imagine(env, own, RIGHT)] == [
+        assert [state_of(env, step.state) for step in imagine(env, own, RIGHT)] == [
             m for m in (OUT, BACK, HOME) if m != own
         ]
 
 
 def test_no_step_starts_where_episodes_end() -> None:
     env = line(until_done=True)
-    assert [state_of(env, step.shown) for step in imagine(env, OUT, RIGHT)] == [BACK]
+    assert [state_of(env, step.state) for step in imagine(env, OUT, RIGHT)] == [BACK]
 
 
 def test_an_episode_ends_in_the_machine_state_that_can_earn_no_more() -> None:
     env = line(until_done=True)
     steps = imagine(env, OUT, LEFT, times=50)
-    assert {(state_of(env, step.next_shown), step.terminated) for step in steps} == {(HOME, True), (OUT, False)}
+    assert {(state_of(env, step.next_state), step.terminated) for step in steps} == {(HOME, True), (OUT, False)}
     assert not any(step.terminated for step in imagine(env, BACK, LEFT, times=50))
     assert not any(step.terminated for step in imagine(line(), OUT, LEFT, times=50))
 
@@ -140,7 +140,7 @@ def test_tasks_can_be_imagined_too(flat: bool) -> None:
         m, o = parts(shown)
         seen, _, _, truncated, info = env.step(int(h % 7 > 0))
         for step in counterfactuals.of(shown, seen, info):
-            (other, at), (after, to) = parts(step.shown), parts(step.next_shown)
+            (other, at), (after, to) = parts(step.state), parts(step.next_state)
             assert other != m
             assert (at, to) == (o, parts(seen)[1])
             (out,) = task.machine.outcomes(task.machine.states[other], set(info["label"]))

@@ -264,7 +264,7 @@ def test_what_cannot_be_planned_for_is_refused() -> None:
         plan_from(dataset, lambda trajectory: 0.0)  # type: ignore[arg-type]
     with pytest.raises(ModelError, match="4 weights for 3 observations"):
         plan_from(dataset, CoverageReward(np.ones(4)))
-    with pytest.raises(ModelError, match="ProductPlanner"):
+    with pytest.raises(ModelError, match="plans for machines are exact"):
         plan_from(dataset, task.machine, planner=SearchPlanner())
     with pytest.raises(ModelError, match="declared"):
         plan_from(dataset, TrajectoryReward(lambda trajectory: 7.0, 1.0))

@@ -13,10 +13,9 @@ from helpers_exploration import random_kernel, tiny_task
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError, ParameterError
 from praemia.exploration import CoverageReward, Dataset, explore, plan_from
-from praemia.exploration.certificate import ANY_MACHINE, ANY_REWARD, RECORDED, VOUCHED
 from praemia.exploration.confidence import confidence
-from praemia.exploration.fixed_machines import machine_digest
-from praemia.exploration.what_if import joint_failure_prob, machine_family, plan_rows
+from praemia.exploration.scope import Scope, machine_digest
+from praemia.exploration.what_if import joint_failure_prob, machine_family, machine_reports
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
@@ -119,12 +118,12 @@ def test_a_recorded_machine_gets_the_tighter_certificate_and_others_do_not() -> 
         plan_from(plain, machine).certificate,
         plan_from(data, other).certificate,
     )
-    found = [item.holds_for for item in (recorded, vouched, default, unknown)]
-    assert found == [RECORDED, VOUCHED, ANY_MACHINE, ANY_MACHINE]
+    found = [item.scope for item in (recorded, vouched, default, unknown)]
+    assert found == [Scope.RECORDED, Scope.VOUCHED, Scope.ANY_MACHINE, Scope.ANY_MACHINE]
     assert recorded.bound == vouched.bound < 0.8 * default.bound
     assert recorded.bound < 0.8 * unknown.bound
     again = plan_from(data, machine, fixed_in_advance=True).certificate
-    assert (again.holds_for, again.bound) == (RECORDED, recorded.bound)  # a record needs no voucher
+    assert (again.scope, again.bound) == (Scope.RECORDED, recorded.bound)  # a record needs no voucher
 
 
 @pytest.fixture(scope="module")
@@ -140,11 +139,11 @@ def test_another_horizon_and_other_labels_are_not_what_was_recorded(machines: li
     data, machine = explored(machines), machines[0]
     rules = data.labelling.rules
 
-    assert plan_from(data, machine, labels=rules[::-1]).certificate.holds_for == RECORDED
-    assert plan_from(data, machine, horizon=3).certificate.holds_for == ANY_MACHINE
+    assert plan_from(data, machine, labels=rules[::-1]).certificate.scope == Scope.RECORDED
+    assert plan_from(data, machine, horizon=3).certificate.scope == Scope.ANY_MACHINE
     more = (*rules, LabelRule(rules[0].propositions, source=3))
-    assert plan_from(data, machine, labels=more).certificate.holds_for == ANY_MACHINE
-    assert plan_from(replace(data, labelling=RuleLabelling(more)), machine).certificate.holds_for == ANY_MACHINE
+    assert plan_from(data, machine, labels=more).certificate.scope == Scope.ANY_MACHINE
+    assert plan_from(replace(data, labelling=RuleLabelling(more)), machine).certificate.scope == Scope.ANY_MACHINE
 
 
 def test_a_digest_is_that_of_what_a_machine_means() -> None:
@@ -189,8 +188,8 @@ def test_merged_data_records_what_all_parts_record(machines: list[RewardMachine]
     assert merged.fixed_machines == one.fixed_machines == one.merge(both).fixed_machines
     # Which of the two was recorded again may depend on the first part's data: both still share ρ₃.
     assert merged.fixed_shares == one.merge(both).fixed_shares == 2
-    assert plan_from(merged, machines[0]).certificate.holds_for == ANY_MACHINE
-    assert plan_from(merged, machines[1]).certificate.holds_for == RECORDED
+    assert plan_from(merged, machines[0]).certificate.scope == Scope.ANY_MACHINE
+    assert plan_from(merged, machines[1]).certificate.scope == Scope.RECORDED
     assert (merged.merge(none).fixed_machines, merged.merge(none).fixed_shares) == ((), 0)
     merged.save(tmp_path / "data.npz")
     again = Dataset.load(tmp_path / "data.npz")
@@ -206,13 +205,13 @@ def test_labels_found_by_playing_are_fixed_in_one_exploration_but_not_across_sev
         explore(corridor_box(), episodes=30, policy_episodes=5, seed=s, machines=[machine]) for s in (0, 1)
     )
     assert not first.labels_known
-    assert plan_from(first, machine).certificate.holds_for == RECORDED
-    assert plan_from(first.merge(second), machine).certificate.holds_for == ANY_MACHINE
+    assert plan_from(first, machine).certificate.scope == Scope.RECORDED
+    assert plan_from(first.merge(second), machine).certificate.scope == Scope.ANY_MACHINE
     episode = (
         np.array([first.pairs[0] // first.num_actions, first.successors[0]]),
         first.pairs[:1] % first.num_actions,
     )
-    assert plan_from(first.append(*episode), machine).certificate.holds_for == RECORDED
+    assert plan_from(first.append(*episode), machine).certificate.scope == Scope.RECORDED
 
 
 def test_the_text_says_what_a_certificate_holds_for(machines: list[RewardMachine]) -> None:
@@ -224,19 +223,19 @@ def test_the_text_says_what_a_certificate_holds_for(machines: list[RewardMachine
     ):
         assert text in plan_from(data, machine, fixed_in_advance=vouch).certificate.text(data)
     certificate = plan_from(data, CoverageReward(np.ones(5)), horizon=3).certificate
-    assert certificate.holds_for == ANY_REWARD
+    assert certificate.scope == Scope.ANY_REWARD
     assert "for any reward, also one chosen after looking at the data" in certificate.text(data)
 
 
 def test_only_among_machines_that_are_vouched_for_is_rho_divided(machines: list[RewardMachine]) -> None:
     data = explored(machines[:1])
     family = dict(zip("abc", machines, strict=True))
-    default = plan_rows(data, family, None, failure_prob=0.06)
+    default = machine_reports(data, family, None, failure_prob=0.06)
     assert [row.plan.certificate.failure_prob for row in default] == [0.06] * 3
     assert joint_failure_prob(default) == 0.06
-    vouched = plan_rows(data, family, None, failure_prob=0.06, fixed_in_advance=True)
+    vouched = machine_reports(data, family, None, failure_prob=0.06, fixed_in_advance=True)
     assert [row.plan.certificate.failure_prob for row in vouched] == pytest.approx([0.02] * 3)
-    assert [row.plan.certificate.holds_for for row in vouched] == [RECORDED, VOUCHED, VOUCHED]
+    assert [row.plan.certificate.scope for row in vouched] == [Scope.RECORDED, Scope.VOUCHED, Scope.VOUCHED]
     assert joint_failure_prob(vouched) == pytest.approx(0.06)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers_exploration import tiny_task
+from oracles import label_of
 
 from praemia.envs import warehouse
 from praemia.errors import FileError, ModelError
@@ -136,7 +137,7 @@ def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
 def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible() -> None:
     task = tiny_task(1)
     # Pays 0.5 or 1 in every step.
-    machine = MachineBuilder("q").edge("q", "!goal", "q", reward=0.5).edge("q", "goal", "q", reward=1.0).build()
+    machine = MachineBuilder("q").edge("q", "!goal", "q", reward=1.0).edge("q", "goal", "q", reward=0.5).build()
     once = explore(task, episodes=1, policy_episodes=1, seed=0)
     dense = once.kernel.toarray().reshape(3, 2, 6)
     for (o, a), visits in np.ndenumerate(once.visits):
@@ -147,7 +148,13 @@ def test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is
     never = np.argwhere(once.visits == 0)
     assert len(never)
     o, a = never[0]
-    assert evaluate(once.model(machine), np.full((3, 1, 3), a)).values[0, 0, o] == 3 * 0.5
+    model = once.model(machine)
+    assert evaluate(model, np.full((3, 1, 3), a)).values[0, 0, o] == 3 * 0.5
+    for pair, z in zip(once.pairs.tolist(), once.successors.tolist(), strict=True):
+        row = slice(*model.indptr[pair : pair + 2])
+        (label,) = model.labels[row][model.successors[row] == z]
+        pays = 0.5 if "goal" in label_of(task.mdp.labelling.rules, *divmod(pair, 2), z) else 1.0
+        assert model.table.mean_rewards[label, 0] == pays
 
 
 def test_plans_for_rewards_below_zero_keep_away_from_what_was_never_visited() -> None:

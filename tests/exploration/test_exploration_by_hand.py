@@ -12,8 +12,9 @@ from helpers_exploration import random_kernel, tiny_task
 from praemia.exploration import CoverageReward, Dataset, explore
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.environments import TaskEnvironment
+from praemia.exploration.explorers import FixedPolicy, play_given, uniform_at
+from praemia.exploration.merging import Counted
 from praemia.exploration.planners import GreedyPlanner
-from praemia.exploration.playing import FixedPolicy, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
@@ -58,7 +59,7 @@ def test_each_policy_is_played_for_the_episodes_that_it_is_given() -> None:
         weights = np.zeros((3, 1, 3, 2))
         weights[..., action] = 1.0
         play_given(world, weights, episodes, lambda played: None)
-    counted = environment.counted(world)
+    counted = Counted.of(world)
     assert np.bincount(counted.pairs % 2, counted.counts).tolist() == [20 * 3, 30 * 3]
 
 

@@ -15,10 +15,11 @@ from scipy import stats
 
 from praemia.envs import riverswim, warehouse
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError, ParameterError, UnknownNameError
+from praemia.errors import ContradictionError, ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
 from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.playing import Searcher, search, uniform_at
+from praemia.exploration.explorers import Searcher, search, uniform_at
+from praemia.exploration.merging import Counted
 from praemia.machines.builder import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
 from praemia.tasks.task import Task
@@ -91,7 +92,7 @@ def test_search_finds_policies_that_reach_their_target() -> None:
     assert len(policies) == len(lengths)
     assert lengths.min() >= 1
     assert lengths.sum() == 400
-    assert environment.counted(world).counts.sum() == 400 * task.horizon
+    assert Counted.of(world).counts.sum() == 400 * task.horizon
     # Towards the right end, while there is time.
     assert (policies[-1][:4, 0, :4] == 1).mean() > 0.6
 
@@ -222,8 +223,11 @@ def test_progress_in_a_black_box_counts_every_episode(method: str, monkeypatch: 
 def test_labels_that_are_no_function_of_the_transition_are_refused() -> None:
     flips = iter(range(10**9))
     box = corridor_box(lambda o, a, z, info: {"end"} if next(flips) % 2 else ())
-    with pytest.raises(ModelError, match="labels must be a function"):
+    with pytest.raises(ContradictionError, match="labels must be a function") as refused:
         explore(box, episodes=20, policy_episodes=5)
+    kept = refused.value.dataset
+    assert kept.num_transitions == next(flips) - 1  # all but the step that contradicted
+    assert kept.sources[0]["method"] == "euler"
 
 
 def test_merging_refuses_labels_that_contradict_each_other() -> None:

@@ -154,3 +154,13 @@ def test_bad_rewards_and_planners_that_do_not_fit_are_refused() -> None:
         CoverageReward([1.0, -1.0])
     with pytest.raises(SizeError, match="SearchPlanner"):
         ExpectimaxPlanner().plan(KernelView.of_mdp(warehouse(4).mdp), random_reward(0), 12)
+
+
+def test_a_greedy_policy_that_forgets_acts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    view = KernelView.of_mdp(tiny_task(3, num_observations=4, horizon=4).mdp)
+    reward = CoverageReward(np.arange(1.0, 5.0))
+    usual = value_of_histories(view, GreedyPlanner().plan(view, reward, 4).policy, reward, 4)
+    monkeypatch.setattr("praemia.exploration.planners.MAX_REMEMBERED", 3 * 4 * 4)
+    policy = GreedyPlanner().plan(view, reward, 4).policy
+    assert value_of_histories(view, policy, reward, 4) == usual
+    assert len(policy.solved) <= 3  # type: ignore[attr-defined]

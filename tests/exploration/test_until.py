@@ -17,7 +17,8 @@ from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.likely_loss import random_numbers
 from praemia.exploration.posterior import Posterior
-from praemia.exploration.until import Check, check_counts, judged, most_gain
+from praemia.exploration.scope import Scope
+from praemia.exploration.until import Check, Goal, check, check_counts, loss_and_weights, most_gain
 from praemia.exploration.what_if import machine_family
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -69,8 +70,21 @@ def test_a_proven_bound_shares_its_failure_probability_among_the_checks() -> Non
     data = explore(task, until=0.7, on_check=checks.append, **explored)  # type: ignore[arg-type]
     certificate = plan_from(data, machine, failure_prob=0.05 / 6).certificate  # 100, 200, …, 3,200
     assert checks[-1].loss == certificate.bound < 0.7
-    assert certificate.holds_for == "a machine fixed before the data"
+    assert certificate.scope is Scope.RECORDED
     assert data.sources[0]["certify"] == "proven"
+
+
+def test_a_proven_bound_draws_environments_only_to_direct_visits(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("environments were drawn")
+
+    monkeypatch.setattr(Posterior, "losses", refuse)
+    task = warehouse(3)
+    settings: dict[str, Any] = {"until": 1e-6, "machines": [task.machine], "certify": "proven"}
+    assert not explore(task, episodes=150, method="uncertainty", **settings).sources[0]["reached"]
+    assert not explore(task, episodes=100, **settings).sources[0]["reached"]  # nothing is played after the only check
+    with pytest.raises(AssertionError, match="environments were drawn"):
+        explore(task, episodes=150, **settings)
 
 
 def test_one_seed_one_dataset() -> None:
@@ -114,7 +128,7 @@ def test_weights_follow_their_formula() -> None:
     """The 25 draws that lose the most, each its loss times how far its optimal policy's visits are from the plan's."""
     task = tiny_task(1, num_observations=4, horizon=3)
     data = explore(task, episodes=40, method="uncertainty")
-    likely, weights = judged(data, task.machine)
+    likely, weights = loss_and_weights(data, task.machine)
     policy = solve(data.model(task.machine)).policy
     posterior = Posterior(data, task.machine, policy, None, random_numbers(0))
     draws = [(posterior.draw(), posterior.best_policy) for _ in range(200)]
@@ -220,15 +234,16 @@ def test_names_that_a_black_box_does_not_declare_are_refused() -> None:
 
 def test_machines_that_are_good_enough_get_no_visits() -> None:
     """With one machine far below the limit and one above, the check's weights are those of the second alone."""
-    from praemia.exploration.until import Target, _check
-
     task = warehouse(3)
     data = explore(task, episodes=400, method="uncertainty")
     machines = list(machine_family(task.machine.propositions, 6).values())
-    found = sorted(((judged(data, machine), machine) for machine in machines), key=lambda item: item[0][0].loss)
+    found = sorted(
+        ((loss_and_weights(data, machine), machine) for machine in machines), key=lambda item: item[0][0].loss
+    )
     (low, _), easy = found[0]
     (high, expected), hard = found[-1]
     middle = 0.5 * (low.loss + high.loss)
-    loss, weights = _check(data, Target(middle, (easy, hard), "likely", True, ()), 1)
+    goal = Goal(middle, (easy, hard), "likely", ())
+    loss, weights = check(data, goal, 1, wants_weights=True)
     assert loss == high.loss
     np.testing.assert_array_equal(weights, expected)

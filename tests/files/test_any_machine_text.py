@@ -15,7 +15,7 @@ from txt_machines import SAMPLES
 
 from praemia.errors import FileError, ParameterError, PraemiaError
 from praemia.files import load_machine
-from praemia.files.registry import find_reader, find_writer
+from praemia.files.load_save import find_reader, find_writer
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
 

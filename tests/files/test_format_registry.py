@@ -10,7 +10,7 @@ from praemia import envs
 from praemia.cli.files import convert_command
 from praemia.errors import FileError
 from praemia.files import load, load_machine, load_task, save_machine, save_task
-from praemia.files.registry import FORMATS, MACHINE_FORMATS, SUFFIXES
+from praemia.files.load_save import FORMATS, MACHINE_FORMATS, SUFFIXES
 from praemia.machines.builder import MachineBuilder
 
 REFERENCE = Path(__file__).parents[2] / "docs/reference/machine-formats.md"

@@ -35,8 +35,25 @@ SPOT = {
     "a xor b": "!(a <-> b)",
     "a M b": "b U (a & b)",
     "G(a => X[!] b)": "G(a -> X b)",
+    "X a": "WX a",
+    "!X!a": "X a",
+    "XXa": "WX WX a",
+    "a -> b <-> a": "a -> (b <-> a)",
+    "a ^ b && TRUE": "!(a <-> b)",
+    "a V b": "a R b",
+    "a /\\ b \\/ a": "a & b | a",
 }
-LTLF2DFA = {"F(a & tt)": "F a", "a | ff": "a"}
+LTLF2DFA = {
+    "F(a & tt)": "F a",
+    "a | ff": "a",
+    "X a": "X a",
+    "WX a": "WX a",
+    "G(a -> Last)": "G(a -> last)",
+    "a -> b -> a": "(a -> b) -> a",
+    "TRUE U a": "F a",
+    "GF(a)": "G F a",
+    "O a": "O a",
+}
 
 
 def assert_same(first: RewardMachine, second: RewardMachine) -> None:
@@ -59,6 +76,19 @@ def test_symbols_are_read_everywhere(written: str, plain: str, syntax: dict[str,
 def test_words_belong_to_a_dialect(syntax: str, written: str, plain: str) -> None:
     read = RewardMachine.from_ltlf(written, pay="each", syntax=syntax)
     assert_same(read, RewardMachine.from_ltlf(plain, pay="each"))
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text"),
+    [("ltlf2dfa", "F Goal"), ("ltlf2dfa", "Ga"), ("ltlf2dfa", "a xor b"), ("spot", "WX a"), ("spot", "Y a")],
+)
+def test_what_a_dialect_does_not_have_is_refused_at_its_place(syntax: str, text: str) -> None:
+    with pytest.raises(PraemiaError, match=r"formula, column \d: found .*\n.*\n +\^"):
+        RewardMachine.from_ltlf(text, syntax=syntax)
+
+
+def test_names_of_spot_may_begin_with_an_operator_and_a_digit() -> None:
+    assert RewardMachine.from_ltlf("F1 U G2x", syntax="spot").propositions == ("F1", "G2x")
 
 
 def test_an_unknown_dialect_is_refused_with_those_that_are_known() -> None:

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
+from praemia.machines.automaton import WAYS, paid, state_names
 from praemia.machines.diagrams import Growth
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
 from praemia.machines.ltlf import accept_formula
 from praemia.machines.machine import RewardMachine
-from praemia.machines.paying import WAYS, paid, state_names
 
 ALL_WORDS = oracle.words(5)
 

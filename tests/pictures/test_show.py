@@ -106,6 +106,12 @@ def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
     ]
 
 
+def test_cells_that_are_too_small_for_arrows_are_only_shaded() -> None:
+    pages = [policy_scene(envs.warehouse(size, horizon=2)) for size in (20, 80)]
+    assert [any(isinstance(item, Arrow) for item in page.items) for page in pages] == [True, False]
+    assert all("S" in texts(page) for page in pages)
+
+
 def test_only_tasks_with_moves_have_maps() -> None:
     assert [name for name in envs.names() if not has_map(envs.make(name))] == [
         "flower-20",

@@ -12,7 +12,7 @@ pytest.importorskip("matplotlib")
 from praemia import envs
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.what_if import Row, machine_family, plan_rows
+from praemia.exploration.what_if import MachineReport, machine_family, machine_reports
 from praemia.pictures.scene import Scene, Text
 from praemia.report import exploration_figures as drawn
 
@@ -25,8 +25,8 @@ def data() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def rows(data: Dataset) -> list[Row]:
-    return plan_rows(data, machine_family(["item", "delivery"], most=3), TASK, draws=20)
+def rows(data: Dataset) -> list[MachineReport]:
+    return machine_reports(data, machine_family(["item", "delivery"], most=3), TASK, draws=20)
 
 
 def test_a_map_says_how_often_each_places_least_tried_action_was_tried(data: Dataset) -> None:
@@ -44,7 +44,7 @@ def test_without_a_map_there_is_a_bar_for_each_observation(data: Dataset) -> Non
     assert [label.get_text() for label in axes.get_xticklabels()] == [data.observation_name(o) for o in range(9)]
 
 
-def test_a_bar_reaches_from_what_is_certain_to_what_no_policy_exceeds(rows: list[Row]) -> None:
+def test_a_bar_reaches_from_what_is_certain_to_what_no_policy_exceeds(rows: list[MachineReport]) -> None:
     axes = drawn.certainty_figure(rows).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == [row.name for row in rows]
     for row, bar in zip(rows, axes.patches, strict=True):
@@ -53,7 +53,7 @@ def test_a_bar_reaches_from_what_is_certain_to_what_no_policy_exceeds(rows: list
         assert bar.get_x() + bar.get_width() == pytest.approx(1.0)
 
 
-def test_marks_stand_at_the_losses_as_shares_of_the_most_that_can_be_lost(rows: list[Row]) -> None:
+def test_marks_stand_at_the_losses_as_shares_of_the_most_that_can_be_lost(rows: list[MachineReport]) -> None:
     axes = drawn.losses_figure(rows).axes[0]
     squares = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_marker() == "s"]
     assert squares == pytest.approx([row.plan.certificate.bound / row.plan.certificate.largest for row in rows])

@@ -11,7 +11,7 @@ import pytest
 from praemia import envs
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.what_if import Row, machine_family, plan_rows
+from praemia.exploration.what_if import MachineReport, machine_family, machine_reports
 from praemia.report.exploration_page import write_page
 
 
@@ -21,12 +21,12 @@ def data() -> Dataset:
 
 
 @pytest.fixture(scope="module")
-def rows(data: Dataset) -> list[Row]:
+def rows(data: Dataset) -> list[MachineReport]:
     family = machine_family(sorted(data.labelling.propositions()), most=2)
-    return plan_rows(data, family, None, draws=20)
+    return machine_reports(data, family, None, draws=20)
 
 
-def test_names_are_text_and_never_markup(data: Dataset, rows: list[Row], tmp_path: Path) -> None:
+def test_names_are_text_and_never_markup(data: Dataset, rows: list[MachineReport], tmp_path: Path) -> None:
     evil = "<script>alert(1)</script>"
     named = replace(data, sources=({**data.sources[0], "task": evil},))
     write_page(named, [replace(row, name=evil) for row in rows], None, tmp_path / "page.html")
@@ -36,7 +36,7 @@ def test_names_are_text_and_never_markup(data: Dataset, rows: list[Row], tmp_pat
 
 
 def test_without_matplotlib_the_page_has_its_tables(
-    data: Dataset, rows: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data: Dataset, rows: list[MachineReport], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     write_page(data, rows, None, tmp_path / "page.html")

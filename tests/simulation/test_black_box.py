@@ -101,6 +101,7 @@ def test_frozen_lake_is_learned_though_its_episodes_end_early(name: str) -> None
     assert run.final_policy.shape[:3] == (12, 2, 16)
 
 
+@pytest.mark.filterwarnings("ignore:.*was labelled:praemia.errors.PraemiaWarning")
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "euler", "q-learning", "crm"])
 def test_labels_may_depend_on_info(name: str) -> None:
     box = BlackBox(Corridor(), lambda o, a, z, info: {"open"} if info["open"] else (), reach("open"), 5)

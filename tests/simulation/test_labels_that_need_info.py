@@ -40,6 +40,7 @@ def labels(o: int, a: int, z: int, info: dict[str, Any]) -> Iterable[str]:
     return {"there"} if info.get("arrived") else {"here"} if z == 0 else set()
 
 
+@pytest.mark.filterwarnings("ignore:.*was labelled:praemia.errors.PraemiaWarning")
 @pytest.mark.parametrize("late", [0, 2000])
 def test_headroom_hopes_for_all_that_the_machine_can_do(late: int) -> None:
     """With ``late`` the probe sees nothing: it is noticed during the run."""

@@ -88,6 +88,7 @@ def box(machine: RewardMachine, *, until_done: bool = True) -> BlackBox:
 
 
 WORLDS = {"task": walk, "box": box}
+DISCOUNT = 0.5
 CASES = [
     (arrival(), LAST, 1.0),
     (arrival(-2.5), LAST, -2.5),
@@ -118,8 +119,16 @@ def test_counts_and_recent_steps_are_those_that_were_played(where: str) -> None:
     assert Rightwards.notes == [(LAST * k, LAST if k else 0, [k * count for count in by_step]) for k in range(3)]
 
 
-def test_no_value_changes() -> None:
-    task = praemia.envs.make("warehouse-3", horizon=60)
+@pytest.mark.parametrize("where", WORLDS)
+def test_the_steps_left_out_pay_nothing_under_a_discount_either(where: str) -> None:
+    world = replace(WORLDS[where](arrival(3.0, moving=-1.0)), discount=DISCOUNT)
+    run = simulate(world, Rightwards(), 2)
+    np.testing.assert_allclose(run.returns, -1.0 - DISCOUNT + 3.0 * DISCOUNT**2, rtol=1e-12)
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.98])
+def test_no_value_changes(discount: float) -> None:
+    task = praemia.envs.make("warehouse-3", horizon=60).with_discount(discount)
     ending = task.with_until_done()
     assert solve(ending).value == solve(task).value
     whole, short = (simulate(each, praemia.Random(), 400) for each in (task, ending))

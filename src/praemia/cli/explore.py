@@ -66,7 +66,7 @@ def explore_command(
     """
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
-    from praemia.exploration.merging import require_other_seeds
+    from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
     if until is not None and append:
@@ -74,7 +74,8 @@ def explore_command(
     problem = resolve_task(task)
     before = Dataset.load(out) if append and out.exists() else None
     if before is not None:
-        require_other_seeds(before.sources, [{"task": problem.name, "seed": [seed]}])
+        planned = {"task": problem.name, "seed": [seed]}
+        require_independent([*before.sources, planned], before.num_observations)
     fixed = [load_machine(name) for name in machines]
     began = time.perf_counter()
     with display() as progress:

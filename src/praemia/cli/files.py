@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
-from praemia.files.registry import MACHINE_FORMATS
+from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
@@ -32,14 +33,16 @@ def check_command(file: str) -> None:
         return
     from praemia.files import load
     from praemia.files.lint import Finding, lint, lint_machine
-    from praemia.files.registry import format_of
+    from praemia.files.load_save import format_of
     from praemia.tasks.task import Task
 
     loaded = load(file)
     if isinstance(loaded, Task):
         kind, findings = "task", lint(loaded)
         size = f"{loaded.num_observations} observations, {loaded.num_actions} actions, "
-        size += f"horizon {loaded.horizon}, {_machine_size(loaded.machine)}"
+        size += f"horizon {loaded.horizon}, " if loaded.has_horizon else "no horizon, "
+        size += f"discount {loaded.discount:g}, " if loaded.discount < 1.0 else ""
+        size += f"{_machine_size(loaded.machine)}"
     else:
         kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
         remarks = getattr(format_of(file), "remarks", None)
@@ -80,8 +83,21 @@ def _format_option(name: str, argument: str, file: str) -> Callable[[Function], 
 @_format_option("--from", "source_format", "IN")
 @_format_option("--to", "target_format", "OUT")
 @click.option("--pay", type=click.Choice(["first", "each", "end"]), help="When an automaton (.hoa) pays.")
+@click.option(
+    "--reward",
+    "rewards",
+    multiple=True,
+    metavar="OUTPUT=NUMBER",
+    callback=lambda context, option, values: dict(map(_output_reward, values)) or None,
+    help="What an output of AALpy's automata (.dot) pays that is not a number; others pay 0. Repeatable.",
+)
 def convert_command(
-    source: str, target: Path, source_format: str | None, target_format: str | None, pay: str | None
+    source: str,
+    target: Path,
+    source_format: str | None,
+    target_format: str | None,
+    pay: str | None,
+    rewards: dict[str, float] | None,
 ) -> None:
     """Convert IN, a machine file, a task file or a built-in task, to OUT.
 
@@ -90,10 +106,11 @@ def convert_command(
     cannot express is an error, and nothing is written.
     """
     from praemia.files import load, looks_like_file, resolve_task, save_machine, save_task
-    from praemia.files.registry import format_of
+    from praemia.files.load_save import format_of
     from praemia.tasks.task import Task
 
-    loaded = load(source, source_format, pay=pay) if looks_like_file(source) else resolve_task(source)
+    is_file = looks_like_file(source)
+    loaded = load(source, source_format, pay=pay, rewards=rewards) if is_file else resolve_task(source)
     form = format_of(target, target_format)
     is_for_tasks = form is None or form.write_task is not None
     if isinstance(loaded, Task) and is_for_tasks:
@@ -104,6 +121,17 @@ def convert_command(
         return
     save_machine(loaded.machine if isinstance(loaded, Task) else loaded, target, target_format)
     click.echo(f"wrote the machine to {target}", err=True)
+
+
+def _output_reward(text: str) -> tuple[str, float]:
+    output, equals, number = text.rpartition("=")
+    try:
+        reward = float(number)
+    except ValueError:
+        reward = math.nan
+    if not equals or not math.isfinite(reward):
+        raise click.BadParameter(f"{text!r}; expected OUTPUT=NUMBER, such as coffee=1")
+    return output, reward
 
 
 @click.command("draw")

@@ -14,7 +14,7 @@ from praemia.cli.progress import Display, display
 from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
-    from praemia.exploration.what_if import Row
+    from praemia.exploration.what_if import MachineReport
 
 EXCEEDS = "*"
 
@@ -32,7 +32,7 @@ EXCEEDS = "*"
 )
 @click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
 @seed_option
-@file_option("--out", help="Write the policy [H, M, O] of the one machine as .npy.")
+@file_option("--out", help="Write the policy of the one machine, for show --policy.")
 @file_option("--report", help="Write a page: coverage, machines, certificates.")
 @json_option
 def plan_command(
@@ -54,10 +54,13 @@ def plan_command(
     data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
     with probability 0.95 under the posterior a plan loses at most this.
     """
+    import numpy as np
+
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset
-    from praemia.exploration.what_if import machine_family, plan_rows
+    from praemia.exploration.what_if import machine_family, machine_reports
     from praemia.files import load_machine, resolve_task
+    from praemia.planning.policy import Policy
     from praemia.report.exploration_page import write_page
 
     if out is not None and len(machines) != 1:
@@ -67,7 +70,7 @@ def plan_command(
     chosen = {name: load_machine(name) for name in machines}
     family = chosen or machine_family(sorted(dataset.labelling.propositions()))
     with display() as progress:
-        rows = plan_rows(
+        rows = machine_reports(
             dataset,
             family,
             truth,
@@ -79,7 +82,7 @@ def plan_command(
             on_progress=_draw_progress(progress, len(family)),
         )
     if out is not None:
-        _save_policy(rows[0], out)
+        Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
     if report is not None:
         write_page(dataset, rows, truth, report)
     wrote(out, report)
@@ -98,7 +101,7 @@ def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Calla
     return start
 
 
-def _text(rows: list[Row]) -> str:
+def _text(rows: list[MachineReport]) -> str:
     from praemia.exploration.what_if import SAYS_LITTLE
 
     is_truth_known = rows[0].optimum is not None
@@ -119,7 +122,7 @@ def _text(rows: list[Row]) -> str:
     return f"{text}\n{worst.name}\n{worst.text()}"
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: MachineReport) -> tuple[str, ...]:
     certificate = row.plan.certificate
     proven = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
     likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
@@ -134,7 +137,7 @@ def _cells(row: Row) -> tuple[str, ...]:
     return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
 
 
-def _record(row: Row) -> dict[str, Any]:
+def _record(row: MachineReport) -> dict[str, Any]:
     """Return a machine's line as plain data."""
     certificate = row.plan.certificate
     record: dict[str, Any] = {
@@ -147,7 +150,7 @@ def _record(row: Row) -> dict[str, Any]:
             "vacuous": certificate.is_vacuous,
             "exceeds_value": row.exceeds_value(certificate.bound),
             "failure_prob": certificate.failure_prob,
-            "holds_for": certificate.holds_for,
+            "holds_for": certificate.scope.value,
             "optimistic": certificate.optimistic,
             "pessimistic": certificate.pessimistic,
             "simulation": certificate.simulation,
@@ -160,7 +163,7 @@ def _record(row: Row) -> dict[str, Any]:
     return record
 
 
-def _likely_record(row: Row) -> dict[str, Any] | None:
+def _likely_record(row: MachineReport) -> dict[str, Any] | None:
     """Return a likely loss as plain data, with all that it depends on."""
     if row.likely is None:
         return None
@@ -176,15 +179,3 @@ def _likely_record(row: Row) -> dict[str, Any] | None:
         "labels_drawn": row.likely.labels_drawn,
         "never_seen": list(row.likely.never_seen),
     }
-
-
-def _save_policy(row: Row, path: Path) -> None:
-    import numpy as np
-
-    from praemia.errors import FileError
-
-    try:
-        with path.open("wb") as file:
-            np.save(file, np.asarray(row.plan.policy), allow_pickle=False)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be written: {error.strerror}") from None

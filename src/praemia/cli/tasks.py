@@ -35,7 +35,8 @@ def solve_command(task: str) -> None:
     record = {
         "task": problem.name,
         "value": value,
-        "horizon": int(problem.horizon),
+        "horizon": int(problem.horizon) if problem.has_horizon else None,
+        **({"discount": problem.discount} if problem.discount < 1.0 else {}),
         "observations": problem.num_observations,
         "actions": problem.num_actions,
         "machine_states": problem.num_machine_states,

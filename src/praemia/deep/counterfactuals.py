@@ -30,8 +30,8 @@ def view_of(env: Any) -> MachineView:
 class ImaginedStep(NamedTuple):
     """A step as it would have been: observations as an agent would have seen them, the reward, and whether it ended."""
 
-    shown: Any
-    next_shown: Any
+    state: Any
+    next_state: Any
     reward: float
     terminated: bool
     truncated: bool
@@ -49,12 +49,12 @@ class Counterfactuals:
         self._rng = np.random.default_rng(seed)
         self._sources = [m for m in range(view.machine.num_states) if m not in view.settled]
 
-    def of(self, shown: Any, next_shown: Any, info: dict[str, Any]) -> list[ImaginedStep]:
-        """Return the step from ``shown`` to ``next_shown``, of which ``info`` tells, in all other machine states."""
+    def of(self, state: Any, next_state: Any, info: dict[str, Any]) -> list[ImaginedStep]:
+        """Return the step from ``state`` to ``next_state``, of which ``info`` tells, in all other machine states."""
         layout, outside = self.view.layout, info["environment"]
         label = frozenset(info["label"])
         truncated = outside["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out
-        own = layout.machine_state(shown)
+        own = layout.machine_state(state)
         steps = []
         for m in self._sources:
             if m == own:
@@ -62,8 +62,8 @@ class Counterfactuals:
             m_next, reward = self._sampler.step(m, label, self._rng)
             steps.append(
                 ImaginedStep(
-                    layout.with_machine_state(shown, m),
-                    layout.with_machine_state(next_shown, m_next),
+                    layout.with_machine_state(state, m),
+                    layout.with_machine_state(next_state, m_next),
                     reward + (outside["reward"] if self.view.add_reward else 0.0),
                     outside["terminated"] or m_next in self.view.settled,
                     truncated,

@@ -23,7 +23,7 @@ from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_sampler import settled_states
-from praemia.tasks.task import MAX_HORIZON
+from praemia.tasks.task import MAX_HORIZON, require_discount
 
 if TYPE_CHECKING:
     import gymnasium
@@ -49,6 +49,7 @@ class BlackBox:
         first appears in a run; needed for all other observations. Learners that ask about steps not taken are refused.
     num_observations : the most values that ``encode`` may have. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
+    discount : γ; a reward at step h counts γ^h times.
     until_done : whether an episode ends as soon as the machine can neither pay nor charge any more.
 
     Examples
@@ -72,6 +73,7 @@ class BlackBox:
     encode: Callable[[Any], Hashable] | None = None
     num_observations: int | None = None
     record: RecordTo = None
+    discount: float = 1.0
     until_done: bool = False
     observations: Numbering = field(init=False, repr=False)
     actions: FiniteNumbering = field(init=False, repr=False)
@@ -83,6 +85,7 @@ class BlackBox:
         if not callable(self.labels):
             raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
         require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
+        object.__setattr__(self, "discount", require_discount(self.discount))
         observations = self._number_observations()
         made = {
             "observations": observations,

@@ -135,11 +135,11 @@ def cells(space: spaces.Box, bins: int | Sequence[int | Sequence[float]]) -> Cel
     if len(each) != len(lows):
         raise ParameterError(f"bins has {len(each)} entries; expected one number, or one entry for each of {len(lows)}")
     bounds = zip(lows.tolist(), highs.tolist(), strict=True)
-    made = Cells([_edges(i, part, *ends) for i, (part, ends) in enumerate(zip(each, bounds, strict=True))])
-    if made.num_observations > MAX_SIZE:
-        count = magnitude(made.num_observations)
+    numbering = Cells([_edges(i, part, *ends) for i, (part, ends) in enumerate(zip(each, bounds, strict=True))])
+    if numbering.num_observations > MAX_SIZE:
+        count = magnitude(numbering.num_observations)
         raise ParameterError(f"bins: they make {count} cells, more than {MAX_SIZE:,}; give fewer bins")
-    return made
+    return numbering
 
 
 def _edges(place: int, bins: Any, low: float, high: float) -> NDArray[np.float64]:

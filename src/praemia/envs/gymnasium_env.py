@@ -69,6 +69,11 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         self._step, self._is_over = 0, False
 
     @property
+    def discount(self) -> float:
+        """The task's discount, for learners: rewards are not discounted, and no episode ends because of it."""
+        return self.task.discount
+
+    @property
     def machine_view(self) -> MachineView:
         """What one needs to know to tell of a step in another machine state."""
         return MachineView(self.task.machine, self.layout, self.task.done_states, add_reward=False)

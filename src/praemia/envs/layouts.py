@@ -16,12 +16,12 @@ MACHINE_STATE, STEP, OBSERVATION = "machine_state", "step", "observation"
 
 
 class Layout(ABC):
-    """How an observation, a machine state and a step are shown together.
+    """How an observation, a machine state and a step are put together: the state that an agent sees.
 
     Attributes
     ----------
-    space : the space of what is shown.
-    num_states : M; horizon : the horizon if the step is shown, else None.
+    space : the space of these states.
+    num_states : M; horizon : the horizon if agents see the step, else None.
     """
 
     space: spaces.Space[Any]
@@ -31,15 +31,15 @@ class Layout(ABC):
 
     @abstractmethod
     def join(self, observation: Any, m: int, step: int) -> Any:
-        """Return what is shown."""
+        """Return the state that an agent sees."""
 
     @abstractmethod
-    def machine_state(self, shown: Any) -> int:
-        """Return the machine state that is shown."""
+    def machine_state(self, state: Any) -> int:
+        """Return the machine state in what an agent sees."""
 
     @abstractmethod
-    def with_machine_state(self, shown: Any, m: int) -> Any:
-        """Return what would be shown in another machine state."""
+    def with_machine_state(self, state: Any, m: int) -> Any:
+        """Return what an agent would see in another machine state."""
 
 
 class DictLayout(Layout):
@@ -60,21 +60,21 @@ class DictLayout(Layout):
         self.space = spaces.Dict(parts | added)
 
     def join(self, observation: Any, m: int, step: int) -> dict[str, Any]:
-        shown = {OBSERVATION: observation} if self.nested else dict(observation)
-        shown[MACHINE_STATE] = np.int64(m)
-        return shown if self.horizon is None else {**shown, STEP: np.int64(step)}
+        state = {OBSERVATION: observation} if self.nested else dict(observation)
+        state[MACHINE_STATE] = np.int64(m)
+        return state if self.horizon is None else {**state, STEP: np.int64(step)}
 
-    def machine_state(self, shown: Any) -> int:
-        return int(shown[MACHINE_STATE])
+    def machine_state(self, state: Any) -> int:
+        return int(state[MACHINE_STATE])
 
-    def with_machine_state(self, shown: Any, m: int) -> dict[str, Any]:
-        return {**shown, MACHINE_STATE: np.int64(m)}
+    def with_machine_state(self, state: Any, m: int) -> dict[str, Any]:
+        return {**state, MACHINE_STATE: np.int64(m)}
 
 
 class VectorLayout(Layout):
     """A vector: the environment's own, then 1 in the place of the machine state, then the part of the horizon gone.
 
-    A vector of whole numbers is shown in float32, as learners want it.
+    A vector of whole numbers becomes float32, as learners want it.
     """
 
     def __init__(self, inner: spaces.Box, num_states: int, horizon: int | None) -> None:
@@ -87,18 +87,18 @@ class VectorLayout(Layout):
         self.first = len(inner.low)  # the place of machine state 0
 
     def join(self, observation: Any, m: int, step: int) -> Any:
-        shown = np.zeros(self.space.shape or (), self.space.dtype)
-        shown[: self.first] = observation
-        shown[self.first + m] = 1
+        state = np.zeros(self.space.shape or (), self.space.dtype)
+        state[: self.first] = observation
+        state[self.first + m] = 1
         if self.horizon is not None:
-            shown[-1] = step / self.horizon
-        return shown
+            state[-1] = step / self.horizon
+        return state
 
-    def machine_state(self, shown: Any) -> int:
-        return int(np.argmax(shown[self.first : self.first + self.num_states]))
+    def machine_state(self, state: Any) -> int:
+        return int(np.argmax(state[self.first : self.first + self.num_states]))
 
-    def with_machine_state(self, shown: Any, m: int) -> Any:
-        other = np.array(shown)
+    def with_machine_state(self, state: Any, m: int) -> Any:
+        other = np.array(state)
         other[self.first : self.first + self.num_states] = 0
         other[self.first + m] = 1
         return other
@@ -116,11 +116,11 @@ class NumberLayout(Layout):
         outer = m if self.horizon is None else step * self.num_states + m
         return np.int64(outer * self.size + int(observation) - self.start)
 
-    def machine_state(self, shown: Any) -> int:
-        return int(shown) // self.size % self.num_states
+    def machine_state(self, state: Any) -> int:
+        return int(state) // self.size % self.num_states
 
-    def with_machine_state(self, shown: Any, m: int) -> Any:
-        outer, place = divmod(int(shown), self.size)
+    def with_machine_state(self, state: Any, m: int) -> Any:
+        outer, place = divmod(int(state), self.size)
         return np.int64((outer // self.num_states * self.num_states + m) * self.size + place)
 
 

@@ -103,11 +103,11 @@ def make(name: str, **params: Any) -> Task:
     20
     """
     family, in_name = _parse(name)
-    known = FAMILIES[family].parameters
+    parameters = FAMILIES[family].parameters
     for key in params:
-        if key not in known:
+        if key not in parameters:
             raise ParameterError(
-                f"{family} has no parameter {key!r}{did_you_mean(key, known)}; it takes {', '.join(known)}"
+                f"{family} has no parameter {key!r}{did_you_mean(key, parameters)}; it takes {', '.join(parameters)}"
             )
         if key in in_name:
             raise ParameterError(f"{name}: {key} is in the name already ({in_name[key]}); give it once")
@@ -157,7 +157,7 @@ def picture(task: Task | str) -> Picture:
     >>> len(praemia.envs.picture("warehouse-4").spots)  # one for each observation
     16
     """
-    return task_picture(_made(task))
+    return task_picture(_task_of(task))
 
 
 def text_picture(task: Task | str) -> str:
@@ -169,7 +169,7 @@ def text_picture(task: Task | str) -> str:
     >>> print(praemia.envs.text_picture("warehouse-3").splitlines()[3])
     | S   .   I |
     """
-    task = _made(task)
+    task = _task_of(task)
     return page_text(task_picture(task), task.name)
 
 
@@ -182,11 +182,11 @@ def svg_picture(task: Task | str) -> str:
     >>> praemia.envs.svg_picture("warehouse-4").startswith("<svg")
     True
     """
-    task = _made(task)
+    task = _task_of(task)
     return render_svg(page_scene(task_picture(task), task.name))
 
 
-def _made(task: Task | str) -> Task:
+def _task_of(task: Task | str) -> Task:
     return make(task) if isinstance(task, str) else task
 
 

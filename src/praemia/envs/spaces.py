@@ -135,8 +135,8 @@ class _NotFinite(Exception):
 
 def kind_of(space: Any) -> str:
     """Return the name of the kind of space; Gymnasium is not imported for it, subclasses count as what they are."""
-    known = ("Discrete", "MultiDiscrete", "MultiBinary", "Tuple", "Dict", "Box")
-    return next((kind.__name__ for kind in type(space).__mro__ if kind.__name__ in known), "")
+    kinds = ("Discrete", "MultiDiscrete", "MultiBinary", "Tuple", "Dict", "Box")
+    return next((kind.__name__ for kind in type(space).__mro__ if kind.__name__ in kinds), "")
 
 
 def _leaves(space: Any) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.explore import explore
 from praemia.exploration.likely_loss import LikelyLoss
 from praemia.exploration.plan_from import ExploredPlan, plan_from
-from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
+from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import CoverageReward, HistoryPolicy, Trajectory, TrajectoryReward
 
@@ -21,7 +21,6 @@ __all__ = [
     "GreedyPlanner",
     "HistoryPolicy",
     "LikelyLoss",
-    "ProductPlanner",
     "SearchPlanner",
     "Trajectory",
     "TrajectoryPlanner",

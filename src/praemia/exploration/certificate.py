@@ -8,7 +8,7 @@ With probability 1 − ρ:
 
 and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
 
-``holds_for`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
+``scope`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
 labels and horizon, part 3 is used too, which is tighter. If the data records the machine, its certificate holds
 together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds with
@@ -27,7 +27,7 @@ from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import best_values, most_to_earn
-from praemia.exploration.fixed_machines import is_recorded
+from praemia.exploration.scope import Scope, scope_of
 from praemia.kernels.records import Actions
 from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
@@ -36,10 +36,6 @@ from praemia.tasks.model import Model
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
-ANY_REWARD = "any reward, also one chosen after looking at the data"
-ANY_MACHINE = "any machine, also one chosen after looking at the data"
-RECORDED = "a machine fixed before the data"
-VOUCHED = "a machine fixed before the data, as you say"
 
 
 @dataclass(frozen=True)
@@ -62,7 +58,7 @@ class Certificate:
     alpha : the planner's α. simulation : the simulation lemma's bound, before it is cut off at G.
     optimistic, pessimistic : V̄ and V̲ at the start, for a machine; NaN for other rewards.
     start_tv : what not knowing the first observation's law adds, in total variation.
-    holds_for : what it is valid for, in words: ANY_REWARD, ANY_MACHINE, RECORDED or VOUCHED.
+    scope : what it holds for; ``scope.value`` says it in words.
     to_visit : the pairs that add the most, the worst first.
 
     Examples
@@ -83,7 +79,7 @@ class Certificate:
     optimistic: float = float("nan")
     pessimistic: float = float("nan")
     start_tv: float = 0.0
-    holds_for: str = ANY_REWARD
+    scope: Scope = Scope.ANY_REWARD
     to_visit: tuple[Suggestion, ...] = field(default=())
 
     @property
@@ -105,7 +101,7 @@ class Certificate:
             ]
         else:
             lines = [f"certificate: {sure} the plan loses at most {self.bound:.4g} of at most {self.largest:.4g}"]
-        lines.append(f"it holds for {self.holds_for}")
+        lines.append(f"it holds for {self.scope.value}")
         if np.isfinite(self.optimistic):
             lines.append(
                 f"the optimum is at most {self.optimistic:.4g}, the plan's value at least {self.pessimistic:.4g}"
@@ -149,7 +145,7 @@ def certify_machine(
 
     ``model`` is the estimate, in the unit range; ``policy`` is [H, M, O].
     """
-    holds_for, shares = _scope(dataset, machine, len(policy), labels, fixed_in_advance)
+    scope, shares = scope_of(dataset, machine, len(policy), labels, fixed_in_advance)
     sure = confidence(dataset, failure_prob, shares)
     inner = policy.transpose(0, 2, 1)
     # The bounds are for rewards in [0, 1]; results are converted to the user's units at the end.
@@ -172,18 +168,9 @@ def certify_machine(
         optimistic=scale.values_from_unit(_shifted(found.upper, start, sure.start_tv), model.horizon),
         pessimistic=scale.values_from_unit(0.0 - _shifted(-found.lower, start, sure.start_tv), model.horizon),
         start_tv=sure.start_tv,
-        holds_for=holds_for,
+        scope=scope,
         to_visit=_suggestions(dataset, sure, visits),
     )
-
-
-def _scope(
-    dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None, fixed_in_advance: bool
-) -> tuple[str, int]:
-    """Return what a certificate holds for, and how many machines share part 3 of the confidence."""
-    if is_recorded(dataset, machine, horizon, labels):
-        return RECORDED, dataset.fixed_shares
-    return (VOUCHED, 1) if fixed_in_advance else (ANY_MACHINE, 0)
 
 
 def _visits(dataset: Dataset, actions: NDArray[np.int64]) -> Values:

@@ -137,8 +137,7 @@ class Coverage:
 
     def worst(self, delta: float = 0.0) -> float:
         """Return the largest ratio over the observations whose significance is at least δ."""
-        chosen = self.ratios[self.significance >= delta]
-        return float(chosen.max(initial=0.0))
+        return float(self.ratios[self.significance >= delta].max(initial=0.0))
 
 
 def coverage(dataset: Dataset, task: Task) -> Coverage:
@@ -163,8 +162,8 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
     most = most_visits(mdp_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
     shape = dataset.visits.shape
     rate = dataset.visits / dataset.num_episodes
-    found = from_start(most, task.mdp.start_probs).reshape(shape)
+    most_often = from_start(most, task.mdp.start_probs).reshape(shape)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(found > 0.0, found / rate, 0.0)
+        ratios = np.where(most_often > 0.0, most_often / rate, 0.0)
     promised = 2.0 * task.num_observations * task.num_actions * int(task.horizon)
     return Coverage(ratios, significance(task), promised)

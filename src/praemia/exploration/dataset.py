@@ -171,9 +171,10 @@ class Dataset:
     def merge(self, *others: Dataset) -> Dataset:
         """Merge datasets of one environment.
 
-        They must be independent: parts that share task and seed are refused. The labels of black boxes must agree.
+        They must be independent: parts whose seeds give the same random numbers are refused. The labels of black boxes
+        must agree.
         """
-        return merged(self, others)
+        return merged((self, *others))
 
     def append(self, observations: Sequence[int], actions: Sequence[int], *, ended: bool = False) -> Dataset:
         """Return the dataset with one more episode: observations o_1 … o_{n+1}, actions a_1 … a_n.
@@ -181,8 +182,13 @@ class Dataset:
         ``ended`` says whether the environment ended it with the last step. The labels of its transitions must be known
         already.
         """
-        seen, taken = np.asarray(observations, dtype=np.int64), np.asarray(actions, dtype=np.int64)
-        self._require_episode(seen, taken)
+        if len(observations) != len(actions) + 1 or not len(actions):
+            given = f"{len(observations)} observations and {len(actions)} actions"
+            raise ModelError(f"{given}; an episode has one observation more than actions, and at least one action")
+        seen = _whole_numbers("observations", observations, self.num_observations)
+        taken = _whole_numbers("actions", actions, self.num_actions)
+        if not self.labels_known and set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen():
+            raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
         first = np.bincount(seen[:1], minlength=self.num_observations)
         pairs = seen[:-1] * self.num_actions + taken
         ends = ended & (np.arange(len(taken)) == len(taken) - 1)
@@ -191,18 +197,6 @@ class Dataset:
         own = replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=(episode,))
         # The episode adds no labels, so fixed machines stay fixed.
         return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
-
-    def _require_episode(self, seen: NDArray[np.int64], taken: NDArray[np.int64]) -> None:
-        if len(seen) != len(taken) + 1 or not len(taken):
-            raise ModelError(f"{len(seen)} observations and {len(taken)} actions; an episode has one observation more")
-        for kind, numbers, size in (
-            ("observations", seen, self.num_observations),
-            ("actions", taken, self.num_actions),
-        ):
-            if numbers.min() < 0 or numbers.max() >= size:
-                raise ModelError(f"an episode with {kind} {numbers.min()} … {numbers.max()}; expected 0 … {size - 1}")
-        if not self.labels_known and set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen():
-            raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
 
     def _seen(self) -> set[tuple[int, int, int]]:
         return set(zip(*(column.tolist() for column in self.transitions), strict=True))
@@ -247,3 +241,13 @@ class Dataset:
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
+
+
+def _whole_numbers(kind: str, numbers: Sequence[int], size: int) -> NDArray[np.int64]:
+    """Return the observations or actions of an episode as an array, or say why they cannot be ones."""
+    array = np.asarray(numbers)
+    if array.dtype.kind not in "iu" or array.ndim != 1:
+        raise ModelError(f"an episode with {kind} {numbers!r}; expected whole numbers from 0 to {size - 1}")
+    if array.min() < 0 or array.max() >= size:
+        raise ModelError(f"an episode with {kind} {array.min()} … {array.max()}; expected 0 … {size - 1}")
+    return array.astype(np.int64)

@@ -18,18 +18,15 @@ from praemia.envs.black_box import BlackBox
 from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import sparse_kernel
-from praemia.exploration.merging import Counted, SeenLabels
+from praemia.exploration.merging import Counted
 from praemia.learners.base import Learner
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.labels import Indices, LabelRule, RuleLabelling
+from praemia.machines.labels import Indices, Labelling, LabelRule, RuleLabelling, SeenLabels
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
-
-Column: TypeAlias = NDArray[np.int64]
-
 
 HERE = "praemia-here"
 MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
@@ -43,6 +40,7 @@ class Environment(ABC):
 
     Attributes
     ----------
+    labelling : the labels; in a black box, of the transitions seen so far.
     can_end : whether episodes may end before the horizon.
     propositions : the names that the environment's own machine declares.
     """
@@ -51,65 +49,56 @@ class Environment(ABC):
     num_observations: int
     num_actions: int
     horizon: int
+    labelling: Labelling
     can_end: bool
     propositions: tuple[str, ...]
-    observation_names: Names = None
-    action_names: Names = None
 
     @abstractmethod
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         """Return a world that pays 1 for every step that leaves the target, or nothing at all."""
 
     @abstractmethod
+    def names(self) -> tuple[Names, Names]:
+        """Return the names of observations and of actions; what was encoded has its names only when it was met."""
+
     def known_rules(self) -> tuple[LabelRule, ...] | None:
         """Return the labels of all transitions as rules, or None where only playing reveals them."""
-
-    @abstractmethod
-    def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
-        """Return the labels of the transitions seen as rules."""
+        if isinstance(self.labelling, RuleLabelling):
+            return self.labelling.rules
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        if isinstance(self.labelling, SeenLabels) or int(np.prod(shape)) > MAX_TABULATED:
+            return None
+        return self._tabulated(*(axis.ravel() for axis in np.indices(shape)))
 
     def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
         """Return the labels as rules, and whether they hold for every transition or for those seen alone."""
         known = self.known_rules()
-        return (self.seen_rules(seen), False) if known is None else (known, True)
+        if known is not None:
+            return known, True
+        return self._tabulated(*np.divmod(seen.pairs, self.num_actions), seen.successors), False
 
-    def counted(self, world: World) -> Counted:
-        """Read out what was counted in a world of this environment."""
-        return Counted.of(world)
+    def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
+        """Return the labels of some transitions as a rule for each."""
+        numbers, sets = self.labelling.of(o, a, z)
+        rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
+        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
 
 
 class TaskEnvironment(Environment):
     """A task, whose kernel is sampled from but never read."""
 
     def __init__(self, task: Task) -> None:
-        self.task, self.mdp = task, task.mdp
+        self.mdp, self.labelling, self.can_end = task.mdp, task.mdp.labelling, task.mdp.can_end
         self.name, self.horizon, self.propositions = task.name, int(task.horizon), task.machine.propositions
         self.num_observations, self.num_actions = task.num_observations, task.num_actions
-        self.can_end = task.mdp.can_end
-        self.observation_names, self.action_names = task.mdp.observation_names, task.mdp.action_names
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
         task = Task(replace(self.mdp, labelling=RuleLabelling(rules)), arrival_machine(), self.horizon)
         return TaskWorld(task, learner, num_episodes, seed, valued=False)
 
-    def known_rules(self) -> tuple[LabelRule, ...] | None:
-        labelling = self.mdp.labelling
-        if isinstance(labelling, RuleLabelling):
-            return labelling.rules
-        shape = (self.num_observations, self.num_actions, self.num_observations)
-        if int(np.prod(shape)) > MAX_TABULATED:
-            return None
-        return self._tabulated(*(axis.ravel() for axis in np.indices(shape)))
-
-    def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
-        return self._tabulated(*np.divmod(seen.pairs, self.num_actions), seen.successors)
-
-    def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
-        """Return the labels of some transitions as a rule for each."""
-        numbers, sets = self.mdp.labelling.of(o, a, z)
-        rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
-        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
+    def names(self) -> tuple[Names, Names]:
+        return self.mdp.observation_names, self.mdp.action_names
 
 
 class BoxEnvironment(Environment):
@@ -122,7 +111,7 @@ class BoxEnvironment(Environment):
         self.box = box
         self.name, self.horizon, self.propositions = box.name, box.horizon, box.machine.propositions
         self.num_observations, self.num_actions = box.observations.size, box.num_actions
-        self._labels = SeenLabels()  # of the transitions counted so far
+        self.labelling: SeenLabels = SeenLabels(frozenset({HERE}))
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         box = self.box
@@ -132,30 +121,10 @@ class BoxEnvironment(Environment):
             return own | {HERE} if target is not None and box.observations.number(o) == target else own
 
         marked = box.relabelled(labels, arrival_machine(self.propositions))
-        return BoxWorld(marked, learner, num_episodes, seed)
+        return BoxWorld(marked, learner, num_episodes, seed, self.labelling)
 
-    def counted(self, world: World) -> Counted:
-        """Read out what was counted, and learn the labels; they must be a function of (o, a, o')."""
-        seen, sets = world.experience().transitions, world.spec.label_sets
-        for o, a, z, number in zip(*(column.tolist() for column in seen[:4]), strict=True):
-            self._labels.add((o, a, z), sets[number] - {HERE})
-        return Counted.of(world)
-
-    def known_rules(self) -> None:
-        return None
-
-    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
-        # What was encoded has its names only now.
-        self.observation_names, self.action_names = self.box.observations.names(), self.box.actions.names()
-        return super().label_rules(seen)
-
-    def seen_rules(self, seen: Counted) -> tuple[LabelRule, ...]:
-        rules = []
-        for pair, z in zip(seen.pairs.tolist(), seen.successors.tolist(), strict=True):
-            o, a = divmod(pair, self.num_actions)
-            if label := self._labels[o, a, z]:
-                rules.append(LabelRule(label, o, a, z))
-        return tuple(rules)
+    def names(self) -> tuple[Names, Names]:
+        return self.box.observations.names(), self.box.actions.names()
 
 
 def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
@@ -174,24 +143,21 @@ def build_dataset(
     fixed_machines: tuple[str, ...],
 ) -> Dataset:
     """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
-    rules, known = environment.label_rules(kept)
-    names = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
+    rules, are_known = environment.label_rules(kept)
+    propositions = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
+    observation_names, action_names = environment.names()
     return Dataset(
         environment.num_observations,
         environment.num_actions,
         environment.horizon,
-        pairs=kept.pairs,
-        successors=kept.successors,
-        ends=kept.ends,
-        counts=kept.counts,
-        first_counts=kept.first_counts,
+        **vars(kept),
         labelling=RuleLabelling(rules),
-        labels_known=known,
+        labels_known=are_known,
         can_end=environment.can_end,
         reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment),
-        propositions=tuple(sorted(names)),
-        observation_names=environment.observation_names,
-        action_names=environment.action_names,
+        propositions=tuple(sorted(propositions)),
+        observation_names=observation_names,
+        action_names=action_names,
         sources=(source,),
         fixed_machines=fixed_machines,
         fixed_shares=len(fixed_machines),

@@ -47,7 +47,7 @@ def estimated_model(
     steps = dataset.horizon if horizon is None else horizon
     numbers, sets = (dataset.labelling if labels is None else as_labelling(labels)).of(*dataset.transitions)
     unit = machine.over(sorted(frozenset().union(*sets))).in_unit_range
-    exits = exits_at_end(steps, unit.num_states, unit.idle_reward.mean)
+    exits = exits_at_end(steps, unit.num_states, unit.idle_reward.mean, 1.0)
     exits[1:, UNKNOWN] = least_to_earn(unit, steps, can_end=dataset.can_end)[:-1] if unknown is None else unknown
     # One edge for each pair never visited, in its place among the others.
     never, size = np.flatnonzero(dataset.visits.ravel() == 0), dataset.num_observations

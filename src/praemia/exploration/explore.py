@@ -9,56 +9,130 @@ that Ψ is never kept whole (given Ψ the episodes are i.i.d., and their order d
 count doubles, not in every episode, so Φ_o has few distinct policies with multiplicities. ``keep_search`` adds the
 episodes of step 1 to the data; they are not i.i.d., but the certificate holds for them too.
 
-``method="uncertainty"`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
+``Uncertainty`` takes the place of both steps: N episodes of the explorer in ``praemia.learners.uncertainty``.
 
 With ``until``, exploration ends when the plans of named machines are good enough (``praemia.exploration.until``); then
-``method="directed"``, the default, goes where visits help to decide that; ``uncertainty`` does not.
+``Directed``, the default, goes where visits help to decide that; ``Uncertainty`` does not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ParameterError, require_whole, unknown_name
+from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import BoxEnvironment, Environment, TaskEnvironment, build_dataset
-from praemia.exploration.fixed_machines import as_machines, digests_in_advance
-from praemia.exploration.merging import Counted
-from praemia.exploration.playing import FixedPolicy, Progress, Searcher, play_given, play_until_sure, search, uniform_at
-from praemia.exploration.until import CERTIFY, OnCheck, Players, Report, Target, explore_until
+from praemia.exploration.environments import BoxEnvironment, TaskEnvironment, build_dataset
+from praemia.exploration.explorers import (
+    FixedPolicy,
+    OnProgress,
+    Searcher,
+    Session,
+    play_given,
+    play_until_sure,
+    search,
+    uniform_at,
+)
+from praemia.exploration.merging import COLLECT, SEARCH, SHARES
+from praemia.exploration.scope import digests_in_advance
+from praemia.exploration.until import CERTIFY, Goal, OnCheck, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.run import Seed, seed_key
 from praemia.tasks.task import Task
 
-METHODS = ("euler", "uncertainty", "directed")
-DEFAULT_SCALES = {"euler": 0.01, "uncertainty": 0.01, "directed": 0.01}
 MAX_EPISODES = 10**9
 
 
-@dataclass(frozen=True)
-class Budget:
-    """What exploration may use: N, N₀, the method with its coefficient, and the random seed."""
+@dataclass(frozen=True, kw_only=True)
+class Euler:
+    """Algorithm 3: search for every observation, then collect with the policies of the searches."""
 
-    episodes: int
-    policy_episodes: int
-    method: str
-    scale: float
-    seed: tuple[int, ...]
-    keep_search: bool
-    stop_below: float
+    name: ClassVar[str] = "euler"
+    scale: float = 0.01
+    policy_episodes: int = 1000
+    keep_search: bool = False
 
-    def to_json(self, played: int) -> dict[str, Any]:
-        record: dict[str, Any] = {"method": self.method, "episodes": played, "scale": self.scale}
-        record["seed"] = list(self.seed)
-        if self.method == "euler":
-            record |= {"policy_episodes": self.policy_episodes, "keep_search": self.keep_search}
-        return record
+    def __post_init__(self) -> None:
+        require_whole("policy_episodes", self.policy_episodes, 1, MAX_EPISODES)
+
+    def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
+        """Search and collect in turns, so that no policy needs to be kept."""
+        if goal is not None:
+            raise ParameterError(
+                "until goes with method='directed' or 'uncertainty'; EULER searches before it collects"
+            )
+        size, num_actions = session.environment.num_observations, session.environment.num_actions
+        session.total += size * self.policy_episodes
+        session.keeps_search = self.keep_search
+        rng = np.random.default_rng(np.random.SeedSequence((*session.seed, SHARES)))
+        shares = rng.multinomial(session.episodes, np.full(size, 1.0 / size))
+        learner, collecting = Searcher(bonus_scale=self.scale), session.world(FixedPolicy(), COLLECT)
+        for target, share in enumerate(shares.tolist()):
+            searching = session.world(learner, SEARCH, target, episodes=self.policy_episodes, target=target)
+            policies, lengths = search(searching, session.report)
+            for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):
+                if count:
+                    play_given(collecting, uniform_at(policy, target, num_actions), int(count), session.report)
+            session.end_search(searching)
+        return {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Uncertainty:
+    """One stage: go where the estimate is least certain."""
+
+    name: ClassVar[str] = "uncertainty"
+    scale: float = 0.01
+    stop_below: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.stop_below >= 0.0:
+            raise ParameterError(f"stop_below={self.stop_below!r}; expected a number ≥ 0")
+
+    def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
+        """Play until the goal is reached, or the explorer is certain; return a record of how it went."""
+        if goal is None:
+            world = session.world(UncertaintyExplorer(scale=self.scale), COLLECT)
+            play_until_sure(world, self.stop_below, session.report)
+            return {}
+        if self.stop_below:
+            raise ParameterError("until and stop_below are two rules for when to stop; give one of them")
+        return explore_until(session, goal, self.scale, is_directed=False)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Directed:
+    """Go where visits help to decide whether the goal is reached."""
+
+    name: ClassVar[str] = "directed"
+    scale: float = 0.01
+
+    def play(self, session: Session, goal: Goal | None) -> dict[str, Any]:
+        """Play until the goal is reached; return a record of how it went."""
+        if goal is None:
+            raise ParameterError("method='directed' explores to decide when to stop; it needs until and machines")
+        return explore_until(session, goal, self.scale, is_directed=True)
+
+
+Method = Euler | Uncertainty | Directed
+METHODS: dict[str, type[Method]] = {"euler": Euler, "uncertainty": Uncertainty, "directed": Directed}
+
+
+def make_method(name: str, **settings: Any) -> Method:
+    """Return a method with its settings, None for defaults; refuse those that belong to another method."""
+    if name not in METHODS:
+        raise unknown_name("exploration method", name, METHODS)
+    own = {item.name for item in fields(METHODS[name])}
+    for setting in settings:
+        owners = [other for other, kind in METHODS.items() if setting in kind.__dataclass_fields__]
+        if settings[setting] and name not in owners:
+            raise ParameterError(f"{setting} belongs to method={owners[0]!r}; {name!r} has {', '.join(sorted(own))}")
+    return METHODS[name](**{setting: settings[setting] for setting in own if settings[setting] is not None})
 
 
 def explore(
@@ -74,7 +148,7 @@ def explore(
     machines: Iterable[RewardMachine] = (),
     until: float | None = None,
     certify: str | None = None,
-    on_progress: Report | None = None,
+    on_progress: OnProgress | None = None,
     on_check: OnCheck | None = None,
 ) -> Dataset:
     """Explore a task or a black box without any reward; of its machine, only the propositions are used.
@@ -103,99 +177,40 @@ def explore(
     >>> data.num_episodes
     200
     """
-    chosen = method or ("euler" if until is None else "directed")
-    budget = _checked(episodes, policy_episodes, chosen, seed, scale, keep_search, stop_below)
-    _check_method(budget, until, certify)
+    name = method or ("euler" if until is None else "directed")
+    # N₀ may be given whatever the method, so that one call can compare methods.
+    searches = policy_episodes if name == "euler" else None
+    how = make_method(name, scale=scale, policy_episodes=searches, keep_search=keep_search, stop_below=stop_below)
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
-    environment = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
-    named = as_machines(machines)
-    fixed = digests_in_advance(environment, named)
-    report = on_progress or (lambda done, total: None)
-    record: dict[str, Any] = {}
-    if until is not None:
-        target = Target(until, named, certify or CERTIFY[0], chosen == "directed", fixed)
-        players = Players(environment, budget.episodes, budget.scale, budget.seed, report)
-        record = explore_until(players, target, budget.episodes, on_check or (lambda check: None))
-        collected = every = players.counted()
-    else:
-        stages = _two_stages if chosen == "euler" else _one_stage
-        collected, every = stages(environment, budget, report)
-    source = {"task": environment.name, **budget.to_json(collected.num_episodes), **record}
-    return build_dataset(environment, every if keep_search else collected, every, source, fixed)
-
-
-def _two_stages(environment: Environment, budget: Budget, report: Report) -> tuple[Counted, Counted]:
-    """Search for every target and collect with what was found; return what was collected, and all that was played.
-
-    Data is collected while the search goes on, so that no policy needs to be kept.
-    """
-    size, num_actions = environment.num_observations, environment.num_actions
-    total = size * budget.policy_episodes + budget.episodes
-    rng = np.random.default_rng(np.random.SeedSequence((*budget.seed, 0)))
-    shares = rng.multinomial(budget.episodes, np.full(size, 1.0 / size))
-    learner = Searcher(bonus_scale=budget.scale)
-    collecting = environment.world(None, FixedPolicy(), budget.episodes, (*budget.seed, 2))
-    every: Counted | None = None
-    for target, share in enumerate(shares.tolist()):
-        done = target * budget.policy_episodes
-        searching = environment.world(target, learner, budget.policy_episodes, (*budget.seed, 1, target))
-        policies, lengths = search(searching, _after(done + collecting.played, total, report))
-        for policy, count in zip(policies, rng.multinomial(share, lengths / lengths.sum()), strict=True):
-            if count:
-                changed = uniform_at(policy, target, num_actions)
-                play_given(collecting, changed, int(count), _after(done + budget.policy_episodes, total, report))
-        searched = environment.counted(searching)
-        every = searched if every is None else every + searched
-    collected = environment.counted(collecting)
-    return collected, collected if every is None else every + collected
-
-
-def _one_stage(environment: Environment, budget: Budget, report: Report) -> tuple[Counted, Counted]:
-    """Run the uncertainty explorer; return what it played, twice: all of it is data."""
-    learner = UncertaintyExplorer(scale=budget.scale)
-    world = environment.world(None, learner, budget.episodes, (*budget.seed, 2))
-    play_until_sure(world, budget.stop_below, _after(0, budget.episodes, report))
-    collected = environment.counted(world)
-    return collected, collected
-
-
-def _after(done: int, total: int, report: Report) -> Progress:
-    """Return a callback that reports episodes played after ``done`` others."""
-    return lambda played: report(done + played, total)
-
-
-def _check_method(budget: Budget, until: float | None, certify: str | None) -> None:
-    """Refuse methods that do not go with ``until``, or need it, and what would have no effect."""
-    method = budget.method
-    if budget.keep_search and method != "euler":
-        raise ParameterError(f"keep_search belongs to method='euler'; {method!r} keeps all that it plays")
+    if isinstance(machines, RewardMachine):
+        raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
-    if until is None and method == "directed":
-        raise ParameterError("method='directed' explores to decide when to stop; it needs until and machines")
-    if until is not None and method == "euler":
-        raise ParameterError("until goes with method='directed' or 'uncertainty'; EULER searches before it collects")
-    if until is not None and budget.stop_below:
-        raise ParameterError("until and stop_below are two rules for when to stop; give one of them")
+    if task.discount < 1.0:
+        raise ParameterError(f"explore: {task!r} has a discount, which certificates do not know; explore without one")
+    environment, named = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task), tuple(machines)
+    fixed = digests_in_advance(environment, named)
+    goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check)
+    num_episodes = require_whole("episodes", episodes, 1, MAX_EPISODES)
+    session = Session(environment, num_episodes, seed_key(seed), on_progress)
+    try:
+        record = how.play(session, goal)
+    except ContradictionError as error:
+        session.keeps_search = True
+        data = _dataset(session, how, {}, fixed)
+        kept = f"what was explored until then, {data.num_episodes:,} episodes, is kept: error.dataset"
+        raise ContradictionError(f"{error}; {kept}", data) from None
+    return _dataset(session, how, record, fixed)
 
 
-def _checked(
-    episodes: int,
-    policy_episodes: int,
-    method: str,
-    seed: Seed,
-    scale: float | None,
-    keep_search: bool,
-    stop_below: float,
-) -> Budget:
-    if method not in METHODS:
-        raise unknown_name("exploration method", method, METHODS)
-    for name, number in (("episodes", episodes), ("policy_episodes", policy_episodes)):
-        require_whole(name, number, 1, MAX_EPISODES)
-    chosen = DEFAULT_SCALES[method] if scale is None else scale
-    if not stop_below >= 0.0:
-        raise ParameterError(f"stop_below={stop_below!r}; expected a number ≥ 0")
-    if stop_below and method != "uncertainty":
-        raise ParameterError("stop_below belongs to method='uncertainty'; EULER has nothing to stop at")
-    return Budget(int(episodes), int(policy_episodes), method, chosen, seed_key(seed), keep_search, stop_below)
+def _dataset(session: Session, method: Method, record: dict[str, Any], fixed: tuple[str, ...]) -> Dataset:
+    """Return what a session keeps as a dataset, with a record of how it was collected."""
+    source = {
+        "task": session.environment.name,
+        "method": method.name,
+        "episodes": session.collected.num_episodes,
+        "seed": list(session.seed),
+    }
+    source |= asdict(method) | record
+    return build_dataset(session.environment, session.kept, session.everything, source, fixed)

@@ -9,8 +9,6 @@ be from the posterior's own quantile.
 It needs no correction when data is collected until the number is small: the posterior given the data is the same
 whatever rule ended the collection. All of this is under the prior; nothing is proven about an environment that is
 unlikely under the prior.
-
-For a reward on trajectories the optimum of each draw is found by enumerating histories, where there are few enough.
 """
 
 from __future__ import annotations
@@ -26,16 +24,13 @@ from numpy.typing import NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.planners import ExpectimaxPlanner
 from praemia.exploration.posterior import PRIOR, Posterior
-from praemia.exploration.trajectories import HistoryPolicy, KernelView, TrajectoryReward, value_of_histories
 from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 
 DRAWS = 200
 LEVEL = 0.95
 MAX_DRAWS = 1_000_000
-MAX_HISTORIES = 1_000_000  # in all draws together: a few seconds
 
 OnDraw = Callable[[int, int], None]  # draws so far, and in total
 
@@ -130,40 +125,6 @@ def likely_loss(
     return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels, posterior.never_seen)
 
 
-def likely_history_loss(
-    dataset: Dataset,
-    reward: TrajectoryReward,
-    policy: HistoryPolicy,
-    horizon: int,
-    *,
-    draws: int = DRAWS,
-    level: float = LEVEL,
-    seed: int = 0,
-) -> LikelyLoss | None:
-    """Return the likely loss for a reward on trajectories; None where there are too many histories to enumerate."""
-    require_draws(draws, level)
-    size, num_actions = dataset.num_observations, dataset.num_actions
-    if draws * size * float(num_actions * dataset.num_successors) ** horizon > MAX_HISTORIES:
-        return None
-    rng, planner, losses = random_numbers(seed), ExpectimaxPlanner(max_histories=MAX_HISTORIES), []
-    for _ in range(draws):
-        view = drawn_view(dataset, rng)
-        own = value_of_histories(view, policy, reward, horizon, max_histories=MAX_HISTORIES)
-        losses.append(max(0.0, planner.optimum(view, reward, horizon) - own.value))
-    return LikelyLoss(np.sort(losses), level, seed, labels_drawn=False)
-
-
-def drawn_view(dataset: Dataset, rng: np.random.Generator) -> KernelView:
-    """Draw a whole kernel from the posterior, every successor of every pair."""
-    size, num_actions, count = dataset.num_observations, dataset.num_actions, dataset.num_successors
-    weights = np.full((size * num_actions, count), PRIOR / count)
-    weights[dataset.pairs, dataset.targets] += dataset.counts
-    probs = _normalised(rng.standard_gamma(weights))
-    start = _normalised(rng.standard_gamma(PRIOR / size + dataset.first_counts)[None])[0]
-    indptr = np.arange(0, probs.size + 1, count, dtype=np.int64)
-    return KernelView(size, num_actions, indptr, np.tile(np.arange(count), len(probs)), probs.ravel(), start)
-
-
 def random_numbers(seed: int) -> np.random.Generator:
     """Return the generator of a likely loss."""
     return np.random.default_rng([require_whole("seed", seed, 0), 29])
@@ -181,8 +142,3 @@ def require_draws(draws: int, level: float = LEVEL) -> None:
 def _rank(level: float, draws: int) -> int:
     """Return ⌈c·(n + 1)⌉, tolerating rounding errors just above a whole number."""
     return math.ceil(level * (draws + 1) - 1e-9)
-
-
-def _normalised(weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    shares: NDArray[np.float64] = weights / ordered_sum(weights)[:, None]
-    return shares

@@ -1,8 +1,8 @@
 """Add up what was counted, and merge datasets: of one environment, with labels that agree, and independent.
 
-Counts of several parts may be added up because the parts were played independently of each other. Explorations of one
-task with the same seed draw the same random numbers, by whatever method, so together they would count twice what
-happened once.
+Counts of several parts may be added up because the parts were played independently of each other. Explorations that
+draw the same random numbers, by whatever method, would together count twice what happened once. What the environment is
+called does not matter: all parts are of one environment, so what is known of their random numbers decides alone.
 
 Merged data records the machines that all parts record: whichever part came first, they were fixed before it. But which
 of its machines the later parts record again may depend on what was seen, so ρ₃ is shared among as many as any part
@@ -19,16 +19,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.machines.labels import Indices, Label, Labelling, RuleLabelling, format_label
+from praemia.machines.labels import RuleLabelling, SeenLabels
 from praemia.simulation.loop import World
+from praemia.simulation.run import seed_key
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
 Column: TypeAlias = NDArray[np.int64]
-Sources = Sequence[Mapping[str, Any]]
-Transition = tuple[int, int, int]
 TRANSITIONS = ("pairs", "successors", "ends", "counts")  # the columns that describe transitions
+
+# What random numbers are for: the last part of the key of their stream, but for the target of a search.
+SHARES, SEARCH, COLLECT, DIRECT = range(4)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,62 +83,44 @@ def _together(parts: Sequence[Counted | Dataset]) -> dict[str, Any]:
     return add_up(**columns, num_observations=len(parts[0].first_counts))
 
 
-def require_other_seeds(sources: Sources, others: Sources) -> None:
-    """Refuse parts that were played in one task with the same seed; appended episodes have no seed."""
-    known = {_stream(source) for source in sources if "seed" in source}
-    for source in others:
-        if "seed" in source and _stream(source) in known:
+def require_independent(sources: Iterable[Mapping[str, Any]], num_observations: int) -> None:
+    """Refuse parts that may have drawn the same random numbers; appended episodes have no seed, and are the user's."""
+    names: dict[bytes, str] = {}  # of the exploration that draws from a stream
+    for source in sources:
+        if "seed" not in source:
+            continue
+        name = f"in {source.get('task')!r} with seed {str(source['seed']).strip('[]')}"
+        own = streams(source["seed"], num_observations)
+        if shared := own & names.keys():
             raise ModelError(
-                f"both parts of the data were explored in {source.get('task')!r} with seed "
-                f"{str(source['seed']).strip('[]')}; they are not independent, and what happened once would count "
-                "twice: use another seed"
+                f"data explored {names[min(shared)]} and {name}; both draw the same random numbers, so they are not "
+                "independent, and what happened once would count twice: use another seed"
             )
+        names |= dict.fromkeys(own, name)
 
 
-def _stream(source: Mapping[str, Any]) -> tuple[str, str]:
-    return str(source.get("task")), str(source["seed"])
+def streams(seed: Sequence[int], num_observations: int) -> set[bytes]:
+    """Return the state of every random stream that an exploration with a seed may draw from, by whatever method.
+
+    Keys of streams are not unique, their states are: the seed 2³² is the seed (0, 1), and (0, 1, 2) is the key with
+    which seed 0 searches for observation 2, and with which seed (0, 1) collects.
+    """
+    key = seed_key(seed)
+    keys = [(*key, COLLECT), (*key, DIRECT), *((*key, SEARCH, o) for o in range(num_observations))]
+    return {np.random.SeedSequence(key, spawn_key=(0,)).generate_state(4).tobytes() for key in keys}
 
 
-class SeenLabels:
-    """The labels of transitions that were seen; they must be a function of (o, a, o')."""
-
-    def __init__(self) -> None:
-        self._labels: dict[Transition, Label] = {}
-
-    def add(self, transition: Transition, label: Label) -> None:
-        """Note a label; refuse one that contradicts what was seen before."""
-        known = self._labels.setdefault(transition, label)
-        if known != label:
-            raise ModelError(
-                f"the transition {transition} was labelled {format_label(known)} once and {format_label(label)} "
-                "another time; labels must be a function of (o, a, o')"
-            )
-
-    def __getitem__(self, transition: Transition) -> Label:
-        return self._labels[transition]
-
-
-def require_one_function(parts: Iterable[tuple[Labelling, Indices, Indices, Indices]]) -> None:
-    """Refuse parts that label a transition in two ways; a part is a labelling and the transitions that it labels."""
-    seen = SeenLabels()
-    for labelling, o, a, z in parts:
-        numbers, sets = labelling.of(o, a, z)
-        for *place, number in zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True):
-            seen.add((place[0], place[1], place[2]), sets[number])
-
-
-def merged(first: Dataset, others: Sequence[Dataset]) -> Dataset:
+def merged(parts: Sequence[Dataset]) -> Dataset:
     """Merge datasets, or raise an error that says why they cannot be merged."""
-    parts = (first, *others)
-    for number, other in enumerate(others, start=1):
+    first = parts[0]
+    for other in parts[1:]:
         _require_same(first, other)
-        for part in parts[:number]:
-            require_other_seeds(part.sources, other.sources)
+    sources = tuple(source for part in parts for source in part.sources)
+    require_independent(sources, first.num_observations)
     if not first.labels_known:
-        require_one_function((part.labelling, *part.transitions) for part in parts)
-    episodes = np.array([part.num_episodes for part in parts], dtype=np.float64)
+        _require_one_function(parts)
     rules = dict.fromkeys(rule for part in parts for rule in part.labelling.rules)
-    recorded = _recorded_by_all(parts)
+    episodes, recorded = [part.num_episodes for part in parts], _recorded_by_all(parts)
     return replace(
         first,
         **_together(parts),
@@ -145,10 +129,20 @@ def merged(first: Dataset, others: Sequence[Dataset]) -> Dataset:
         labelling=RuleLabelling(tuple(rules)),
         propositions=tuple(sorted({name for part in parts for name in part.propositions})),
         reachability=np.average([part.reachability for part in parts], axis=0, weights=episodes),
-        sources=tuple(source for part in parts for source in part.sources),
+        sources=sources,
         fixed_machines=recorded,
         fixed_shares=max(part.fixed_shares for part in parts) if recorded else 0,
     )
+
+
+def _require_one_function(parts: Iterable[Dataset]) -> None:
+    """Refuse parts that label a transition in two ways."""
+    seen = SeenLabels()
+    for part in parts:
+        o, a, z = part.transitions
+        numbers, sets = part.labelling.of(o, a, z)
+        for transition, number in zip(zip(*map(np.ndarray.tolist, (o, a, z)), strict=True), numbers, strict=True):
+            seen.add(transition, sets[number])
 
 
 def _recorded_by_all(parts: Sequence[Dataset]) -> tuple[str, ...]:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_history_loss, likely_loss
-from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, ProductPlanner, TrajectoryPlanner
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss
+from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import (
     CoverageReward,
@@ -66,7 +66,7 @@ class ExploredPlan:
     def likely_loss(self) -> float | None:
         """Bayesian: with probability 0.95 under the posterior the loss is at most this.
 
-        None for a reward on trajectories with too many histories to enumerate. Computed when first used.
+        None for a reward on trajectories. Computed when first used.
         """
         return None if self._likely is None else self._likely.loss
 
@@ -77,19 +77,18 @@ class ExploredPlan:
     def likely(
         self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnDraw | None = None
     ) -> LikelyLoss | None:
-        """Return the likely loss with its details: draws, seed, Monte-Carlo error.
+        """Return the likely loss with its details: draws, seed, Monte-Carlo error; None for rewards on trajectories.
 
         Parameters
         ----------
         draws : environments drawn from the posterior. level : the probability under the posterior.
-        on_draw : called with the number of draws so far and in total, for a machine.
+        on_draw : called with the number of draws so far and in total.
         """
-        if isinstance(self.reward, RewardMachine):
-            policy: NDArray[Any] = self.policy  # type: ignore[assignment]
-            settings: dict[str, Any] = {"draws": draws, "level": level, "seed": seed, "on_draw": on_draw}
-            return likely_loss(self.dataset, self.reward, policy, labels=self.labels, **settings)
-        rule: HistoryPolicy = self.policy  # type: ignore[assignment]
-        return likely_history_loss(self.dataset, self.reward, rule, self.horizon, draws=draws, level=level, seed=seed)
+        if not isinstance(self.reward, RewardMachine):
+            return None
+        policy: NDArray[Any] = self.policy  # type: ignore[assignment]
+        settings: dict[str, Any] = {"draws": draws, "level": level, "seed": seed, "on_draw": on_draw}
+        return likely_loss(self.dataset, self.reward, policy, labels=self.labels, **settings)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
         """Return the true loss in a known task: V* of the reward in ``task`` less the plan's value there.
@@ -97,10 +96,9 @@ class ExploredPlan:
         For a machine both are exact. For a reward on trajectories V* is found by enumeration, which small tasks allow.
         """
         if isinstance(self.reward, RewardMachine):
-            truth = task.with_machine(self.reward).with_horizon(self.horizon)
-            best = solve(truth, keep_values=False).value
-            return Value.exactly(best - evaluate(truth, self.policy, keep_values=False).value)  # type: ignore[arg-type]
-        best = ExpectimaxPlanner().optimum(KernelView.of_mdp(task.mdp), self.reward, self.horizon)
+            best = solve(task.with_machine(self.reward).with_horizon(self.horizon), keep_values=False).value
+        else:
+            best = ExpectimaxPlanner().optimum(KernelView.of_mdp(task.mdp), self.reward, self.horizon)
         own = self.true_value(task, **sampling)
         return Value(best - own.value, best - own.high, best - own.low, own.exact, own.confidence)
 
@@ -113,13 +111,20 @@ class ExploredPlan:
         policy: HistoryPolicy = self.policy  # type: ignore[assignment]
         return value_of_histories(view, policy, self.reward, self.horizon, **sampling)
 
+    def __repr__(self) -> str:
+        sure = self.certificate
+        return (
+            f"ExploredPlan(value {self.value} from {self.dataset.num_episodes:,} episodes, planner {self.planner!r}; "
+            f"loses at most {sure.bound:.4g} with probability {1.0 - sure.failure_prob:g})"
+        )
+
 
 def plan_from(
     dataset: Dataset,
     reward: RewardMachine | TrajectoryReward,
     *,
     horizon: int | None = None,
-    planner: ProductPlanner | TrajectoryPlanner | None = None,
+    planner: TrajectoryPlanner | None = None,
     failure_prob: float = 0.05,
     labels: Labels | None = None,
     fixed_in_advance: bool = False,
@@ -131,7 +136,8 @@ def plan_from(
     ----------
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; the data's own by default.
-    planner : by default exact for a machine, and for few histories; else greedy for coverage, search for other rewards.
+    planner : for a reward on trajectories; by default exact for few histories, else greedy for coverage, and search for
+        other rewards. For machines, plans are exact.
     failure_prob : ρ, the probability that the certificate fails.
     labels : other labels than the data's: rules or a function, known on all transitions.
     fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
@@ -149,11 +155,11 @@ def plan_from(
     """
     steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     if isinstance(reward, RewardMachine):
-        return _for_machine(dataset, reward, steps, planner, failure_prob, labels, fixed_in_advance)
+        if planner is not None:
+            raise ModelError(f"planner={planner!r} is for rewards on trajectories; plans for machines are exact")
+        return _for_machine(dataset, reward, steps, failure_prob, labels, fixed_in_advance)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
-    if isinstance(planner, ProductPlanner):
-        raise ModelError(f"the product planner takes machines; {reward.name!r} is a reward on trajectories")
     return _for_trajectories(dataset, reward, steps, planner, failure_prob, seed)
 
 
@@ -161,20 +167,16 @@ def _for_machine(
     dataset: Dataset,
     machine: RewardMachine,
     horizon: int,
-    planner: ProductPlanner | TrajectoryPlanner | None,
     failure_prob: float,
     labels: Labels | None,
     fixed_in_advance: bool,
 ) -> ExploredPlan:
-    if planner is not None and not isinstance(planner, ProductPlanner):
-        raise ModelError(f"the planner {planner.name!r} takes rewards on trajectories; machines have ProductPlanner")
-    chosen = planner or ProductPlanner()
     model = dataset.model(machine, horizon, labels)
-    plan = chosen.plan(model)
+    plan = solve(model, keep_values=False)
     certificate = certify_machine(dataset, model, machine, plan.policy, failure_prob, labels, fixed_in_advance)
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy)
     value = Value.exactly(machine.reward_range.values_from_unit(plan.value, horizon))
-    return ExploredPlan(policy, value, chosen.alpha, chosen.name, certificate, horizon, machine, dataset, labels)
+    return ExploredPlan(policy, value, 0.0, "product", certificate, horizon, machine, dataset, labels)
 
 
 def _for_trajectories(
@@ -188,11 +190,11 @@ def _for_trajectories(
     if isinstance(reward, CoverageReward) and len(reward.weights) != dataset.num_observations:
         raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
     view = KernelView.of_dataset(dataset)
-    chosen = planner or _default_planner(view, reward, horizon, seed)
-    plan = chosen.plan(view, reward, horizon)
+    planner = planner or _default_planner(view, reward, horizon, seed)
+    plan = planner.plan(view, reward, horizon)
     value = value_of_histories(view, plan.policy, reward, horizon, failure_prob=failure_prob, seed=seed)
     certificate = certify_history(dataset, reward.bound, plan.alpha, horizon, failure_prob)
-    return ExploredPlan(plan.policy, value, plan.alpha, chosen.name, certificate, horizon, reward, dataset)
+    return ExploredPlan(plan.policy, value, plan.alpha, planner.name, certificate, horizon, reward, dataset)
 
 
 def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, seed: int) -> TrajectoryPlanner:

@@ -1,8 +1,7 @@
-"""Planners: from a model and a reward to a policy, with a stated α — how far it may be from the best, in the model.
+"""Planners for rewards on trajectories: a policy with a stated α, how far it may be from the best in its model.
 
 | planner | for | α |
 |---|---|---|
-| ``ProductPlanner`` | machines | 0: backward induction over (h, machine state, observation) |
 | ``ExpectimaxPlanner`` | any F(η), few histories | 0: backward induction over histories |
 | ``SearchPlanner`` (``praemia.exploration.search``) | any F(η) | certified while it searches; 0 once all is searched |
 | ``GreedyPlanner`` | coverage | certified, where the value is exact |
@@ -39,9 +38,6 @@ from praemia.exploration.trajectories import (
     TrajectoryReward,
     value_of_histories,
 )
-from praemia.planning.exact import Plan, solve
-from praemia.tasks.model import Model
-from praemia.tasks.task import Task
 
 MAX_EXACT = 200_000
 
@@ -71,26 +67,6 @@ class HistoryPlan:
 
     policy: HistoryPolicy
     alpha: float
-
-
-@dataclass(frozen=True)
-class ProductPlanner:
-    """Plan exactly for a machine: α = 0.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> from praemia.exploration import ProductPlanner
-    >>> task = praemia.envs.riverswim()
-    >>> ProductPlanner().plan(task).value == praemia.solve(task).value
-    True
-    """
-
-    name: str = "product"
-    alpha: float = 0.0
-
-    def plan(self, task: Task | Model) -> Plan:
-        return solve(task, keep_values=False)
 
 
 @dataclass(eq=False)
@@ -142,8 +118,8 @@ class ExpectimaxPlanner:
         """Return the optimum, and keep the best action of every history."""
         if not self.fits(view, horizon):
             raise SizeError(
-                f"up to {view.histories(horizon):.3g} histories of {horizon} steps; {self.name} takes at most "
-                f"{self.max_histories:,}: use SearchPlanner"
+                f"there may be more than {self.max_histories:,} histories of {horizon} steps, the most that "
+                f"{self.name} takes: use SearchPlanner"
             )
         return math.fsum(
             p * _best(view, reward, horizon, Trajectory((o,), ()), actions) for o, p in zip(*view.start, strict=True)
@@ -173,6 +149,7 @@ def _best(
 
 
 MAX_HISTORIES = 5_000  # with more, the value that α needs is not computed
+MAX_REMEMBERED = 1 << 24  # actions that a greedy policy remembers
 
 
 @dataclass(eq=False)
@@ -192,6 +169,8 @@ class GreedyPolicy:
             gain[list(covered)] = 0.0
             everywhere = np.repeat(gain[:, None], self.num_actions, axis=1)
             values, actions = best_values(self.kernel, everywhere, self.horizon, last=gain, ended=gain)
+            if (len(self.solved) + 1) * actions.size > MAX_REMEMBERED:
+                self.solved.clear()  # covered sets are many, and those of one episode follow each other
             self.solved[covered] = actions, values
         return self.solved[covered]
 

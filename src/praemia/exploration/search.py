@@ -109,12 +109,14 @@ class Search:
 
     def _draw(self, node: Node, a: int, successors: list[int], probs: list[float]) -> int:
         """Draw the next observation among those whose value is not settled yet."""
-        known = node.children[a]
-        open_ = [(z, p) for z, p in zip(successors, probs, strict=True) if z not in known or not known[z].solved]
-        if not open_:
+        children = node.children[a]
+        unsettled = [
+            (z, p) for z, p in zip(successors, probs, strict=True) if not (z in children and children[z].solved)
+        ]
+        if not unsettled:
             return successors[0]
-        total = math.fsum(p for _, p in open_)
-        return pick([z for z, _ in open_], [p / total for _, p in open_], self.rng.random())
+        total = math.fsum(p for _, p in unsettled)
+        return pick([z for z, _ in unsettled], [p / total for _, p in unsettled], self.rng.random())
 
     def _choose(self, node: Node) -> int:
         untried = [a for a, tries in enumerate(node.tries) if tries == 0]
@@ -123,23 +125,22 @@ class Search:
         scale = self.exploration * self.reward.bound * math.sqrt(math.log(node.visits + 1.0))
         values = [self._action(node, a) for a in range(self.view.num_actions)]
         floor = max(low for _, low, _ in values)
-        best, chosen = -math.inf, node.action
+        best, action = -math.inf, node.action
         for a, (estimate, low, high) in enumerate(values):
             # What is settled, or cannot beat what is certain already, needs no more visits.
             if high - low <= SETTLED or high <= floor:
                 continue
             score = estimate + scale / math.sqrt(node.tries[a])
             if score > best:
-                best, chosen = score, a
-        return chosen
+                best, action = score, a
+        return action
 
     def _action(self, node: Node, a: int) -> tuple[float, float, float]:
         """Return the estimate and the bounds of an action at a node."""
         successors, probs = self.view.row(node.history.last, a)
-        known = node.children[a]
         low, high, mean, mass = 0.0, 0.0, 0.0, 0.0
         for z, p in zip(successors, probs, strict=True):
-            child = known.get(z)
+            child = node.children[a].get(z)
             if child is None:
                 ends = self.reward.range_after(self.view.after(node.history, a, z), self.horizon)
                 low, high = low + p * ends[0], high + p * ends[1]
@@ -171,12 +172,12 @@ class SearchPolicy:
     view: KernelView
     reward: TrajectoryReward
     horizon: int
-    known: dict[Trajectory, int] = field(default_factory=dict)
+    actions: dict[Trajectory, int] = field(default_factory=dict)
 
     def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
-        if history not in self.known:
+        if history not in self.actions:
             self.grow(history)
-        return one_hot(self.known[history], self.view.num_actions)
+        return one_hot(self.actions[history], self.view.num_actions)
 
     def grow(self, history: Trajectory) -> Node:
         """Search from a history and keep the choices of the nodes that are trusted."""
@@ -187,7 +188,7 @@ class SearchPolicy:
         while stack:
             node = stack.pop()
             if node.expanded and (node is root or node.trusted):
-                self.known.setdefault(node.history, node.action)
+                self.actions.setdefault(node.history, node.action)
                 stack.extend(node.children[node.action].values())
         return root
 

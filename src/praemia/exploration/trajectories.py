@@ -186,9 +186,12 @@ class KernelView:
         return history.then(a, target % self.num_observations, ended=target >= self.num_observations)
 
     def histories(self, horizon: int) -> float:
-        """Bound the number of histories of a full episode, every action counted."""
+        """Bound the number of histories of a full episode, every action counted; ∞ beyond what a float can hold."""
         widest = max(len(targets) for targets, _ in self.rows)
-        return len(self.start[0]) * float(self.num_actions * widest) ** horizon
+        try:
+            return len(self.start[0]) * float(self.num_actions * widest) ** horizon
+        except OverflowError:
+            return math.inf
 
 
 def walk(view: KernelView, policy: HistoryPolicy, horizon: int) -> Iterator[tuple[Trajectory, float]]:

@@ -34,25 +34,25 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import Environment, build_dataset
+from praemia.exploration.environments import build_dataset
 from praemia.exploration.estimate import best_values
+from praemia.exploration.explorers import FixedPolicy, Session, play_given
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, random_numbers
-from praemia.exploration.merging import Counted
+from praemia.exploration.merging import COLLECT, DIRECT
 from praemia.exploration.plan_from import plan_from
-from praemia.exploration.playing import FixedPolicy, play_given
 from praemia.exploration.posterior import Posterior
 from praemia.kernels.records import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy, solve
-from praemia.simulation.loop import run_loop
+from praemia.simulation.loop import World, run_loop
 
 WORST = 25  # draws that give weights
 
 Weights: TypeAlias = NDArray[np.float64]
 
 
-def judged(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weights]:
+def loss_and_weights(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weights]:
     """Return the likely loss of a machine's plan, equal to ``plan.likely_loss``, and the weights w[O, A] of pairs."""
     model = dataset.model(machine)
     policy = solve(model, keep_values=False).policy
@@ -92,19 +92,18 @@ class Check(NamedTuple):
     loss: float
 
 
-Report: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
 OnCheck: TypeAlias = Callable[[Check], None]
 
 
 @dataclass(frozen=True)
-class Target:
-    """What to reach: every machine's loss below ε. ``directed``: whether visits go where they help to decide."""
+class Goal:
+    """What to reach: every machine's loss below ε. ``fixed`` are the digests of the machines."""
 
     until: float
     machines: tuple[RewardMachine, ...]
     certify: str
-    directed: bool
     fixed: tuple[str, ...]
+    on_check: OnCheck | None = None
 
     def __post_init__(self) -> None:
         is_number = isinstance(self.until, int | float | np.number) and not isinstance(self.until, bool)
@@ -126,82 +125,65 @@ def check_counts(episodes: int) -> list[int]:
     return [*counts, episodes]
 
 
-class Players:
-    """The two explorers: one driven by uncertainty, one by the weights. All that they play is data."""
-
-    def __init__(
-        self, environment: Environment, episodes: int, scale: float, seed: tuple[int, ...], on_progress: Report
-    ) -> None:
-        self._environment = environment
-        self._plain = environment.world(None, UncertaintyExplorer(scale=scale), episodes, (*seed, 2))
-        self._directed = environment.world(None, FixedPolicy(), episodes, (*seed, 3))
-        self._on_progress = lambda _: on_progress(self.played, episodes)
-
-    @property
-    def played(self) -> int:
-        return self._plain.played + self._directed.played
-
-    def explore(self, num_episodes: int) -> None:
-        """Play some more episodes by the uncertainty explorer."""
-        run_loop(self._plain, self._plain.played + num_episodes, on_progress=self._on_progress)
-
-    def explore_for(self, weights: Weights, num_episodes: int) -> None:
-        """Play some more episodes: half of them by the uncertainty explorer, half directed by the weights."""
-        for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
-            self.explore(part // 2)
-            if part > part // 2:
-                seen = self.dataset(())
-                visits = np.maximum(seen.visits, NEVER)
-                policy = most_gain(seen, weights / (visits * np.sqrt(visits)))
-                play_given(self._directed, policy, part - part // 2, self._on_progress)
-
-    def counted(self) -> Counted:
-        """Add up what both have counted."""
-        worlds = [world for world in (self._plain, self._directed) if world.played]
-        first, *others = map(self._environment.counted, worlds)
-        return sum(others, start=first)
-
-    def dataset(self, fixed: tuple[str, ...]) -> Dataset:
-        """Return what was collected so far, without its reachability."""
-        return build_dataset(self._environment, self.counted(), None, {}, fixed)
-
-
-def explore_until(players: Players, target: Target, episodes: int, on_check: OnCheck) -> dict[str, Any]:
-    """Explore until the target is reached or all episodes are played; return a record of how it went."""
-    counts, checks, weights = check_counts(episodes), [], np.zeros(0)
+def explore_until(session: Session, goal: Goal, scale: float, *, is_directed: bool) -> dict[str, Any]:
+    """Explore until the goal is reached or all episodes are played; return a record of how it went."""
+    # Both worlds, whether or not both are played: in a black box, the last one made seeds the environment.
+    plain = session.world(UncertaintyExplorer(scale=scale), COLLECT)
+    directed = session.world(FixedPolicy(), DIRECT)
+    counts, checks, weights = check_counts(session.episodes), [], np.zeros(0)
     for count in counts:
-        if target.directed and weights.any():
-            players.explore_for(weights, count - players.played)
+        num_episodes = count - session.played
+        if weights.any():
+            _play_directed(session, plain, directed, weights, num_episodes)
         else:
-            players.explore(count - players.played)
-        loss, weights = _check(players.dataset(target.fixed), target, len(counts))
+            run_loop(plain, plain.played + num_episodes, on_progress=session.report)
+        goes_on = is_directed and count < session.episodes
+        loss, weights = check(_data(session, goal.fixed), goal, len(counts), wants_weights=goes_on)
         checks.append(Check(count, loss))
-        on_check(checks[-1])
-        if loss < target.until:
+        if goal.on_check is not None:
+            goal.on_check(checks[-1])
+        if loss < goal.until:
             break
     return {
-        "until": float(target.until),
-        "certify": target.certify,
-        "reached": checks[-1].loss < target.until,
-        "checks": [[check.episodes, check.loss if math.isfinite(check.loss) else None] for check in checks],
+        "until": float(goal.until),
+        "certify": goal.certify,
+        "reached": checks[-1].loss < goal.until,
+        "checks": [[episodes, loss if math.isfinite(loss) else None] for episodes, loss in checks],
     }
 
 
-def _check(dataset: Dataset, target: Target, num_checks: int) -> tuple[float, Weights]:
+def _play_directed(session: Session, plain: World, directed: World, weights: Weights, num_episodes: int) -> None:
+    """Play some more episodes: half of them by the uncertainty explorer, half directed by the weights."""
+    for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
+        run_loop(plain, plain.played + part // 2, on_progress=session.report)
+        if part > part // 2:
+            seen = _data(session, ())
+            visits = np.maximum(seen.visits, NEVER)
+            policy = most_gain(seen, weights / (visits * np.sqrt(visits)))
+            play_given(directed, policy, part - part // 2, session.report)
+
+
+def _data(session: Session, fixed: tuple[str, ...]) -> Dataset:
+    """Return what was collected so far, without its reachability."""
+    return build_dataset(session.environment, session.collected, None, {}, fixed)
+
+
+def check(dataset: Dataset, goal: Goal, num_checks: int, *, wants_weights: bool) -> tuple[float, Weights]:
     """Return the largest loss of all machines' plans, and the weights of pairs for those that lose too much."""
     largest, weights = 0.0, np.zeros(dataset.visits.shape)
-    for machine in target.machines:
+    for machine in goal.machines:
         if not _is_readable(dataset, machine):
             largest = math.inf
             continue
-        losses, own = judged(dataset, machine)
-        if target.certify == "proven":
+        own: Weights | None = None
+        if goal.certify == "proven":
             loss = plan_from(dataset, machine, failure_prob=FAILURE_PROB / num_checks).certificate.bound
         else:
-            loss = losses.loss
+            likely, own = loss_and_weights(dataset, machine)
+            loss = likely.loss
         largest = max(largest, loss)
-        if loss >= target.until:
-            weights += own
+        if wants_weights and loss >= goal.until:
+            weights += loss_and_weights(dataset, machine)[1] if own is None else own
     return largest, weights
 
 

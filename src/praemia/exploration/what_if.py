@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from itertools import permutations, zip_longest
 
 from praemia.errors import ModelError, ParameterError, SizeError
-from praemia.exploration.certificate import VOUCHED
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.likely_loss import DRAWS, LikelyLoss, OnDraw, require_draws
 from praemia.exploration.plan_from import ExploredPlan, plan_from
+from praemia.exploration.scope import Scope
 from praemia.machines.builder import MachineBuilder
+from praemia.machines.formula import quoted
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.task import Task
@@ -35,39 +36,35 @@ def machine_family(propositions: Sequence[str], most: int = MOST) -> dict[str, R
     kinds = [*zip(*pairs, strict=True), *zip(*singles, strict=True)]
     kinds = [kind[i % len(kind) :] + kind[: i % len(kind)] for i, kind in enumerate(kinds)]
     rounds = [item for group in zip_longest(*kinds) for item in group if item is not None]
-    return dict(rounds[:most])
+    return {name: builder.build() for name, builder in rounds[:most]}
 
 
-def _single(p: str) -> list[tuple[str, RewardMachine]]:
-    builder = MachineBuilder
+def _single(name: str) -> list[tuple[str, MachineBuilder]]:
+    builder, p = MachineBuilder, quoted(name)
     return [
-        (f"reach {p}", builder("seek").edge("seek", p, "done", reward=1).build()),
-        (f"every {p}", builder("go").edge("go", p, "go", reward=1).build()),
-        (f"never {p}", builder("safe").edge("safe", f"!{p}", "safe", reward=0.1).edge("safe", p, "lost").build()),
-        (f"{p} twice", builder("0").edge("0", p, "1").edge("1", p, "2", reward=1).build()),
-        (f"{p}, three times", builder("0").edge("0", p, "1").edge("1", p, "2").edge("2", p, "3", reward=1).build()),
+        (f"reach {name}", builder("seek").edge("seek", p, "done", reward=1)),
+        (f"every {name}", builder("go").edge("go", p, "go", reward=1)),
+        (f"never {name}", builder("safe").edge("safe", f"!{p}", "safe", reward=0.1).edge("safe", p, "lost")),
+        (f"{name} twice", builder("0").edge("0", p, "1").edge("1", p, "2", reward=1)),
+        (f"{name}, three times", builder("0").edge("0", p, "1").edge("1", p, "2").edge("2", p, "3", reward=1)),
         (
-            f"unreliable {p}",
-            builder("try")
-            .edge("try", p, "done", probability=0.5, reward=1)
-            .edge("try", p, "try", probability=0.5)
-            .build(),
+            f"unreliable {name}",
+            builder("try").edge("try", p, "done", probability=0.5, reward=1).edge("try", p, "try", probability=0.5),
         ),
     ]
 
 
-def _double(p: str, q: str) -> list[tuple[str, RewardMachine]]:
-    builder = MachineBuilder
+def _double(first: str, second: str) -> list[tuple[str, MachineBuilder]]:
+    builder, p, q = MachineBuilder, quoted(first), quoted(second)
     return [
-        (f"{p} then {q}", builder("a").edge("a", p, "b").edge("b", q, "done", reward=1).build()),
-        (f"patrol {p}, {q}", builder("a").edge("a", p, "b", reward=0.5).edge("b", q, "a", reward=0.5).build()),
+        (f"{first} then {second}", builder("a").edge("a", p, "b").edge("b", q, "done", reward=1)),
+        (f"patrol {first}, {second}", builder("a").edge("a", p, "b", reward=0.5).edge("b", q, "a", reward=0.5)),
         (
-            f"{p} (0.7) then {q}",
+            f"{first} (0.7) then {second}",
             builder("a")
             .edge("a", p, "b", probability=0.7)
             .edge("a", p, "a", probability=0.3)
-            .edge("b", q, "done", reward=1)
-            .build(),
+            .edge("b", q, "done", reward=1),
         ),
     ]
 
@@ -76,7 +73,7 @@ SAYS_LITTLE = "it says little about this plan"
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class MachineReport:
     """A machine: its plan, its likely loss (None if memory is too small for it), and the truth where it is known."""
 
     name: str
@@ -108,7 +105,7 @@ class Row:
         return "\n".join(lines)
 
 
-def plan_rows(
+def machine_reports(
     dataset: Dataset,
     machines: Mapping[str, RewardMachine],
     truth: Task | None,
@@ -119,7 +116,7 @@ def plan_rows(
     draws: int = DRAWS,
     seed: int = 0,
     on_progress: Callable[[str], OnDraw] | None = None,
-) -> list[Row]:
+) -> list[MachineReport]:
     """Plan for each machine; all certificates hold together with probability 1 − ρ.
 
     Those for any machine and for recorded ones do so as they are; among machines that are vouched for ρ is divided.
@@ -137,11 +134,11 @@ def plan_rows(
         plan = plan_from(dataset, machine, horizon=horizon, failure_prob=each, fixed_in_advance=fixed_in_advance)
         likely = _likely(plan, draws, seed, None if on_progress is None else on_progress(name))
         if truth is None:
-            rows.append(Row(name, plan, likely))
+            rows.append(MachineReport(name, plan, likely))
             continue
         task = truth.with_machine(machine).with_horizon(plan.horizon)
         own = evaluate(task, plan.policy, keep_values=False).value  # type: ignore[arg-type]
-        rows.append(Row(name, plan, likely, solve(task, keep_values=False).value, own))
+        rows.append(MachineReport(name, plan, likely, solve(task, keep_values=False).value, own))
     return rows
 
 
@@ -152,14 +149,14 @@ def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnDraw | None) -
         return None
 
 
-def joint_failure_prob(rows: list[Row]) -> float:
+def joint_failure_prob(rows: list[MachineReport]) -> float:
     """Return a bound on the probability that any of the certificates fails.
 
     All but those vouched for share one event.
     """
     certificates = [row.plan.certificate for row in rows]
-    vouched = math.fsum(item.failure_prob for item in certificates if item.holds_for == VOUCHED)
-    return vouched + max((item.failure_prob for item in certificates if item.holds_for != VOUCHED), default=0.0)
+    vouched = math.fsum(item.failure_prob for item in certificates if item.scope is Scope.VOUCHED)
+    return vouched + max((item.failure_prob for item in certificates if item.scope is not Scope.VOUCHED), default=0.0)
 
 
 def require_same_sizes(dataset: Dataset, task: Task) -> None:

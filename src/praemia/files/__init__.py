@@ -1,5 +1,6 @@
 """Task and machine files: load them, with the place of every mistake, save them, and point out what seems odd."""
 
+from praemia.files.building import parse_task
 from praemia.files.load_save import (
     load,
     load_machine,
@@ -9,7 +10,6 @@ from praemia.files.load_save import (
     save_machine,
     save_task,
 )
-from praemia.files.reading import parse_task
 from praemia.files.writing import dump_machine, dump_task
 
 __all__ = [

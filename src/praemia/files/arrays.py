@@ -148,8 +148,8 @@ def _array_header(data: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 class ArchiveKind:
     """A kind of file: its name in the header, what it is in messages, the format that is written, and what it holds.
 
-    ``fields`` are those of the header, with their types as JSON gives them; ``defaults`` are the values of those that
-    older files do not have.
+    ``fields`` are those of the header, with their types as JSON gives them; ``defaults`` are those of files written
+    before a field was known.
     """
 
     name: str
@@ -173,8 +173,9 @@ class ArchiveKind:
         """
         with damage_named(where, self.what):
             packed = PackedArrays(data, where)
-            header = {**self.defaults, **packed.header()}
+            header = packed.header()
             self._require_kind(header, where)
+            header = {**self.defaults, **header}
             self._require_fields(header)
             yield dict.fromkeys(self.arrays) | header | packed.arrays(self.arrays)
 

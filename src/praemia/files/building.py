@@ -1,4 +1,4 @@
-"""Build machines and tasks from the parts of a file, so that each mistake is shown with its line."""
+"""Read the text of a task file (YAML or JSON) and build the task or machine that it holds; mistakes have their line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from praemia.envs.grid import require_known
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import read_rows, read_slip
 from praemia.errors import FileError, ModelError, PraemiaError, RuleError
+from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
+from praemia.files.formats.multiagent import build_multiagent
 from praemia.files.mdp_building import build_gymnasium, build_mdp
 from praemia.files.schema import (
+    FORMULA_KEYS,
     EnvironmentPart,
     FormulaPart,
     FormulaPay,
@@ -25,13 +28,65 @@ from praemia.files.schema import (
     RulePart,
     TaskPart,
 )
-from praemia.files.source import DataPath, Source
+from praemia.files.source import DataPath, Source, parse_source, read_text
+from praemia.files.validation import validate
 from praemia.machines.from_formulas import machine_from, unknown_proposition
 from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
+
+MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS | MULTIAGENT_KEYS
+
+
+def read_task_file(text: str, name: str) -> Task | RewardMachine:
+    """Return the task or the machine of a text; its keys tell which. ``name`` is where it stands."""
+    source = parse_source(text, name)
+    if source.has_any(MACHINE_KEYS):
+        return _read_machine(source)
+    part = validate(source, TaskPart)
+    if isinstance(part.machine, str):
+        return build_task(source, part, _machine_of_file(source, Path(name).parent / part.machine))
+    return build_task(source, part)
+
+
+def parse_task(text: str, name: str) -> Task:
+    """Make a task from a text that is stored with runs, under a name; such a text opens no files.
+
+    Anybody may have written it, so it has to say everything itself. A machine in another file is refused, and so is a
+    Gymnasium environment, whose options may name files. ``dump_task`` writes neither.
+    """
+    source = parse_source(text, name)
+    part = validate(source, TaskPart)
+    remedy = "a stored task opens no files and holds all its parts; this text was not written by praemia"
+    if isinstance(part.machine, str):
+        with source.at("machine"):
+            raise FileError(f"the machine is in another file, {part.machine!r}; {remedy}")
+    if part.gymnasium is not None:
+        with source.at("gymnasium"):
+            raise FileError(f"the observations are Gymnasium's, of {part.gymnasium.id!r}; {remedy}")
+    return build_task(source, part)
+
+
+def _read_machine(source: Source) -> RewardMachine:
+    if source.has_any(MULTIAGENT_KEYS):
+        return build_multiagent(source)
+    if source.has_any(FORMULA_KEYS):
+        return build_machine(source, validate(source, FormulaPart))
+    return build_machine(source, validate(source, MachinePart))
+
+
+def _machine_of_file(source: Source, path: Path) -> RewardMachine:
+    """Read the machine that a task file names; it may have any format."""
+    from praemia.files.load_save import find_reader  # which in turn knows how task files are read
+
+    with source.at("machine"):
+        text = read_text(path)
+    read = find_reader(path)
+    # A file that names itself, or a task that names another, must not be followed for ever.
+    return _read_machine(parse_source(text, str(path))) if read is read_task_file else read(text, str(path))
 
 
 def build_machine(
@@ -101,7 +156,7 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
     name, world = Path(source.name).stem, part.world
     if isinstance(world, EnvironmentPart):
         return _build_in_environment(source, part, world, machine, name)
-    if part.machine is None or part.horizon is None:
+    if part.machine is None or (part.horizon is None and part.discount in (None, 1.0)):
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
     if isinstance(world, GridPart):
@@ -109,13 +164,18 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
         machine = machine or _build_task_machine(source, part, world.propositions)
         with source.at("grid"):
             require_known(grid_map, machine)
-            return Task(grid_map.mdp(), machine, part.horizon, name, until_done=part.until_done or False)
+            return _task(grid_map.mdp(), machine, part, name)
     machine = machine or _build_task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
     unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
     with source.at(key, "labels", *islice(unreadable, 1)):
-        return Task(mdp, machine, part.horizon, name, until_done=part.until_done or False)
+        return _task(mdp, machine, part, name)
+
+
+def _task(mdp: LabeledMDP, machine: RewardMachine, part: TaskPart, name: str) -> Task:
+    length = (part.horizon or 0, name, part.discount or 1.0, part.horizon is not None)
+    return Task(mdp, machine, *length, until_done=part.until_done or False)
 
 
 def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:
@@ -143,5 +203,6 @@ def _build_in_environment(
     if machine is not None:
         with source.at("machine"):
             task = task.with_machine(machine)
-    until_done = task.until_done if part.until_done is None else part.until_done
-    return replace(task, horizon=part.horizon or task.horizon, name=name, until_done=until_done)
+    keys = ("horizon", "discount", "until_done")
+    given = {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
+    return replace(task, name=name, **given)

@@ -1,25 +1,102 @@
-"""Load and save tasks and machines, in the format that is named or that of a file's ending."""
+"""Load and save tasks and machines. ``FORMATS`` lists the file formats, a line for each."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Literal
 
 from praemia import envs
-from praemia.errors import FileError, ParameterError, PraemiaError
+from praemia.errors import FileError, ParameterError, PraemiaError, did_you_mean
 from praemia.files.atomic_io import write_whole
-from praemia.files.registry import SUFFIXES, find_reader, find_writer, format_of
+from praemia.files.building import read_task_file
+from praemia.files.formats.dot import read_dot, write_dot
+from praemia.files.formats.drn import write_drn
+from praemia.files.formats.hoa import read_hoa, write_hoa
+from praemia.files.formats.multiagent import read_multiagent, write_multiagent
+from praemia.files.formats.txt import falling_off, read_txt, write_txt
 from praemia.files.source import read_text
+from praemia.files.writing import dump_machine, dump_machine_as_json, dump_task, dump_task_as_json
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
 
-def load(path: str | Path, format: str | None = None, *, pay: str | None = None) -> Task | RewardMachine:
+@dataclass(frozen=True)
+class Format:
+    """A file format; what cannot be read from it or written to it is None.
+
+    ``read`` takes a text, the name that stands for it in messages, and ``options`` that only this format has.
+    ``remarks`` says where the format's own tools do something else with a machine that was read.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    read: Callable[..., Task | RewardMachine] | None
+    write_machine: Callable[[RewardMachine], str] | None
+    write_task: Callable[[Task], str] | None = None
+    options: tuple[str, ...] = ()
+    remarks: Callable[[RewardMachine], Iterable[str]] | None = None
+
+
+FORMATS = {
+    format.name: format
+    for format in (
+        Format("yaml", (".yaml", ".yml"), read_task_file, dump_machine, dump_task),
+        Format("json", (".json",), read_task_file, dump_machine_as_json, dump_task_as_json),
+        Format("multiagent", (), read_multiagent, write_multiagent),
+        Format("txt", (".txt",), read_txt, write_txt, remarks=falling_off),
+        Format("dot", (".dot", ".gv"), read_dot, write_dot, options=("rewards",)),
+        Format("hoa", (".hoa",), read_hoa, write_hoa, options=("pay",)),
+        Format("drn", (".drn",), None, None, write_drn),
+    )
+}
+MACHINE_FORMATS = tuple(name for name, format in FORMATS.items() if format.write_machine is not None)
+SUFFIXES = {suffix: format for format in FORMATS.values() for suffix in format.suffixes}
+
+
+def format_of(path: str | Path, name: str | None = None) -> Format | None:
+    """Return the format that is named, or that of a file's ending, if it has one."""
+    if name is None:
+        return SUFFIXES.get(Path(path).suffix.lower())
+    if name not in MACHINE_FORMATS:
+        raise ParameterError(f"unknown format {name!r}{did_you_mean(name, MACHINE_FORMATS)}")
+    return FORMATS[name]
+
+
+def find_reader(path: str | Path, name: str | None = None) -> Callable[..., Any]:
+    """Return what reads a text in the format that is named, or that of a file's ending, else as YAML."""
+    read = (format_of(path, name) or FORMATS["yaml"]).read
+    if read is None:
+        raise FileError(f"{path}: such files are written only; load the task file or the machine it was made from")
+    return read
+
+
+def find_writer(path: str | Path, kind: Literal["machine", "task"], name: str | None = None) -> Callable[[Any], str]:
+    """Return what writes a machine or a task in the format that is named, or that of a file's ending."""
+    write: Callable[[Any], str] | None = getattr(format_of(path, name), f"write_{kind}", None)
+    if write is None:
+        suffixes = [suffix for suffix, format in SUFFIXES.items() if getattr(format, f"write_{kind}")]
+        raise ParameterError(f"{path}: no format of a {kind} ends like this; expected one of {' '.join(suffixes)}")
+    return write
+
+
+def load(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    pay: str | None = None,
+    rewards: Mapping[str, float] | None = None,
+) -> Task | RewardMachine:
     """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``."""
     text, read = read_text(Path(path)), find_reader(path, format)
-    if pay is not None and not getattr(format_of(path, format), "takes_pay", False):
-        raise ParameterError(f"{path}: pay={pay!r} is for automata (HOA); this file says itself what it pays")
-    loaded: Task | RewardMachine = read(text, str(path), **({} if pay is None else {"pay": pay}))
+    options = {name: value for name, value in (("pay", pay), ("rewards", rewards)) if value is not None}
+    for name in options:
+        if name not in getattr(format_of(path, format), "options", ()):
+            kind = "automata (HOA)" if name == "pay" else "AALpy's automata (DOT)"
+            raise ParameterError(f"{path}: {name}={options[name]!r} is for {kind}; this file says itself what it pays")
+    loaded: Task | RewardMachine = read(text, str(path), **options)
     return loaded
 
 
@@ -44,7 +121,13 @@ def load_task(path: str | Path) -> Task:
     return loaded
 
 
-def load_machine(path: str | Path, format: str | None = None, *, pay: str | None = None) -> RewardMachine:
+def load_machine(
+    path: str | Path,
+    format: str | None = None,
+    *,
+    pay: str | None = None,
+    rewards: Mapping[str, float] | None = None,
+) -> RewardMachine:
     """Load the machine of a file that holds just a machine, or a task.
 
     Parameters
@@ -52,6 +135,7 @@ def load_machine(path: str | Path, format: str | None = None, *, pay: str | None
     format : "yaml", "json", "multiagent", "txt", "dot" or "hoa"; without it the file's ending says, and the keys of a
         JSON or YAML file.
     pay : when an automaton (HOA) pays: at the "first" acceptance, at "each", or for acceptance at the "end".
+    rewards : what outputs of AALpy's automata (DOT) pay that are not numbers; those that are not listed pay 0.
 
     Raises
     ------
@@ -65,7 +149,7 @@ def load_machine(path: str | Path, format: str | None = None, *, pay: str | None
     >>> praemia.load_machine("machine.yaml").states
     ('empty', 'loaded', 'done')
     """
-    loaded = load(path, format, pay=pay)
+    loaded = load(path, format, pay=pay, rewards=rewards)
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine
 
 

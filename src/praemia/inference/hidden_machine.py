@@ -14,7 +14,7 @@ A reward that the machine held cannot pay is a surprise; then a machine is infer
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +24,10 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_model
 from praemia.exploration.merging import Counted, add_up
+from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.infer import infer_machine
-from praemia.inference.machine_from_counts import Edge
 from praemia.inference.player_memory import EventMemory, Memory, joint_machine, moves_of
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
@@ -89,6 +89,8 @@ def play_hidden(
         )
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_whole("seed", seed, 0)
+    if task.discount < 1.0:
+        raise ModelError(f"{task!r} has a discount; a hidden machine is learned without one")
     if task.table.reward_widths.any():
         raise ModelError(
             f"{task.name} pays rewards from an interval, and a machine is inferred from rewards that recur; round them"
@@ -102,7 +104,7 @@ def play_hidden(
     assert player.all is not None
     joint = joint_machine(task.machine, player.moves, task.mdp.label_sets)
     policy = np.tile(player.best_policy(), (1, task.machine.num_states, 1))  # the true state varies slowest
-    value = evaluate(Task(task.mdp, joint, task.horizon), policy).value
+    value = evaluate(replace(task, machine=joint), policy).value
     returns = player.all.rewards.sum(axis=1)
     return HiddenRun(task.name, returns, tuple(player.held), float(value), float(solve(task).value))
 

@@ -4,6 +4,8 @@ With table = the continuation rows of V_{h+1}:
 
     Q_h(o, m, a) = Σ_e p_e · table[row_e, m],    V_h(o, m) = max_a Q_h  or  Σ_a π_h(a|o, m) Q_h.
 
+With a discount γ the rows are those of γ·V_{h+1}.
+
 Two tables take turns: one is read while V_h is written into the other's first O rows. After them come what the exits
 are worth at the step, and then the continuation rows. A table has one column for each
 machine state, and columns of 0 up to a multiple of four. ``solve`` and ``evaluate`` do a range of steps, and of each a
@@ -160,14 +162,15 @@ def backward(
     values: Floats,
     policy: Actions,
     states: Records,
+    discount: float,
     steps: Range,
     rows: Range,
     part: Range,
 ) -> None:
     """Do the steps steps[1] − 1 … steps[0]; of each fill a range of rows, then find V_h in a range of observations.
 
-    exits[H + 1, NUM_EXITS, W] is what having left is worth. tables[2, O + NUM_EXITS + X, W] are worked in: V_h is left
-    in tables[h % 2]. values[H + 1, O, M] keeps V_h, unless it has no rows.
+    exits[H + 1, NUM_EXITS, W] is what having left is worth. tables[2, O + NUM_EXITS + X, W] are worked in: γ·V_h is
+    left in tables[h % 2], and V_0 in tables[0]. values[H + 1, O, M] keeps V_h, unless it has no rows.
     """
     for h in range(steps[1] - 1, steps[0] - 1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
@@ -178,6 +181,10 @@ def backward(
             for o in range(part[0], part[1]):
                 for m in range(values.shape[2]):
                     values[h, o, m] = here[o, m]
+        if discount < 1.0 and h > 0:
+            for o in range(part[0], part[1]):
+                for m in range(here.shape[1]):
+                    here[o, m] *= discount
 
 
 class ExactKernels(NamedTuple):
@@ -219,8 +226,8 @@ def first_bad_row(weights: Floats, tolerance: float) -> int:
 
 
 @compiled(nogil=True, **UNCOUNTED)
-def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, states: Floats) -> None:
-    """Fill states[h, o, m] = P(o_h = o, m_h = m) for h = 1 … H, from states[0] and 0 elsewhere.
+def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, discount: float, states: Floats) -> None:
+    """Fill states[h, o, m] = γ^h · P(o_h = o, m_h = m) for h = 1 … H, from states[0] and 0 elsewhere.
 
     ``policy`` is [H, O, M], or [H, O, M, A] of action probabilities.
     """
@@ -228,7 +235,7 @@ def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, state
     for h in range(policy.shape[0]):
         for o in range(policy.shape[1]):
             for m in range(policy.shape[2]):
-                mass, onto = states[h, o, m], states[h + 1]
+                mass, onto = discount * states[h, o, m], states[h + 1]
                 if policy.ndim == 3:
                     if mass > 0.0:
                         spread(model, machine, o * num_actions + np.int64(policy[h, o, m]), m, mass, onto)

@@ -62,6 +62,7 @@ class WorldArrays(NamedTuple):
     reward_indptr: Ints
     rewards: Records  # REWARD
     exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
+    weights: Floats  # [H], what a reward counts at each step: γ^h
     is_done: Bools  # [M], whether an episode is over in a machine state
 
 
@@ -168,7 +169,7 @@ def play(
             edge = edges[e]
             z, label, place = np.int64(edge["target"]), np.int64(edge["label"]), np.int64(edge["place"])
             m_next, reward = move_machine(world, label * num_states + m, rng)
-            gain += reward
+            gain += world.weights[h] * reward
             if place < 0:
                 place = np.int64(first_sight(world, counts, pair, e))
             if uses_steps:
@@ -183,7 +184,7 @@ def play(
                 log.recent_rewards[h] = reward
             o, m = z, m_next
             if z >= policy.shape[1] or world.is_done[m]:
-                gain += world.exits[h + 1, END, m]
+                gain += world.weights[h] * world.exits[h + 1, END, m]
                 if keeps_recent and h + 1 < horizon:
                     recent[h + 1, 0] = -1
                 length = h + 1
@@ -208,6 +209,7 @@ class ValueArrays(NamedTuple):
     exits: Floats  # [H + 1, NUM_EXITS, W]
     states: Records
     until: Ints  # [H]
+    discounts: Floats  # [H], what V_h counts for the step before: γ, and 1 for the first step
     tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
 
 
@@ -236,7 +238,9 @@ def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float
         fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
         for i in range(values.until[h]):
             state = values.states[i]
-            assess_state(model, after, here, policy[h], np.int64(state["o"]), np.int64(state["m"]))
+            observation, machine_state = np.int64(state["o"]), np.int64(state["m"])
+            assess_state(model, after, here, policy[h], observation, machine_state)
+            here[observation, machine_state] *= values.discounts[h]
     return start_value(starts, tables[0])
 
 

@@ -42,8 +42,9 @@ from praemia.kernels.records import (
 )
 from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
 
-# The most and the least that can still be earned at a step.
-STEP = np.dtype([("cap", "f8"), ("floor", "f8")], align=True)
+# The most and the least that can still be earned at a step, and what its values count for the step before: γ. At step 0
+# that is 1: V_0 is kept as it is.
+STEP = np.dtype([("cap", "f8"), ("floor", "f8"), ("discount", "f8")], align=True)
 
 
 class SpecArrays(NamedTuple):
@@ -154,9 +155,10 @@ def take_best(
     policy: Actions,
     place: int,
     count: int,
+    discount: float,
     rng: Any,
 ) -> None:
-    """Write the best of options[a · lanes + k] to here[at + k] and its action to policy[place + k].
+    """Write γ times the best of options[a · lanes + k] to here[at + k] and its action to policy[place + k].
 
     ``count`` or fewer of the machine states k exist; here and policy are flat.
     """
@@ -166,7 +168,7 @@ def take_best(
         value = load(zero, options, a * lanes)
         better, ties = value > best, select(value == best, 1.0, ties)
         best, choice = select(better, value, best), select(better, float(a), choice)
-    store(here, at, best)
+    store(here, at, best * discount)
     store_whole(policy, place, choice, count)
     if any_lane(ties > 0.0, count):
         for k in range(lanes if count > lanes else count):
@@ -235,9 +237,10 @@ def value_actions(zero: Any, data: PlanData, place: Place, o: Whole, num_actions
 
 
 def plan(data: PlanData, rng: Any, policy: Actions) -> None:
-    """Make a plan: update policy[H, S, M] and memory; V_0 is left in memory.tables[0].
+    """Make a plan: update policy[H, S, M] and memory.
 
-    States that were never met keep the policy that they have, unless values can depend on them.
+    V_0 is left in memory.tables[0]; at other steps a table holds γ·V_h. States that were never met keep the
+    policy that they have, unless values can depend on them.
     """
     counts, spec, memory = data.counts, data.spec, data.memory
     horizon, num_states, num_machine_states = policy.shape
@@ -252,7 +255,7 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         clear_last(memory.lower_tables[horizon % 2], counts.states, num_planned, plans_all)
     for h in range(horizon - 1, -1, -1):
         after = memory.tables[(h + 1) % 2]
-        worth, here = flat(after), flat(memory.tables[h % 2])
+        worth, here, discount = flat(after), flat(memory.tables[h % 2]), spec.steps[h]["discount"]
         lower, below = worth, here
         if LEARNS_MACHINE:
             machine_at_step(data, h)
@@ -273,8 +276,8 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
             for lane in range(0, width, LANES):
                 value_actions(zero, data, Place(h, worth, lower, width, lane, zero), o, num_actions)
                 chosen, exist = (h * num_states + o) * num_machine_states + lane, num_machine_states - lane
-                take_best(zero, options, num_actions, here, o * width + lane, actions, chosen, exist, rng)
+                take_best(zero, options, num_actions, here, o * width + lane, actions, chosen, exist, discount, rng)
                 if HAS_LOWER:
                     for k in range(LANES if exist > LANES else exist):
                         taken = np.int64(actions[chosen + k])
-                        below[o * width + lane + k] = options[(num_actions + taken) * LANES + k]
+                        below[o * width + lane + k] = discount * options[(num_actions + taken) * LANES + k]

@@ -58,7 +58,7 @@ class EQO(BonusLearner):
         pairs, num_steps = spec.num_observations * spec.num_actions, num_episodes * spec.horizon
         log_term = portable_log(12.0 * pairs * num_steps / self.failure_prob)
         slack = min(1.0, 5.0 * math.sqrt(pairs * log_term * portable_log(max(num_steps, 2)) / num_episodes))
-        return 7.0 * spec.horizon * log_term / slack
+        return 7.0 * float(spec.value_caps[0]) * log_term / slack
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         return (self.bonus_scale * self.coefficient(spec, num_episodes),)

@@ -70,7 +70,7 @@ class MVP(BonusLearner):
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         log_term = self.log_term(spec, num_episodes)
-        return self.bonus_scale * C1 * math.sqrt(log_term), self.bonus_scale * C3 * spec.horizon * log_term
+        return self.bonus_scale * C1 * math.sqrt(log_term), self.bonus_scale * C3 * float(spec.value_caps[0]) * log_term
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:

@@ -66,9 +66,8 @@ class QLearning(Learner):
         """Learn from the last episode."""
         recent = experience.recent
         assert recent is not None
-        rates = self.learning_rate, self.discount
-        is_done, ends = _done(experience.spec), self.ends_worth(experience.spec)
-        learn_episode(table, recent.steps, recent.rewards, is_done, *rates, ends)
+        spec, rates = experience.spec, (self.learning_rate, self.discount)
+        learn_episode(table, recent.steps, recent.rewards, spec.is_done, *rates, self.ends_worth(spec))
 
     def ends_worth(self, spec: TaskSpec) -> NDArray[np.float64]:
         """Return what an end at each step is worth, [H], in the steps that it leaves out: 0, but in the unit range."""
@@ -106,16 +105,11 @@ class CRM(QLearning):
             by_reference(machine.arrays),
             machine.sums,
             uniforms,
-            _done(experience.spec),
+            experience.spec.is_done,
             self.learning_rate,
             self.discount,
             self.ends_worth(experience.spec),
         )
-
-
-def _done(spec: TaskSpec) -> NDArray[np.bool_]:
-    """Return whether an episode is over in each machine state, [M]."""
-    return np.isin(np.arange(spec.num_machine_states), list(spec.done_states))
 
 
 def _epsilon_greedy(table: NDArray[np.float64], epsilon: float, horizon: int) -> NDArray[np.float64]:

@@ -44,7 +44,7 @@ class UncertaintyExplorer(BonusLearner):
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         sizes = spec.num_observations * spec.num_actions * spec.horizon * num_episodes
-        width = self.scale * spec.horizon**2 * portable_log(sizes / self.failure_prob)
+        width = self.scale * float(spec.value_caps[0]) ** 2 * portable_log(sizes / self.failure_prob)
         return width, 1.0 + 1.0 / spec.horizon
 
     @staticmethod

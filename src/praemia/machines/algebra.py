@@ -8,10 +8,10 @@ from dataclasses import replace
 from hashlib import sha256
 
 from praemia.errors import ParameterError, unknown_name
+from praemia.machines.automaton import MAX_NAME
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.machine import RewardMachine
 from praemia.machines.minimise import minimise
-from praemia.machines.paying import MAX_NAME
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Outcomes, merge
 from praemia.machines.state_diagrams import StateDiagrams

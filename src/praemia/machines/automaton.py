@@ -1,22 +1,35 @@
 """Automata on finite traces whose steps pay: a diagram for each state, from a label to (next state, payment).
 
-An accepting automaton pays 1 at every step at which the trace so far is accepted. ``paying`` derives the other ways to
-pay from it. All automata here are the smallest that pay what they pay.
+All automata here are the smallest that pay what they pay. One that accepts pays 1 at every step at which the trace so
+far is accepted; the other ways to pay are derived from it:
+
+each    1 at every step at which the trace so far satisfies
+first   1 at the first such step, and nothing after it
+end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it begins, −1 where it is lost; so a trace
+        has earned 1 when it ends if the whole of it satisfies, and 0 if not
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, NamedTuple, TypeVar
 
-from praemia.machines.diagrams import Crossing, Diagrams, Growth
+from praemia.errors import ParameterError
+from praemia.machines.diagrams import Crossing, Diagrams, Growth, copy, deep_recursion
 from praemia.machines.minimise import minimise
 from praemia.machines.state_diagrams import StateDiagrams
 
 State = TypeVar("State", bound=Hashable)
 Meaning = Callable[[int], str]
+
+WAYS = ("first", "each", "end")
+MAX_NAME = 24
+MOST_NAMED = 1_000  # states of an automaton; those of a larger one are numbered
+PAID = "nothing: it has paid"
+SATISFIED = " (satisfied)"
+FINISHED = (PAID, "true" + SATISFIED)
+OVER = "nothing more is paid"
 
 
 class Step(NamedTuple):
@@ -104,7 +117,14 @@ def smallest(
         return Step(classes[target], payment)
 
     small, members = minimise(diagrams, lambda value: (step_of(value).target,), image)
-    return Automaton(small, cache(lambda state: best(map(meaning, members[state]))))
+    texts: dict[int, str] = {}
+
+    def best_meaning(state: int) -> str:
+        if state not in texts:
+            texts[state] = best([meaning(member) for member in members[state]])
+        return texts[state]
+
+    return Automaton(small, best_meaning)
 
 
 def explore(
@@ -181,10 +201,104 @@ def join(operator: str, first: Automaton, second: Automaton, growth: Growth) -> 
         growth.check(len(store), store.num_leaves)
 
     def meaning(number: int) -> str:
-        parts = [automaton.meaning(state) for automaton, state in zip((first, second), pairs[number], strict=True)]
+        left, right = pairs[number]
+        parts = [first.meaning(left), second.meaning(right)]
         if ("false" if both else "true") in parts:
             return "false" if both else "true"
         texts = dict.fromkeys(part for part in parts if part != ("true" if both else "false"))
-        return f" {operator} ".join(f"({text})" if both and " | " in text else text for text in texts)
+        joined = f" {operator} ".join(f"({text})" if both and " | " in text else text for text in texts)
+        return joined or ("true" if both else "false")
 
     return smallest(StateDiagrams(first.names, store, tuple(roots)), lambda step: step, meaning)
+
+
+def require_way(pay: str) -> None:
+    """Refuse an unknown way to pay."""
+    if pay not in WAYS:
+        raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
+
+
+class Settled(NamedTuple):
+    """What a step pays, whether satisfaction must be remembered, and whether nothing will ever be paid again."""
+
+    payment: int
+    satisfied: bool
+    is_over: bool
+
+
+def settle(pay: str, satisfied: bool, satisfied_before: bool) -> Settled:
+    """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
+    if pay == "end":
+        return Settled(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
+    return Settled(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
+
+
+def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
+    """Return the smallest automaton that pays in some way, from one that pays at each step."""
+    if pay == "each":
+        return automaton
+    return (_at_first if pay == "first" else _at_the_end)(automaton, growth)
+
+
+def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
+    done = automaton.num_states
+
+    def once(step: Step) -> Step:
+        payment, _, is_over = settle("first", step.payment > 0, satisfied_before=False)
+        return Step(done if is_over else step.target, payment)
+
+    def meaning(state: int) -> str:
+        return PAID if state == done else automaton.meaning(state)
+
+    store = automaton.diagrams.store
+    roots = (*automaton.diagrams.roots, store.leaf(Step(done, 0)))
+    return smallest(replace(automaton.diagrams, roots=roots), once, meaning, _best)
+
+
+def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
+    store = Diagrams(growth)
+    memos: dict[bool, dict[int, int]] = {False: {}, True: {}}
+
+    def moves(state: tuple[int, bool]) -> int:
+        number, before = state
+
+        def change(step: Step) -> tuple[tuple[int, bool], int]:
+            payment, satisfied, _ = settle("end", step.payment > 0, before)
+            return (step.target, satisfied), payment
+
+        return copy(automaton.diagrams.store, automaton.diagrams.roots[number], store, change, memos[before])
+
+    def meaning(state: tuple[int, bool]) -> str:
+        return automaton.meaning(state[0]) + (SATISFIED if state[1] else "")
+
+    return explore(automaton.names, store, (0, False), moves, meaning, growth, _best)
+
+
+def _best(meanings: Iterable[str]) -> str:
+    """Return the shortest meaning; that nothing more is paid, where a state is the end of success and of failure."""
+    texts = list(meanings)
+    return shortest(texts) if len({text in FINISHED for text in texts}) == 1 else OVER
+
+
+@deep_recursion
+def state_names(automaton: Automaton) -> tuple[str, ...]:
+    """Return short names: start, done, failed, over, satisfied, or what is left to do; a number where that is long."""
+    chosen: dict[str, None] = {}
+    for number in range(automaton.num_states):
+        name = _name(automaton, number)
+        chosen[name if name not in chosen else f"s{number}"] = None
+    return tuple(chosen)
+
+
+def _name(automaton: Automaton, number: int) -> str:
+    payment = automaton.constant_payment(number)
+    if number == 0:
+        return "start"
+    if payment is None and automaton.num_states > MOST_NAMED:
+        return f"s{number}"
+    meaning = automaton.meaning(number)
+    if payment == 0:
+        return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"
+    if payment is not None:
+        return "satisfied"
+    return meaning if len(meaning) <= MAX_NAME else f"s{number}"

@@ -67,7 +67,10 @@ class Growth:
 
 
 def deep_recursion(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Let a function recurse from variable to variable: for hundreds of them Python's own limit is too low."""
+    """Let a function recurse from variable to variable: for hundreds of them Python's own limit is too low.
+
+    Such functions call each other from Python alone, so that the stack of C does not grow.
+    """
 
     @wraps(function)
     def wrapper(*arguments: Arguments.args, **named: Arguments.kwargs) -> Result:
@@ -78,6 +81,8 @@ def deep_recursion(function: Callable[Arguments, Result]) -> Callable[Arguments,
             sys.setrecursionlimit(max(limit, DEEP))
             try:
                 return function(*arguments, **named)
+            except RecursionError:
+                raise SizeError("the text is too deeply nested, or reads too many propositions") from None
             finally:
                 sys.setrecursionlimit(limit)
 

@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
-from praemia.machines.automaton import Automaton, Step
+from praemia.machines.automaton import Automaton, Step, paid, require_way, state_names
 from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth
 from praemia.machines.dialects import likely_meanings, parse_formula
 from praemia.machines.ltlf import accept_formula
 from praemia.machines.machine import RewardMachine
-from praemia.machines.paying import paid, require_way, state_names
 from praemia.machines.regex import accept_regex
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Outcomes

@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, did_you_mean
+from praemia.errors import ContradictionError, ModelError, did_you_mean
 
 Label: TypeAlias = frozenset[str]
 Indices: TypeAlias = NDArray[np.int64]
@@ -145,6 +145,30 @@ def as_label(propositions: object, where: str, known: Collection[str] | None = N
 def format_label(label: Set[str]) -> str:
     """Write a label as ``{a, b}``."""
     return "{" + ", ".join(sorted(label)) + "}"
+
+
+class SeenLabels(Labelling):
+    """The labels of transitions that were seen, a function of (o, a, o'); names that are ``apart`` do not count."""
+
+    def __init__(self, apart: Label = frozenset()) -> None:
+        self._labels: dict[tuple[int, int, int], Label] = {}
+        self._apart = apart
+
+    def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
+        return FunctionLabelling(lambda *transition: self._labels[transition]).of(sources, actions, targets)
+
+    def propositions(self) -> None:
+        return None
+
+    def add(self, transition: tuple[int, int, int], label: Label) -> None:
+        """Note a label; refuse one that contradicts what was seen before."""
+        own = label - self._apart
+        first = self._labels.setdefault(transition, own)
+        if first != own:
+            raise ContradictionError(
+                f"the transition {transition} was labelled {format_label(first)} once and {format_label(own)} "
+                "another time; labels must be a function of (o, a, o')"
+            )
 
 
 def _match(rules: Sequence[LabelRule], columns: Sequence[Indices]) -> tuple[Indices, list[Label]]:

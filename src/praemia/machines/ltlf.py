@@ -13,15 +13,13 @@ state. Implications between elements (``entailment``) remove further elements. M
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
-from itertools import count
+from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.automaton import Automaton, explore, join, with_verdicts
-from praemia.machines.booleans import Booleans
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
@@ -36,10 +34,13 @@ from praemia.machines.formula import (
     unary,
     write,
 )
+from praemia.machines.guards import Booleans
 from praemia.machines.past import remember
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
 
+MOST_COMPARED = 250  # elements: to look for implications between more takes longer than it saves
+MOST_WRITTEN = 100
 DISTRIBUTIVE = {("G", "&"), ("F", "|"), ("X", "&"), ("X", "|"), ("WX", "&"), ("WX", "|")}
 
 Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and j = q
@@ -60,46 +61,63 @@ def accept_formula(text: str, growth: Growth, syntax: str = "praemia") -> Automa
         )
     if words & PAST:
         return with_verdicts(remember(formula, growth))
-    return with_verdicts(_accept(formula, formula.propositions(), growth))
+    return with_verdicts(_Construction(formula.propositions(), growth).accept(formula))
 
 
-def _accept(formula: Formula, names: tuple[str, ...], growth: Growth) -> Automaton:
-    """Return the smallest automaton: by progression, or if that grows large, joined from those of its parts."""
-    operator, parts = _split(formula)
-    if len(parts) < 2:
-        return progress(formula, names, growth)
-    at_once = replace(growth, max_states=MOST_AT_ONCE, max_nodes=MOST_NODES_AT_ONCE, fewest_values=0)
-    with suppress(SizeError):
-        return progress(formula, names, at_once)
-    order = count()  # of automata of one size, the first comes first
-    automata = [(part.num_states, next(order), part) for part in (_accept(part, names, growth) for part in parts)]
-    heapify(automata)
-    while len(automata) > 1:
-        (_, _, first), (_, _, second) = heappop(automata), heappop(automata)
-        joint = join(operator, first, second, growth)
-        heappush(automata, (joint.num_states, next(order), joint))
-    return automata[0][2]
+class _Construction:
+    """Builds the automata of a formula and its parts, all over its propositions."""
+
+    def __init__(self, names: tuple[str, ...], growth: Growth) -> None:
+        self._names, self._growth = names, growth
+        self._variables = {name: number for number, name in enumerate(names)}
+        self._automata: dict[Formula, Automaton] = {}
+
+    def accept(self, formula: Formula) -> Automaton:
+        """Return the smallest automaton: by progression, or if that grows large, joined from those of its parts."""
+        if formula not in self._automata:
+            operator, parts = _split(formula)
+            at_once = replace(self._growth, max_states=MOST_AT_ONCE, max_nodes=MOST_NODES_AT_ONCE, fewest_values=0)
+            try:
+                automaton = self._progress(formula, at_once if len(parts) > 1 else self._growth)
+            except SizeError:
+                if len(parts) < 2:
+                    raise
+                automaton = self._join(operator, [self.accept(part) for part in parts])
+            self._automata[formula] = automaton
+        return self._automata[formula]
+
+    def _progress(self, formula: Formula, growth: Growth) -> Automaton:
+        work = _Progression(self._variables, growth)
+        return explore(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
+
+    def _join(self, operator: str, parts: Iterable[Automaton]) -> Automaton:
+        """Join automata in pairs, the smallest first."""
+        order = count()  # of automata of one size, the first comes first
+        automata = [(part.num_states, next(order), part) for part in parts]
+        heapify(automata)
+        while len(automata) > 1:
+            (_, _, first), (_, _, second) = heappop(automata), heappop(automata)
+            joint = join(operator, first, second, self._growth)
+            heappush(automata, (joint.num_states, next(order), joint))
+        return automata[0][2]
 
 
 def _split(formula: Formula) -> tuple[str, Sequence[Formula]]:
     """Return formulas of which a formula is the conjunction or the disjunction; itself where it is neither."""
     if formula.operator in ("&", "|"):
-        return formula.operator, formula.parts
+        literals = [part for part in formula.parts if part.operator in ("name", "!")]
+        others = [part for part in formula.parts if part.operator not in ("name", "!")]
+        together = conjunction(literals) if formula.operator == "&" else disjunction(literals)
+        return formula.operator, [*([together] if literals else []), *others] if others else [formula]
     inner = formula.parts[0] if formula.parts else formula
     if (formula.operator, inner.operator) in DISTRIBUTIVE:
         return inner.operator, [unary(formula.operator, part) for part in inner.parts]
     return "&", [formula]
 
 
-def progress(formula: Formula, names: tuple[str, ...], growth: Growth) -> Automaton:
-    """Return the automaton that pays 1 whenever what was seen so far satisfies a formula at its first step."""
-    work = _Progression(names, growth)
-    return explore(names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
-
-
 class _Progression:
-    def __init__(self, names: Sequence[str], growth: Growth) -> None:
-        self._variables = {name: number for number, name in enumerate(names)}
+    def __init__(self, variables: Mapping[str, int], growth: Growth) -> None:
+        self._variables = variables
         self.moves = Diagrams(growth)
         self._functions = Booleans(growth)
         self._elements: list[Formula] = []
@@ -144,27 +162,26 @@ class _Progression:
 
     def _impossible(self, i: int, j: int) -> list[Forbidden]:
         """Return the pairs of truth values that two elements cannot have together."""
-        if self._elements[i].operator == self._elements[j].operator == "name":
-            return []
-        return [
-            (i, p, j, q)
-            for p in (False, True)
-            for q in (False, True)
-            if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
-            or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
-        ]
+        if (i, j) not in self._impossible_of:
+            is_free = self._elements[i].operator == self._elements[j].operator == "name"
+            self._impossible_of[i, j] = [
+                (i, p, j, q)
+                for p, q in (() if is_free else product((False, True), repeat=2))
+                if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
+                or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
+            ]
+        return self._impossible_of[i, j]
 
     def _forbidden(self, support: int) -> tuple[Forbidden, ...]:
         """Return all that is impossible of some elements, which are the bits of a number."""
         if support not in self._forbidden_of:
             last = support.bit_length() - 1
             others = support ^ (1 << last)
-            pairs = list(self._forbidden(others)) if others else []
-            for i in range(last):
-                if others >> i & 1:
-                    if (i, last) not in self._impossible_of:
-                        self._impossible_of[i, last] = self._impossible(i, last)
-                    pairs += self._impossible_of[i, last]
+            pairs = list(self._forbidden(others))
+            while others:
+                first = others & -others
+                others ^= first
+                pairs += self._impossible(first.bit_length() - 1, last)
             self._forbidden_of[support] = tuple(pairs)
         return self._forbidden_of[support]
 
@@ -175,6 +192,8 @@ class _Progression:
     def _simplify(self, function: int) -> int:
         """Remove elements from a residual whose value does not matter, given which ones can be true together."""
         simple = self._simple.get(function)
+        if simple is None and len(self._elements) > MOST_COMPARED:
+            return function
         if simple is None:
             pairs = self._forbidden(self._functions.support_bits(function))
             better = next((f for pair in pairs if (f := self._without(function, *pair)) is not None), None)
@@ -244,7 +263,10 @@ class _Progression:
         return self._moves_of[function]
 
     def text(self, function: int) -> str:
-        """Write a residual as a formula."""
+        """Write a residual as a formula, if it is not too large for anybody to read."""
+        size = self._functions.support_bits(function).bit_count()
+        if size > MOST_WRITTEN:
+            return f"a combination of {size} formulas"
         terms = self._functions.terms(function)
         literals = ((self._literal(element, value) for element, value in sorted(term.items())) for term in terms)
         return write(disjunction(map(conjunction, literals)), texts=self._texts)

@@ -51,6 +51,7 @@ class _Refinement:
         self._states_at: dict[int, list[int]] = defaultdict(list)  # diagram -> the states whose root it is
         self._classes = [0] * diagrams.num_states
         self._members: dict[int, set[int]] = {0: set(states)}
+        self._class_images: dict[int, int] = {}  # class -> the image that all its states' diagrams have
         for state in states:
             self._states_at[self._roots[state]].append(state)
         self._below = sorted(store.below(self._states_at))
@@ -101,17 +102,17 @@ class _Refinement:
         rest.difference_update(states)
         parts: dict[int, set[int]] = defaultdict(set)
         if rest:
-            parts[self._image_of[self._roots[next(iter(rest))]]] = rest
+            parts[self._class_images[number]] = rest
         for state in states:
             parts[self._image_of[self._roots[state]]].add(state)
-        largest, *others = sorted(parts.values(), key=len, reverse=True)
-        self._members[number] = largest
-        for part in others:
+        (image, largest), *others = sorted(parts.items(), key=lambda part: len(part[1]), reverse=True)
+        self._members[number], self._class_images[number] = largest, image
+        for image, part in others:
             new = len(self._members)
-            self._members[new] = part
+            self._members[new], self._class_images[new] = part, image
             for state in part:
                 self._classes[state] = new
-        return [state for part in others for state in part]
+        return [state for _, part in others for state in part]
 
     def _above(self, leaves: Iterable[int]) -> list[int]:
         """Return the diagrams above leaves, children before their parents."""

@@ -211,8 +211,8 @@ class RewardRange:
         """Map single rewards into [0, 1]."""
         return rewards if self.is_unit else (rewards - self.low) / self.span
 
-    def values_from_unit(self, values: Any, num_steps: int) -> Any:
-        """Tell values over a number of steps, found in the unit range, in the user's units."""
+    def values_from_unit(self, values: Any, num_steps: float) -> Any:
+        """Tell values over a number of steps, discounted ones where they are, in the user's units."""
         return values if self.is_unit else values * self.span + num_steps * self.low
 
     def to_unit(self, reward: Reward) -> Reward:

@@ -126,6 +126,7 @@ class Meanings(Mapping[str, str]):
         self._numbers = {state: number for number, state in enumerate(states)}
         self._meaning = meaning
 
+    @deep_recursion
     def __getitem__(self, state: str) -> str:
         return self._meaning(self._numbers[state])
 

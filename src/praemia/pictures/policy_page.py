@@ -37,6 +37,7 @@ MARGIN, HEAD, PANEL_HEAD, GAP, FOOT = 24.0, 48.0, 28.0, 34.0, 72.0  # pixels
 MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
 MAX_MACHINE = 14  # states; larger machines have a drawing of their own
+SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
 LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
 
 
@@ -80,6 +81,7 @@ class PolicyView:
     @classmethod
     def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
+        task = task.finite if isinstance(task, Task) else task
         plan = solve(task)
         if policy is None:
             table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
@@ -150,7 +152,8 @@ def page_of(view: PolicyView) -> Scene:
     for number, m in enumerate(view.states):
         x, y = arrangement.corner(number)
         items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        items += place(panel(view, m, darkest).items, x, y, arrangement.cell)
+        drawn = panel(view, m, darkest, with_actions=arrangement.cell >= SMALLEST_CELL)
+        items += place(drawn.items, x, y, arrangement.cell)
     across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
     items += _key(view, y + 20.0, darkest)
     places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
@@ -214,12 +217,12 @@ def machine_scale(layout: MachineLayout) -> float:
     return min(1.1, MAX_WIDTH / layout.width, MAX_HEIGHT / layout.height)
 
 
-def panel(view: PolicyView, m: int, darkest: float) -> Scene:
+def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:
     """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
     picture, shade = view.picture, view.visits[m] / darkest
     items = shaded(picture, shade, view.visits[m] <= NEVER, view.mistakes[m])
     lower = LOWER if picture.is_round else 0.0
-    for o in np.flatnonzero(view.actions[m] >= 0).tolist():
+    for o in np.flatnonzero(view.actions[m] >= 0).tolist() if with_actions else ():
         x, y, colour = picture.spots[o].x, picture.spots[o].y + lower, ink(float(shade[o]))
         name = view.action_name(m, o)
         across, down = MOVES.get(name, (0.0, 0.0))

@@ -33,7 +33,7 @@ def losses(task: Task, policy: PolicyLike, plan: Plan) -> NDArray[np.float64]:
     where = occupancy(task, policy).states
     lost = np.zeros((table.num_states, task.num_observations))
     for h in range(task.horizon):
-        following = np.hstack((plan.values[h + 1], task.model.exits[h + 1].T))
+        following = np.hstack((task.discount * plan.values[h + 1], task.model.exits[h + 1].T))
         chosen = _of_policy(inner[h], _action_values(task.model, following))
         lost += where[h] * np.maximum(0.0, plan.values[h] - chosen)  # rounding may take a best action for a better one
     return lost

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.what_if import Row
+from praemia.exploration.what_if import MachineReport
 from praemia.pictures.policy_page import ink, shaded
 from praemia.pictures.scene import Scene, Text, place
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
@@ -67,7 +67,7 @@ def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> Figure:
     return figure
 
 
-def certainty_figure(rows: list[Row]) -> Figure:
+def certainty_figure(rows: list[MachineReport]) -> Figure:
     """Draw for each machine what its plan certainly earns, as a share of what no policy exceeds."""
     figure, axes = _line_per_machine(rows, "What each plan certainly earns")
     for y, row in enumerate(rows):
@@ -83,7 +83,7 @@ def certainty_figure(rows: list[Row]) -> Figure:
     return figure
 
 
-def losses_figure(rows: list[Row]) -> Figure:
+def losses_figure(rows: list[MachineReport]) -> Figure:
     """Draw for each machine what its plan loses at most, proven and likely, as a share of the most it could lose."""
     figure, axes = _line_per_machine(rows, "What each plan loses at most")
     for y, row in enumerate(rows):
@@ -103,7 +103,7 @@ def losses_figure(rows: list[Row]) -> Figure:
     return figure
 
 
-def _line_per_machine(rows: list[Row], title: str) -> tuple[Figure, Axes]:
+def _line_per_machine(rows: list[MachineReport], title: str) -> tuple[Figure, Axes]:
     figure = new_figure(7.6, 0.9 + 0.32 * len(rows), title)
     axes = figure.add_subplot()
     tidy(axes, "", "", "")
@@ -113,13 +113,13 @@ def _line_per_machine(rows: list[Row], title: str) -> tuple[Figure, Axes]:
     return figure, axes
 
 
-def _share(row: Row, value: float) -> float:
+def _share(row: MachineReport, value: float) -> float:
     """Return where a value stands between the least that can be paid and the most that any policy can earn."""
     most = row.plan.certificate.optimistic - row.least
     return (value - row.least) / most if most > 0.0 else 0.0
 
 
-def _loss_share(row: Row, loss: float) -> float:
+def _loss_share(row: MachineReport, loss: float) -> float:
     largest = row.plan.certificate.largest
     return min(1.0, max(LEAST_SHARE, loss / largest if largest > 0.0 else 0.0))
 

@@ -8,14 +8,14 @@ from typing import Any
 
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.posterior import PRIOR
-from praemia.exploration.what_if import Row, joint_failure_prob
+from praemia.exploration.what_if import MachineReport, joint_failure_prob
 from praemia.files.atomic_io import write_whole
 from praemia.report.exploration_figures import certainty_figure, coverage_figure, losses_figure
 from praemia.report.rendering import Table, picture, render_page
 from praemia.tasks.task import Task
 
 
-def write_page(dataset: Dataset, rows: list[Row], truth: Task | None, path: Path) -> None:
+def write_page(dataset: Dataset, rows: list[MachineReport], truth: Task | None, path: Path) -> None:
     """Write the page, whole or not at all."""
     name = str(dataset.sources[0].get("task", "data")) if dataset.sources else "data"
     page = render_page(
@@ -49,7 +49,7 @@ def _source_text(source: Mapping[str, Any]) -> str:
     )
 
 
-def _table(rows: list[Row]) -> Table:
+def _table(rows: list[MachineReport]) -> Table:
     header = ["machine", "value in p̂", "proven: loses at most", "likely: loses at most", "of at most"]
     header.append("more than the plan's value")
     known = rows[0].optimum is not None
@@ -66,7 +66,7 @@ def _table(rows: list[Row]) -> Table:
     return Table(header, body)
 
 
-def _exceeding(row: Row) -> str:
+def _exceeding(row: MachineReport) -> str:
     """Say which of the two bounds are more than the plan's own value."""
     proven = row.exceeds_value(row.plan.certificate.bound)
     likely = row.likely is not None and row.exceeds_value(row.likely.loss)
@@ -75,7 +75,7 @@ def _exceeding(row: Row) -> str:
     ]
 
 
-def _reading(rows: list[Row]) -> list[str]:
+def _reading(rows: list[MachineReport]) -> list[str]:
     """Say what the table shows, from the numbers in it."""
     certificates, count = [row.plan.certificate for row in rows], len(rows)
     together = "the certificate holds" if count == 1 else f"all {count} certificates hold together"
@@ -98,17 +98,17 @@ def _reading(rows: list[Row]) -> list[str]:
     return lines
 
 
-def _scopes(rows: list[Row]) -> list[str]:
+def _scopes(rows: list[MachineReport]) -> list[str]:
     """Say what the certificates hold for: in one line if it is the same for all."""
     by_scope: dict[str, list[str]] = {}
     for row in rows:
-        by_scope.setdefault(row.plan.certificate.holds_for, []).append(row.name)
+        by_scope.setdefault(row.plan.certificate.scope.value, []).append(row.name)
     if len(by_scope) == 1:
         return [f"{'It holds' if len(rows) == 1 else 'They hold'} for {next(iter(by_scope))}."]
     return [f"Those of {'; '.join(names)} hold for {scope}." for scope, names in by_scope.items()]
 
 
-def _likely_reading(rows: list[Row]) -> list[str]:
+def _likely_reading(rows: list[MachineReport]) -> list[str]:
     """Say what likely losses are, and what they were computed with."""
     found = [row.likely for row in rows if row.likely is not None]
     if not found:
@@ -126,7 +126,7 @@ def _likely_reading(rows: list[Row]) -> list[str]:
     return lines
 
 
-def _to_visit(dataset: Dataset, rows: list[Row]) -> Table:
+def _to_visit(dataset: Dataset, rows: list[MachineReport]) -> Table:
     """Return the ten pairs that add the most to the certificates, on average over the machines."""
     totals: dict[tuple[int, int], float] = {}
     for row in rows:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,20 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError, ParameterError
+from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
 from praemia.kernels.play import draw
 from praemia.kernels.records import CountArrays
 from praemia.learners.base import Learner
-from praemia.machines.labels import Label
+from praemia.machines.labels import Label, SeenLabels
 from praemia.simulation.loop import SLICE_SECONDS, World, no_moves_seen, spec_for
 from praemia.simulation.run import generators
 from praemia.simulation.task_world import with_every_row
 from praemia.tasks.label_support import asks_every_label
 from praemia.tasks.machine_sampler import draw_move
 from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import TaskSpec
 from praemia.tasks.unknown_chances import UnknownChancesSpec
 
@@ -46,12 +48,14 @@ class BoxWorld(World):
         learner: Learner,
         num_episodes: int,
         seed: tuple[int, ...],
+        seen_labels: SeenLabels | None = None,
         *,
         num_steps: int | None = None,
     ) -> None:
         if learner.privileged:
             raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
         self.box = box
+        self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
@@ -89,6 +93,7 @@ class BoxWorld(World):
             more_labels=True,
             labels_need_info=self.labels_need_info,
             can_end=True,
+            discount=box.discount,
             done_states=box.done_states,
         )
         return spec_for(spec, self.learner)
@@ -162,7 +167,8 @@ class BoxWorld(World):
             if self.learner.uses_recent:
                 in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
                 self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
-            self.log.returns[self.played], self.log.steps[self.played] = ordered_sum(rewards), len(steps)
+            self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
+            self.log.steps[self.played] = len(steps)
             labels = list(self.labels)
             self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
             self.log.progress["played"] += 1
@@ -225,10 +231,26 @@ class BoxWorld(World):
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
         if self.compares:
             self._compare(o, a, successor % size, list(self.labels)[label])
+        self._note_label((o, a, successor % size), list(self.labels)[label])
         self._make_room(pair)
         counts, row = self.counts, self._row(pair, successor, label)
         add_state(counts, successor)
         return int(add_successor(counts, pair, successor, label, row))
+
+    def _note_label(self, transition: tuple[int, int, int], label: Label) -> None:
+        """Notice labels that contradict each other: an error where they are collected, else a warning, once.
+
+        Encoded observations may say less than labels do, on purpose.
+        """
+        try:
+            self._seen_labels.add(transition, label)
+        except ContradictionError as error:
+            if self._is_strict:
+                raise
+            if not self._has_warned and not self.box.is_encoded:
+                counted = "Each label is counted as an outcome of its own, which no guarantee of a learner covers"
+                warnings.warn(f"{self.box.name}: {error}. {counted}", PraemiaWarning, stacklevel=2)
+            self._has_warned = True
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
@@ -263,6 +285,7 @@ class BoxWorld(World):
             self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
 
     _end = 0  # the first free place
+    _has_warned = False  # of labels that contradict each other
 
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with a little room."""

@@ -75,7 +75,7 @@ class ProductBox(BlackBox):
 def product_box(box: BlackBox) -> BlackBox:
     """Return the product of a black box and its machine, as a black box."""
     env = ProductEnv(box)
-    return ProductBox(env, env.label, env.laws.machine, box.horizon)
+    return ProductBox(env, env.label, env.laws.machine, box.horizon, discount=box.discount)
 
 
 def from_product(policy: NDArray[Any], num_states: int) -> NDArray[Any]:

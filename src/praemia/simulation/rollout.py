@@ -14,6 +14,7 @@ from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import format_label
 from praemia.planning.exact import validate_policy
 from praemia.planning.policy import Policy, PolicyLike, policy_array
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
 
@@ -46,8 +47,9 @@ class Episode:
 
     @property
     def total_reward(self) -> float:
-        """The return: the sum of all rewards."""
-        return float(ordered_sum([step.reward for step in self.steps]))
+        """The return: the sum of all rewards, discounted if the task has a discount."""
+        weights = step_weights(len(self.steps), self.task.discount)
+        return float(ordered_sum([step.reward for step in self.steps] * weights))
 
     def __str__(self) -> str:
         rows = [("step", "observation", "action", "label", "reward", "machine state"), *map(self._row, self.steps)]
@@ -85,7 +87,8 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     seed = require_whole("seed", seed, 0)
     validate_policy(task, policy)
-    player = Policy(policy_array(policy), task.name)
+    table = policy_array(policy)
+    player = Policy(np.broadcast_to(table, (task.horizon, *table.shape)) if table.ndim == 2 else table, task.name)
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []

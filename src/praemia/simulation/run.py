@@ -41,6 +41,7 @@ FILE = ArchiveKind(
         **dict.fromkeys(("parameters", "versions"), (dict,)),
         "seed": (list,),
         "optimal_value": (float, type(None)),
+        "discount": (float,),
         "until_done": (bool,),
         "step_budget": (int, type(None)),
     },
@@ -51,7 +52,7 @@ FILE = ArchiveKind(
         "mapped_gaps": ArrayType("f", is_optional=True),
         "steps": ArrayType("i", is_optional=True),
     },
-    defaults={"until_done": False, "step_budget": None},
+    defaults={"discount": 1.0, "until_done": False, "step_budget": None},
 )
 
 
@@ -78,6 +79,7 @@ class Run:
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
+    discount : the task's; values, returns and regret are discounted.
 
     Examples
     --------
@@ -106,6 +108,7 @@ class Run:
     task_text: str = ""
     origin: str = ""
     mapped_gaps: NDArray[np.float64] | None = None
+    discount: float = 1.0
     until_done: bool = False
     steps: NDArray[np.int64] = None  # type: ignore[assignment]  # H each where they are not given, as in old files
     step_budget: int | None = None

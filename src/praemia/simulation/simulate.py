@@ -24,6 +24,7 @@ from praemia.simulation.loop import World, run_loop
 from praemia.simulation.product_view import from_product, product_box, product_of
 from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.model import steps_left
 from praemia.tasks.task import Task
 
 
@@ -66,6 +67,7 @@ def simulate(
     world: World
     sees_product = learner.sees == "product"
     if isinstance(task, Task):
+        task = task.finite
         unit = task.in_unit_range
         optimal: float | None = solve(unit, keep_values=False).value
         world = TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, key, num_steps=num_steps)
@@ -93,6 +95,7 @@ def simulate(
         versions=versions(),
         origin=origin_of(type(learner)),
         mapped_gaps=_mapped_gaps(task, optimal, plans["value"]),
+        discount=task.discount,
         until_done=task.until_done,
         steps=world.log.steps[: world.played].copy(),
         step_budget=num_steps,
@@ -101,7 +104,11 @@ def simulate(
 
 def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
     """Return the map of values of whole episodes from the unit range, in which learners work, to the user's units."""
-    return partial(task.machine.reward_range.values_from_unit, num_steps=task.horizon)
+    if isinstance(task, Task):
+        return task.values_from_unit
+    return partial(
+        task.machine.reward_range.values_from_unit, num_steps=float(steps_left(task.horizon, task.discount)[0])
+    )
 
 
 def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:

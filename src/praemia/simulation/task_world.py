@@ -20,6 +20,7 @@ from praemia.planning.exact import new_tables, once_for_each
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
 FIRST_WORK = 1 << 18  # sums in the first call; later ones take as many as a slice of time allows
@@ -48,6 +49,7 @@ class TaskWorld(World):
             self.values = self.values._replace(states=np.zeros(0, dtype=PLACE))
         self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
         self._summed: tuple[Any, NDArray[Any]] = (None, self.policy)
+        self._referenced: tuple[Any, Any] = (None, None)
         self._work_limit = FIRST_WORK
         self._kernels: tuple[Any, Any, Any] | None = None
 
@@ -93,7 +95,13 @@ class TaskWorld(World):
 
     def _play_arguments(self, policy: NDArray[Any], last: int) -> tuple[Any, ...]:
         world, counts, _ = self._references
-        return world, counts, policy, self.rule, self.world_rng, by_reference(self.log), last
+        return world, counts, policy, self.rule, self.world_rng, self._log_reference(), last
+
+    def _log_reference(self) -> Any:
+        """Return the log as kernels take it; it is another one once it has grown."""
+        if self._referenced[0] is not self.log:
+            self._referenced = self.log, by_reference(self.log)
+        return self._referenced[1]
 
     def _policy_to_play(self) -> NDArray[Any]:
         """Return the policy, of a randomised one the running sums of its probabilities."""
@@ -118,7 +126,7 @@ class TaskWorld(World):
         if self._kernels is None:
             self._kernels = self._compile_kernels(work)
         world, _, values = self._references
-        data, record = work.data(), by_reference(log)
+        data, record = work.data(), self._log_reference()
         began, before = time.perf_counter(), int(log.progress[0]["work"])
         plan, play, value_policy = self._kernels
         kernels.plan_and_play(
@@ -181,9 +189,9 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     rewards["value"], rewards["width"] = table.reward_values, table.reward_widths
     rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
-    is_done = np.isin(np.arange(table.num_states), list(task.done_states))
     machine = (table.indptr, moves, table.reward_indptr, rewards)
-    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, task.model.exits, is_done)
+    ends = (task.model.exits, step_weights(task.horizon, task.discount), task.spec.is_done)
+    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends)
 
 
 def _tables(task: Task) -> NDArray[np.float64]:
@@ -198,7 +206,9 @@ def _value_arrays(task: Task) -> kernels.ValueArrays:
     places = np.zeros(len(states), dtype=PLACE)
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, tables.shape[2]
-    return kernels.ValueArrays(model.arrays, task.table.layers(width), model.exits_for(width), places, until, tables)
+    discounts = np.where(np.arange(task.horizon) > 0, task.discount, 1.0)
+    layers, exits = task.table.layers(width), model.exits_for(width)
+    return kernels.ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -26,8 +26,9 @@ class Model:
     indptr : int64[O·A + 1]; successors : int32[N], from O on exits; probs : float64[N]; labels : int32[N] — the kernel.
     table : the machine on these labels.
     start_probs : float64[O].
-    exits : float64[H + 1, NUM_EXITS, M], what having left is worth when step h begins. What the exit UNKNOWN is worth
-        includes the step that took it: nobody knows what that paid.
+    exits : float64[H + 1, NUM_EXITS, M], what having left before step h is worth, as the step that left counts it. What
+        the exit UNKNOWN is worth includes that step: nobody knows what it paid.
+    discount : γ; what follows a step counts γ times as much as the step.
     """
 
     num_actions: int
@@ -38,6 +39,7 @@ class Model:
     table: MachineTable
     start_probs: NDArray[np.float64]
     exits: NDArray[np.float64]
+    discount: float = 1.0
 
     def __repr__(self) -> str:
         return (
@@ -92,8 +94,27 @@ def padded_exits(exits: NDArray[np.float64], width: int) -> NDArray[np.float64]:
     return padded
 
 
-def exits_at_end(horizon: int, num_states: int, idle_reward: float) -> NDArray[np.float64]:
-    """Return exits of which an end is worth an idle reward for every step left, and the unknown nothing."""
+def exits_at_end(horizon: int, num_states: int, idle_reward: float, discount: float) -> NDArray[np.float64]:
+    """Return exits of which an end is worth an idle reward for every step left, and the unknown nothing.
+
+    They are discounted, as what follows the step that leaves.
+    """
     exits = np.zeros((horizon + 1, NUM_EXITS, num_states))
-    exits[:, END] = idle_reward * np.arange(horizon, -1, -1, dtype=np.float64)[:, None]
+    exits[:, END] = discount * idle_reward * steps_left(horizon, discount)[:, None]
     return exits
+
+
+def step_weights(horizon: int, discount: float) -> NDArray[np.float64]:
+    """Return γ^h for h = 0 … H − 1: what a reward counts at each step."""
+    weights = np.ones(horizon)
+    for h in range(1, horizon):
+        weights[h] = discount * weights[h - 1]
+    return weights
+
+
+def steps_left(horizon: int, discount: float) -> NDArray[np.float64]:
+    """Return S_h = 1 + γ + … + γ^(H−h−1) for h = 0 … H: what a reward of 1 at every step left is worth."""
+    worth = np.zeros(horizon + 1)
+    for h in range(horizon - 1, -1, -1):
+        worth[h] = 1.0 + discount * worth[h + 1]
+    return worth

@@ -13,7 +13,7 @@ has one state: the label of a step only says by which law the step pays.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -44,6 +44,7 @@ class Product:
     num_states: int
     num_actions: int
     horizon: int
+    discount: float
     transitions: Any
     rewards: NDArray[np.float64]
     start_probs: NDArray[np.float64]
@@ -91,6 +92,7 @@ def product(task: Task) -> Product:
         num_states=num_states,
         num_actions=task.num_actions,
         horizon=task.horizon,
+        discount=task.discount,
         transitions=coo_array((probs, (source, target)), shape=(num_states * task.num_actions, num_states)).tocsr(),
         rewards=rewards.astype(np.float64).reshape(num_states, task.num_actions),
         start_probs=start,
@@ -193,4 +195,4 @@ def product_task(task: Task) -> Task:
     ends = edges.ends | np.isin(edges.m_next, list(task.done_states))
     sizes = (num_states, mdp.num_actions)
     product_mdp = LabeledMDP.from_entries(*sizes, *entries, labels=labels, start=start, ends=ends)
-    return Task(product_mdp, laws.machine, task.horizon, task.name)
+    return replace(task, mdp=product_mdp, machine=laws.machine, until_done=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.model import Model, exits_at_end, steps_left
 
 MAX_HORIZON = 1_000_000
 
@@ -56,6 +57,7 @@ class TaskSpec:
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
     labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
     can_end: bool = False  # whether transitions may end an episode before the horizon
+    discount: float = 1.0  # γ
     done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
 
     @property
@@ -67,15 +69,21 @@ class TaskSpec:
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
+    @property
+    def is_done(self) -> NDArray[np.bool_]:
+        """bool[M], whether an episode is over in each machine state."""
+        return np.isin(np.arange(self.num_machine_states), list(self.done_states))
+
     @cached_property
     def exits(self) -> NDArray[np.float64]:
         """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
-        return _fixed(exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean))
+        idle_reward = self.machine.idle_reward.mean
+        return _fixed(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
-        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1."""
-        return _fixed(np.arange(self.horizon, -1, -1, dtype=np.float64))
+        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
+        return _fixed(steps_left(self.horizon, self.discount))
 
     @cached_property
     def value_floors(self) -> NDArray[np.float64]:
@@ -138,6 +146,8 @@ class TaskSpec:
 class Task:
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
+    With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
+    ``solve`` then finds the stationary optimum, and all else plays the fewest steps H with γ^H ≤ 1e-12.
     With ``until_done`` an episode ends as soon as the machine can neither pay nor charge any more. No value changes.
 
     Examples
@@ -152,13 +162,18 @@ class Task:
 
     mdp: LabeledMDP
     machine: RewardMachine
-    horizon: int
+    horizon: int = None  # type: ignore[assignment]  # filled in below
     name: str = "task"
+    discount: float = 1.0
+    has_horizon: bool = True
     until_done: bool = False
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "horizon", require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError))
+        object.__setattr__(self, "discount", require_discount(self.discount))
+        object.__setattr__(self, "has_horizon", self.has_horizon and self.horizon is not None)
+        horizon = self.horizon if self.has_horizon else steps_that_count(self.discount)
+        object.__setattr__(self, "horizon", require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError))
         if not isinstance(self.until_done, bool):
             raise ModelError(f"until_done={self.until_done!r}; expected True or False")
         self._validate_labels()
@@ -212,7 +227,8 @@ class Task:
             labels=mdp.labels,
             table=self.table,
             start_probs=mdp.start_probs,
-            exits=exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean),
+            exits=exits_at_end(self.horizon, self.num_machine_states, self.machine.idle_reward.mean, self.discount),
+            discount=self.discount,
         )
 
     @property
@@ -233,25 +249,72 @@ class Task:
             label_sets=self.mdp.label_sets,
             table=unit.table,
             can_end=self.mdp.can_end,
+            discount=self.discount,
             done_states=self.done_states,
         )
+
+    def values_from_unit(self, values: Any) -> Any:
+        """Tell values at the start, found in the unit range, in the user's units."""
+        return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
         produced = frozenset().union(*self.mdp.label_sets)
         return replace(self, machine=machine.over(sorted(produced)))
 
-    def with_horizon(self, horizon: int) -> Task:
-        """Return the same task with another horizon."""
-        return replace(self, horizon=horizon)
+    def with_horizon(self, horizon: int | None) -> Task:
+        """Return the same task with another horizon, or with none."""
+        return replace(self, horizon=horizon or 0, has_horizon=horizon is not None)
+
+    @property
+    def finite(self) -> Task:
+        """The task as it is played: itself, or one with the steps that count where there is no horizon."""
+        return self if self.has_horizon else self.with_horizon(self.horizon)
+
+    def with_discount(self, discount: float) -> Task:
+        """Return the same task with another discount.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> praemia.envs.warehouse(size=3).with_discount(0.9)
+        Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, discount 0.9)
+        """
+        return replace(self, discount=discount)
 
     def with_until_done(self, until_done: bool = True) -> Task:
-        """Return the same task with episodes that end when the machine is done, or that do not."""
+        """Return the same task with episodes that end when the machine is done, or that do not.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> praemia.envs.warehouse(size=3).with_until_done()
+        Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, until done)
+        """
         return replace(self, until_done=until_done)
 
     def __repr__(self) -> str:
-        until_done = ", until done" if self.until_done else ""
+        length = f"horizon {self.horizon}" if self.has_horizon else "no horizon"
+        length += "" if self.discount == 1.0 else f", discount {self.discount:g}"
+        length += ", until done" if self.until_done else ""
         return (
             f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
-            f"{self.num_machine_states} machine states, horizon {self.horizon}{until_done})"
+            f"{self.num_machine_states} machine states, {length})"
         )
+
+
+def steps_that_count(discount: float) -> int:
+    """Return the smallest H with γ^H ≤ 1e-12: what comes after that many steps counts for nothing."""
+    if discount == 1.0:
+        raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
+    weight, horizon = 1.0, 0
+    while weight > 1e-12 and horizon < MAX_HORIZON:
+        weight, horizon = weight * discount, horizon + 1
+    return horizon
+
+
+def require_discount(discount: object) -> float:
+    """Return a discount, or say what is wrong with it."""
+    if isinstance(discount, bool) or not isinstance(discount, (int, float)) or not 0.0 < discount <= 1.0:
+        raise ModelError(f"discount={discount!r}; expected a number above 0 and at most 1")
+    return float(discount)

@@ -1,21 +1,26 @@
-"""Read and write Mealy machines as AALpy does, in Graphviz' language.
+"""Read AALpy's automata in Graphviz' language, and write Mealy machines as AALpy does.
 
-    s0 -> s1 [label="item/1"]          input/reward
-    s0 -> s1 [label="item/1:0.3"]      input/reward:probability, in stochastic machines
+    s0 -> s1 [label="item/1"]          Mealy machine: input/output
+    s0 -> s1 [label="item/1:0.3"]      stochastic Mealy machine: input/output:probability
+    s0 -> s1 [label="item"]            Moore machine: the output is the target's, s1 [label="s1|1"]
+                                       DFA: a step into a node with shape=doublecircle is worth 1, others 0
+    s0 -> s1 [label="item:0.3"]        MDP: input:probability; the output is the label of the target
     __start0 -> s0                     the initial state
 
-A step has one input, which is a label (``events``). Where a state has no edge on an input it stays and pays 0. A
+A step has one input, which is a label (``common``), and pays its output: a number, or what a table of rewards says of
+it. What is put out before the first step is not paid. Where a state has no edge on an input it stays and pays 0. A
 state is called by the label of its node, if all labels differ.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from praemia.errors import FileError, ModelError
+from praemia.errors import FileError, ModelError, unknown_name
 from praemia.files.formats.common import (
     all_labels,
     at_line,
@@ -30,10 +35,11 @@ from praemia.machines.formula import in_quotes, unquoted
 from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Outcome, Rule
+from praemia.machines.rules import NOTHING, Outcome, Rule
 
 START = "__start"
-_EDGE_LABEL = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
+_INPUT_OUTPUT = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
+_INPUT_CHANCE = re.compile(r".*:\s*[0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?\s*", re.DOTALL)
 _GRAMMAR = r"""
     start: "strict"? "digraph" ID? "{" statement* "}"
     ?statement: ID "->" ID attributes* ";"?  -> edge
@@ -45,38 +51,111 @@ _GRAMMAR = r"""
 """
 
 
-class _Edge(NamedTuple):
+class _Arrow(NamedTuple):
     line: int
     source: str
-    event: str
     target: str
-    reward: float
+    label: str
+
+
+class _Edge(NamedTuple):
+    arrow: _Arrow
+    event: str
+    output: str
     chance: float | None
 
 
-def read_dot(text: str, name: str) -> RewardMachine:
-    """Return the machine of a text; ``name`` stands for it in messages."""
+@dataclass
+class _Graph:
+    """What a file draws: the attributes of nodes, arrows between them, and where it starts."""
+
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)
+    starts: list[str] = field(default_factory=list)
+    arrows: list[_Arrow] = field(default_factory=list)
+
+    def label(self, node: str) -> str:
+        return self.nodes[node].get("label", "").strip().removeprefix("{").removesuffix("}") or node
+
+
+def read_dot(text: str, name: str, rewards: Mapping[str, float] | None = None) -> RewardMachine:
+    """Return the machine of a text; ``name`` stands for it in messages.
+
+    ``rewards`` says what outputs that are not numbers pay; those that it does not list pay 0.
+    """
+    graph = _read_graph(text, name)
+    if len(graph.starts) != 1 or graph.starts[0] not in graph.nodes:
+        raise FileError(f"{name}: {len(graph.starts)} edges from {START}0; expected one, to the initial state")
+    edges, names = _read_edges(graph, name)
+    for output in rewards or ():
+        if output not in {edge.output for edge in edges}:
+            raise unknown_name("output", output, dict.fromkeys(edge.output for edge in edges))
+    return _machine(name, names, graph.starts[0], edges, rewards)
+
+
+def _read_graph(text: str, name: str) -> _Graph:
     tree = parsed(_parser(), text, name, 'a graph: digraph g { s0 -> s1 [label="input/reward"]; … }')
-    labels: dict[str, str] = {}
-    starts: list[str] = []
-    edges: list[_Edge] = []
+    graph = _Graph()
     for statement in (item for item in tree.children if hasattr(item, "data")):
         ids = [_text(item) for item in statement.children if not hasattr(item, "data")]
         if statement.data == "setting" or ids[0] in ("graph", "node", "edge"):
             continue
-        if statement.data == "edge" and ids[0].startswith(START):
-            starts.append(ids[1])
-            continue
         if ids[0].startswith(START):
+            graph.starts += ids[1:]
             continue
-        labels |= {state: state for state in ids if state not in labels}
-        label = _attributes(statement).get("label", "")
+        for node in ids:
+            graph.nodes.setdefault(node, {})
         if statement.data == "node":
-            labels[ids[0]] = label or ids[0]
+            graph.nodes[ids[0]] |= _attributes(statement)
         else:
-            with at_line(name, _line(statement)):
-                edges.append(_edge(_line(statement), ids[0], ids[1], label))
-    return _machine(name, labels, starts, edges)
+            line = int(statement.children[0].line)
+            graph.arrows.append(_Arrow(line, ids[0], ids[1], _attributes(statement).get("label", "")))
+    return graph
+
+
+def _read_edges(graph: _Graph, name: str) -> tuple[list[_Edge], dict[str, str]]:
+    """Return the edges with what they put out, and the names of states; the labels of edges tell the kind."""
+    written = [arrow.label for arrow in graph.arrows]
+    if not written or any("/" in label for label in written):
+        edges = [_mealy_edge(arrow, name) for arrow in graph.arrows]
+        names = {node: graph.label(node) for node in graph.nodes}
+    elif all(map(_INPUT_CHANCE.fullmatch, written)):
+        edges = [_mdp_edge(arrow, graph.label(arrow.target)) for arrow in graph.arrows]
+        names = {node: node for node in graph.nodes}
+    else:
+        outputs = _outputs_of_states(graph, name)
+        edges = [_Edge(arrow, arrow.label.strip(), outputs[arrow.target], None) for arrow in graph.arrows]
+        names = {node: graph.label(node).partition("|")[0].strip() for node in graph.nodes}
+    return edges, names if len(set(names.values())) == len(names) else {node: node for node in names}
+
+
+def _mealy_edge(arrow: _Arrow, name: str) -> _Edge:
+    match = _INPUT_OUTPUT.fullmatch(arrow.label)
+    with at_line(name, arrow.line):
+        if match is None:
+            raise FileError(
+                f"an edge with the label {arrow.label!r}; expected input/reward or input/reward:probability"
+            )
+        chance = None if match["chance"] is None else number(match["chance"], "the probability")
+    return _Edge(arrow, match["input"].strip(), match["output"].strip(), chance)
+
+
+def _mdp_edge(arrow: _Arrow, output: str) -> _Edge:
+    event, _, chance = arrow.label.rpartition(":")
+    return _Edge(arrow, event.strip(), output, float(chance))
+
+
+def _outputs_of_states(graph: _Graph, name: str) -> dict[str, str]:
+    """Return what the states of a Moore machine put out, or of a DFA: 1 if they accept, else 0."""
+    labels = {node: graph.label(node).partition("|") for node in graph.nodes}
+    if any(bar for _, bar, _ in labels.values()):
+        return {node: output.strip() for node, (_, _, output) in labels.items()}
+    accepting = {node for node, attributes in graph.nodes.items() if attributes.get("shape") == "doublecircle"}
+    if not accepting:
+        raise FileError(
+            f"{name}:{graph.arrows[0].line}: no edge has an output (input/reward), no node has one (name|reward), and "
+            "none accepts (shape=doublecircle); what does it pay?"
+        )
+    return {node: str(int(node in accepting)) for node in graph.nodes}
 
 
 @cache
@@ -86,55 +165,53 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", propagate_positions=True)
 
 
-def _line(statement: Any) -> int:
-    return int(statement.children[0].line)
-
-
 def _text(token: Any) -> str:
     text = str(token)
     return unquoted(text) if text.startswith('"') else text
 
 
 def _attributes(statement: Any) -> dict[str, str]:
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for item in statement.children:
         if hasattr(item, "data"):
             texts = [_text(token) for token in item.children]
-            found |= dict(zip(texts[::2], texts[1::2], strict=True))
-    return found
+            attributes |= dict(zip(texts[::2], texts[1::2], strict=True))
+    return attributes
 
 
-def _edge(line: int, source: str, target: str, label: str) -> _Edge:
-    match = _EDGE_LABEL.fullmatch(label)
-    if match is None:
-        raise FileError(f"an edge with the label {label!r}; expected input/reward or input/reward:probability")
-    reward = number(match["output"], "the output, which is paid,")
-    chance = None if match["chance"] is None else number(match["chance"], "the probability")
-    return _Edge(line, source, match["input"].strip(), target, reward, chance)
-
-
-def _machine(name: str, labels: dict[str, str], starts: list[str], edges: list[_Edge]) -> RewardMachine:
-    if len(starts) != 1 or starts[0] not in labels:
-        raise FileError(f"{name}: {len(starts)} edges from {START}0; expected one, to the initial state")
-    names = labels if len(set(labels.values())) == len(labels) else {state: state for state in labels}
+def _machine(
+    name: str, names: dict[str, str], start: str, edges: list[_Edge], rewards: Mapping[str, float] | None
+) -> RewardMachine:
     propositions = tuple(dict.fromkeys(prop for edge in edges for prop in sorted(label_of(edge.event))))
     groups: dict[tuple[str, str], list[_Edge]] = {}
     for edge in edges:
-        group = groups.setdefault((edge.source, edge.event), [])
+        group = groups.setdefault((edge.arrow.source, edge.event), [])
         group.append(edge)
         if len(group) > 1 and any(other.chance is None for other in group):
             raise FileError(
-                f"{name}:{edge.line}: a second edge from {edge.source!r} on {edge.event!r}; which is taken?"
+                f"{name}:{edge.arrow.line}: a second edge from {edge.arrow.source!r} on {edge.event!r}; which is taken?"
             )
     rules = []
     for (source, event), group in groups.items():
-        with at_line(name, group[0].line):
-            outcomes = (
-                Outcome(names[edge.target], 1.0 if edge.chance is None else edge.chance, Reward.of(edge.reward))
-                for edge in group
-            )
+        outcomes = []
+        for edge in group:
+            with at_line(name, edge.arrow.line):
+                chance = 1.0 if edge.chance is None else edge.chance
+                outcomes.append(Outcome(names[edge.arrow.target], chance, _reward(edge.output, rewards)))
+        with at_line(name, group[0].arrow.line):
             rules.append(Rule(names[source], exactly(label_of(event), propositions), tuple(outcomes)))
-    return RewardMachine(tuple(names.values()), names[starts[0]], propositions, without_stays(rules))
+    return RewardMachine(tuple(names.values()), names[start], propositions, without_stays(rules))
+
+
+def _reward(output: str, rewards: Mapping[str, float] | None) -> Reward:
+    if rewards is not None and output in rewards:
+        return Reward.of(rewards[output])
+    try:
+        return Reward.of(number(output, "the output, which is paid,"))
+    except FileError as error:
+        if rewards is not None:
+            return NOTHING
+        raise FileError(f"{error}, or a table of rewards: rewards={{{output!r}: 1}}, --reward {output}=1") from None
 
 
 def write_dot(machine: RewardMachine) -> str:

@@ -3,7 +3,8 @@
 The states are those of the cross product, in our order: machine state · observations + observation. A state is labelled
 ``machine=name`` after its machine state (``ended`` where an episode is over), and ``init`` where episodes start; a
 choice is named after its action and pays the mean reward of the step. Where the start is random, one more state draws
-it. The first line says which query gives the optimal value.
+it. A discount γ is written as a state ``halted`` that pays nothing: each step leads there with probability 1 − γ. The
+first line says which query gives the optimal value.
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ def write_drn(task: Task) -> str:
 
 def _lines(task: Task, explicit: Product) -> Iterator[str]:
     starts = np.flatnonzero(explicit.start_probs).tolist()
-    is_random = len(starts) > 1
+    is_random, halts = len(starts) > 1, explicit.discount < 1.0
+    halted = explicit.num_states
     steps = task.horizon + is_random
-    yield f'// The optimal value within the horizon: R{{"reward"}}max=? [C<={steps}]'
+    bound = f"C<={steps}" if task.has_horizon else 'F "halted"'
+    within = "within the horizon" if task.has_horizon else "without a horizon"
+    yield f'// The optimal value {within}: R{{"reward"}}max=? [{bound}]'
     yield from ("@type: MDP", "@parameters", "", "@reward_models", "reward")
-    yield from ("@nr_states", str(explicit.num_states + is_random))
-    yield from ("@nr_choices", str(explicit.num_states * explicit.num_actions + is_random), "@model")
+    yield from ("@nr_states", str(explicit.num_states + halts + is_random))
+    yield from ("@nr_choices", str(explicit.num_states * explicit.num_actions + halts + is_random), "@model")
     for state in range(explicit.num_states):
         number, is_last = state // task.num_observations, state == task.num_observations * task.num_machine_states
         label = "ended" if is_last else _label(task.machine.states[number])
@@ -40,9 +44,14 @@ def _lines(task: Task, explicit: Product) -> Iterator[str]:
             row = state * explicit.num_actions + action
             begin, end = explicit.transitions.indptr[row : row + 2]
             targets, probs = explicit.transitions.indices[begin:end], explicit.transitions.data[begin:end]
+            if halts:
+                targets = np.append(targets, halted)
+                probs = np.append(explicit.discount * probs, 1.0 - explicit.discount)
             yield from (f"\t\t{z} : {float(p)!r}" for z, p in zip(targets.tolist(), probs.tolist(), strict=True))
+    if halts:
+        yield from (f"state {halted} [0] halted", "\taction stay [0]", f"\t\t{halted} : 1.0")
     if is_random:
-        yield f"state {explicit.num_states} [0] init"
+        yield f"state {explicit.num_states + halts} [0] init"
         yield "\taction start [0]"
         yield from (f"\t\t{z} : {float(explicit.start_probs[z])!r}" for z in starts)
 

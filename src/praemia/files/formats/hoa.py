@@ -2,7 +2,7 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
-as satisfaction does (``praemia.machines.paying``); the empty word never pays. A machine is written with marked edges
+as satisfaction does (``praemia.machines.automaton``); the empty word never pays. A machine is written with marked edges
 and the header ``praemia-pay: each``.
 """
 
@@ -15,12 +15,12 @@ from typing import TypeAlias
 from praemia.errors import FileError, ModelError
 from praemia.files.formats.common import sure_outcome
 from praemia.files.formats.hoa_text import Hoa, parse_hoa
+from praemia.machines.automaton import require_way, settle
 from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, TRUE, disjunction, in_quotes
 from praemia.machines.guards import Guard, GuardFunctions, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
-from praemia.machines.paying import require_way, settle
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule, by_source
 

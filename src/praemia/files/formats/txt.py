@@ -108,13 +108,12 @@ def read_txt(text: str, name: str) -> RewardMachine:
     if len(lines) < 2:
         raise FileError(f"{name}: expected the initial state, the list of terminal states, then lines of the machine")
     initial = _parse(lines[0], name, "state", "the initial state, a whole number").children
-    has_terminals = not lines[1][1].lstrip().startswith("(")
-    entries = [_read_line(line, name) for line in lines[2 if has_terminals else 1 :]]
-    if has_terminals:
-        states = _parse(lines[1], name, "states", "the list of terminal states, such as [2] or []").children
-        terminals = _numbers_of(states, name, lines[1])
-    else:
+    if lines[1][1].lstrip().startswith("("):
+        entries = [_read_line(line, name) for line in lines[1:]]
         terminals = _implied_terminals(entries)
+    else:
+        states = _parse(lines[1], name, "states", "the list of terminal states, such as [2] or []").children
+        entries, terminals = [_read_line(line, name) for line in lines[2:]], _numbers_of(states, name, lines[1])
     machine = _Machine(_numbers_of(initial, name, lines[0])[0], terminals)
     for entry in entries:
         machine.add(entry)
@@ -198,12 +197,7 @@ def _uniform(mean: str, width: str) -> Reward:
 
 
 def _refusal(function: str) -> str:
-    known = (
-        "ConstantRewardFunction",
-        "LabelRewardFunction",
-        "NoisyContRewardFunction",
-        "NoisyContLabelRewardFunction",
-    )
+    known = [f"{kind}RewardFunction" for kind in ("Constant", "Label", "NoisyCont", "NoisyContLabel")]
     if function in known:
         return f"{function} with other arguments than it takes"
     if function.startswith("Reward"):
@@ -234,13 +228,12 @@ class _Machine:
 
     def build(self) -> RewardMachine:
         initial = ENDED if self.initial in self.terminals else self.initial
-        met = {initial, *self.entries, *(target for targets in self.entries.values() for target in targets)}
-        going_on = sorted(met - {ENDED})
+        named = {initial, *self.entries, *(target for targets in self.entries.values() for target in targets)}
+        going_on = sorted(named - {ENDED})
         rules = [rule for state in going_on for rule in self._rules(state)]
-        ends = len(self.terminals) > 1 or any(
-            out.target == self._name(ENDED) for rule in rules for out in rule.outcomes
-        )
-        states = [*going_on, *([ENDED] if ends or initial == ENDED else [])]
+        targets = {out.target for rule in rules for out in rule.outcomes}
+        ends = len(self.terminals) > 1 or initial == ENDED or self._name(ENDED) in targets
+        states = [*going_on, *([ENDED] if ends else [])]
         names = tuple(map(self._name, states))
         return RewardMachine(names, self._name(initial), tuple(self.letters), tuple(rules), first_match=True)
 
@@ -267,17 +260,14 @@ def falling_off(machine: RewardMachine) -> Iterator[str]:
     the end up, if the state has one.
     """
     for state, rules in by_source(machine.states, machine.rules).items():
-        last = next((rule for rule in rules if rule.is_else), None)
-        edges = [rule for rule in rules if last and not rule.is_else and _target(rule) == _target(last)]
-        if last is not None and edges and not edges[0].outcomes[0].reward.is_nothing:
+        ends = {rule.outcomes[0].target for rule in rules if rule.is_else}
+        edges = (rule.outcomes[0] for rule in rules if not rule.is_else and rule.outcomes[0].target in ends)
+        edge = next(edges, None)
+        if edge is not None and not edge.reward.is_nothing:
             yield (
                 f"state {state!r}: where no line holds the episode ends and pays 0, as the format says; the code of "
-                f"reward_machines pays {edges[0].outcomes[0].reward} there, the reward of the line to the end"
+                f"reward_machines pays {edge.reward} there, the reward of the line to the end"
             )
-
-
-def _target(rule: Rule) -> str:
-    return rule.outcomes[0].target
 
 
 @dataclass

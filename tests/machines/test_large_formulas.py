@@ -1,0 +1,100 @@
+"""Large formulas are taken apart: the result is the same, of known size, and growth is refused while it happens."""
+
+from __future__ import annotations
+
+import pickle
+import random
+import shutil
+import sys
+from pathlib import Path
+
+import ltlf_oracle as oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from praemia import RewardMachine
+from praemia.errors import SizeError
+from praemia.machines import ltlf
+from praemia.machines.diagrams import Growth
+from praemia.machines.ltlf import accept_formula
+
+sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
+import formula_families as families
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**9))
+def test_taking_a_formula_apart_changes_nothing(seed: int) -> None:
+    rng = random.Random(seed)
+    parts = [oracle.write(oracle.random_formula(rng, rng.randint(1, 6), "ab")) for _ in range(3)]
+    text = f" {rng.choice('&|')} ".join(f"({part})" for part in parts)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ltlf, "MOST_AT_ONCE", 10**6)
+        at_once = accept_formula(text, Growth())
+        patch.setattr(ltlf, "MOST_AT_ONCE", 0)
+        joined = accept_formula(text, Growth())
+    assert joined.diagrams.is_same_as(at_once.diagrams), text
+
+
+@pytest.mark.parametrize(
+    ("text", "num_states"),
+    [
+        (f"F(a & {'X ' * 9}b)", 2**9 + 1),  # which of the last nine steps had an a, and done
+        (" & ".join(f"F a{i}" for i in range(9)), 2**9),
+        (" & ".join(["G p", *(f"F a{i}" for i in range(9))]), 2**9 + 1),
+        (" | ".join(f"G a{i}" for i in range(9)), 2**9),
+        (" & ".join(f"G a{i}" for i in range(900)), 2),
+        ("X(" + " & ".join(f"F a{i}" for i in range(8)) + ")", 2**8 + 1),
+    ],
+)
+def test_families_have_the_size_that_counting_gives(text: str, num_states: int) -> None:
+    assert accept_formula(text, Growth()).num_states == num_states
+
+
+def test_a_joined_state_says_what_is_left() -> None:
+    machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(7)))
+    assert {"F a0", "F a6", "F a2 & F a5"} <= set(machine.states)
+    assert machine.meanings["F a2 & F a5"] == "F a2 & F a5"
+    assert machine.meanings["done"] == "nothing: it has paid"
+    again = pickle.loads(pickle.dumps(machine))
+    assert again == machine
+    assert again.meanings == machine.meanings
+
+
+@pytest.mark.parametrize(
+    "text", [f"F(a & {'X ' * 40}b)", " & ".join(f"F a{i}" for i in range(40)), families.double_counter(8)]
+)
+def test_growth_is_refused_soon_after_the_limit(text: str) -> None:
+    growth = Growth(max_states=500)
+    with pytest.raises(SizeError, match="outgrew"):
+        accept_formula(text, growth)
+    assert growth.num_states < 10_000
+
+
+def test_building_can_be_interrupted() -> None:
+    def interrupt(size: str) -> None:
+        raise KeyboardInterrupt
+
+    limit = sys.getrecursionlimit()
+    with pytest.raises(KeyboardInterrupt):
+        accept_formula(f"F(a & {'X ' * 16}b)", Growth(tell=interrupt, _last=-100.0))
+    assert sys.getrecursionlimit() == limit
+
+
+@pytest.mark.parametrize(
+    ("text", "num_states"),
+    [("X " * 5000 + "a", 5003), ("(" * 20_000 + "a" + ")" * 20_000, 3), ("! " * 20_001 + "a", 3)],
+    ids=["next", "brackets", "negations"],
+)
+def test_depth_is_no_limit(text: str, num_states: int) -> None:
+    """There are a state for each step to come, two for how it ended, and at first nothing is decided."""
+    assert accept_formula(text, Growth()).num_states == num_states
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("mona") is None, reason="MONA is not installed")
+@pytest.mark.parametrize("name", [name for name in families.FAMILIES if not name.startswith("nested")])
+def test_automata_have_the_size_of_monas(name: str) -> None:
+    ours, mona = families.time_ours(families.FAMILIES[name]), families.time_mona(families.FAMILIES[name], 600.0)
+    assert mona.states in ours.accepting

@@ -1,0 +1,166 @@
+"""Discounts: against a plain product, against a machine that halts, in runs, files and environments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import oracles
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import deterministic_policies, exactly, randomised_policies, tasks_with_any_rewards, with_rewards
+
+import praemia
+from praemia import LabeledMDP, RewardMachine, Task
+from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.model import steps_left
+
+DISCOUNTS = st.sampled_from([0.3, 0.9, 0.99])
+
+
+@st.composite
+def discounted_tasks(draw: st.DrawFn) -> Task:
+    return draw(tasks_with_any_rewards()).with_discount(draw(DISCOUNTS))
+
+
+def plain_value(task: Task, policy: np.ndarray | None = None) -> float:
+    """Return V*(start), or that of a policy, by backward induction in an explicit product."""
+    edges = oracles.product(task)
+    states = {state for state, _ in edges}
+    after = dict.fromkeys(states, 0.0)
+    for h in reversed(range(task.horizon)):
+        q = {
+            (state, a): sum(p * (reward + task.discount * after[target]) for p, reward, target in edges[state, a])
+            for state in states
+            for a in range(task.num_actions)
+        }
+        after = {}
+        for state in states:
+            values = [q[state, a] for a in range(task.num_actions)]
+            weights = None if policy is None else oracles.action_probs(policy, h, state, task.num_actions)
+            after[state] = max(values) if weights is None else sum(map(np.multiply, weights, values))
+    return sum(p * after[state] for state, p in oracles.start(task).items())
+
+
+def halting(task: Task) -> Task:
+    """Return the task without a discount whose machine halts with probability 1 − γ after each step."""
+    machine, g = task.machine, task.discount
+    rules = []
+    for state in machine.states:
+        for label in task.mdp.label_sets:
+            outs = machine.outcomes(state, label)
+            going_on = [Outcome(out.target, g * out.probability, out.reward) for out in outs]
+            stopping = [Outcome("halted", (1.0 - g) * out.probability, out.reward) for out in outs]
+            rules.append(Rule(state, exactly(label), (*going_on, *stopping)))
+    other = RewardMachine((*machine.states, "halted"), machine.initial, machine.propositions, tuple(rules))
+    return replace(task, machine=other, discount=1.0)
+
+
+@given(discounted_tasks())
+def test_the_optimum_is_that_of_a_plain_product(task: Task) -> None:
+    assert praemia.solve(task).value == pytest.approx(plain_value(task), rel=1e-12, abs=1e-13)
+
+
+@given(st.data())
+def test_a_policy_is_worth_what_it_is_in_a_plain_product(data: st.DataObject) -> None:
+    task = data.draw(discounted_tasks())
+    policy = data.draw(deterministic_policies(task) | randomised_policies(task))
+    expected = plain_value(task, policy)
+    assert praemia.evaluate(task, policy).value == pytest.approx(expected, rel=1e-11, abs=1e-12)
+
+
+@given(discounted_tasks())
+def test_threads_change_nothing(task: Task) -> None:
+    assert praemia.solve(task, threads=2).value == praemia.solve(task, threads=1, keep_values=False).value
+
+
+@given(discounted_tasks())
+def test_a_discount_is_a_machine_that_halts(task: Task) -> None:
+    scale = max(map(abs, task.machine.mean_rewards), default=0.0)
+    assert praemia.solve(task).value == pytest.approx(praemia.solve(halting(task)).value, rel=1e-12, abs=1e-12 * scale)
+
+
+@pytest.mark.slow
+def test_a_discount_is_a_machine_that_halts_on_200_random_tasks() -> None:
+    for seed in range(200):
+        task = praemia.envs.make(f"random-12x3x4-{seed}").with_discount(0.3 + 0.69 * seed / 199)
+        if seed % 2:
+            task = task.with_machine(with_rewards(task.machine, -2.0, 1.0))
+        assert praemia.solve(task).value == pytest.approx(praemia.solve(halting(task)).value, rel=1e-12)
+
+
+@given(discounted_tasks())
+def test_occupancies_are_discounted(task: Task) -> None:
+    where = praemia.occupancy(task, praemia.solve(task).policy)
+    expected = task.discount ** np.arange(task.horizon + 1.0)
+    np.testing.assert_allclose(where.states.sum(axis=(1, 2)), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["headroom", "ucbvi-prm", "ucbvi", "psrl", "qr-max", "euler", "optimal"])
+def test_runs_are_of_the_discounted_task(name: str) -> None:
+    task = praemia.envs.make("warehouse-3").with_discount(0.9)
+    run = praemia.simulate(task, praemia.learners.make(name), num_episodes=300, seed=0)
+    assert run.discount == 0.9
+    assert run.optimal_value == praemia.solve(task).value
+    assert run.plan_values[-1] == pytest.approx(praemia.evaluate(task, run.final_policy).value, rel=1e-12)
+    assert np.all(run.returns <= 1.0)
+    assert np.all(np.diff(run.regret) >= 0.0)
+
+
+def test_returns_are_discounted_at_the_step_that_pays() -> None:
+    labels = [praemia.LabelRule("there", target=2)]
+    mdp = LabeledMDP.from_rows(3, 1, {(0, 0): {1: 1.0}, (1, 0): {2: 1.0}, (2, 0): {2: 1.0}}, labels=labels, start=0)
+    machine = praemia.MachineBuilder("out").edge("out", "there", "done", reward=1.0).build()
+    task = Task(mdp, machine, 5, discount=0.5)
+    run = praemia.simulate(task, praemia.learners.make("random"), num_episodes=3, seed=0)
+    assert run.returns.tolist() == [0.5, 0.5, 0.5]
+    assert praemia.rollout(task, praemia.solve(task).policy).total_reward == 0.5
+    assert praemia.envs.TaskEnv(task).discount == 0.5
+
+
+@pytest.mark.parametrize("name", ["headroom", "ucbvi-prm", "ucbvi", "euler"])
+def test_optimistic_learners_stay_above_the_optimum_in_other_units(name: str) -> None:
+    builder = praemia.MachineBuilder("empty").edge("empty", "item", "loaded", reward=-0.5)
+    machine = builder.edge("loaded", "delivery", "done", reward=2.0).build()
+    task = praemia.envs.make("warehouse-3").with_discount(0.8).with_machine(machine)
+    theory = {"constants": "theory"} if name == "headroom" else {"bonus_scale": 1.0}
+    run = praemia.simulate(task, praemia.learners.make(name, **theory), num_episodes=100, seed=0)
+    assert np.all(run.optimistic_values >= run.optimal_value - 1e-9)
+    assert run.optimistic_values[0] <= 2.0 * steps_left(task.horizon, 0.8)[0] + 1e-9
+
+
+def test_files_keep_the_discount(tmp_path) -> None:
+    task = praemia.envs.make("warehouse-3").with_discount(0.9)
+    for name in ("task.yaml", "task.json"):
+        praemia.save_task(task, tmp_path / name)
+        assert praemia.load_task(tmp_path / name).discount == 0.9
+    run = praemia.simulate(task, praemia.learners.make("optimal"), num_episodes=3, seed=0)
+    run.save(tmp_path / "run.npz")
+    assert praemia.Run.load(tmp_path / "run.npz").discount == 0.9
+    (tmp_path / "env.yaml").write_text("environment: {name: warehouse-3}\ndiscount: 0.5\n")
+    assert praemia.load_task(tmp_path / "env.yaml").discount == 0.5
+
+
+def test_a_drn_file_halts_with_the_rest_of_the_probability(tmp_path) -> None:
+    task = praemia.envs.make("riverswim-3").with_discount(0.9)
+    praemia.save_task(task, tmp_path / "task.drn")
+    text = (tmp_path / "task.drn").read_text()
+    halted = 3 * task.num_machine_states
+    assert f"state {halted} [0] halted" in text
+    assert text.count(f"\t\t{halted} : ") == task.num_actions * halted + 1
+
+
+@pytest.mark.parametrize("discount", [0.0, -0.1, 1.5, float("nan"), "0.9", True, None])
+def test_other_discounts_are_refused(discount: object) -> None:
+    with pytest.raises(praemia.PraemiaError, match=r"discount=.*expected a number above 0 and at most 1"):
+        praemia.envs.make("warehouse-3").with_discount(discount)
+
+
+@given(discounted_tasks(), st.data())
+def test_losses_add_up_to_what_a_policy_loses(task: Task, data: st.DataObject) -> None:
+    from praemia.planning.losses import losses
+
+    policy, plan = data.draw(deterministic_policies(task)), praemia.solve(task)
+    lost = plan.value - praemia.evaluate(task, policy).value
+    assert losses(task, policy, plan).sum() == pytest.approx(lost, abs=1e-9)

@@ -1,0 +1,89 @@
+"""The stationary optimum of tasks without a horizon: against dense linear algebra, and for very small values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from strategies import with_rewards
+
+import praemia
+from praemia import Task
+
+
+def dense_optimum(task: Task) -> np.ndarray:
+    """Return V*[state] of the explicit product by policy iteration with dense solves."""
+    explicit = praemia.product(task)
+    transitions, rewards = explicit.to_dense(), explicit.rewards
+    states = np.arange(explicit.num_states)
+    policy = np.zeros(explicit.num_states, dtype=int)
+    while True:
+        chosen = transitions[states, policy]
+        values = np.linalg.solve(np.eye(len(states)) - task.discount * chosen, rewards[states, policy])
+        q = rewards + task.discount * transitions @ values
+        better = np.where(q.max(axis=1) > q[states, policy] + 1e-13, q.argmax(axis=1), policy)
+        if np.array_equal(better, policy):
+            return values
+        policy = better
+
+
+@pytest.mark.parametrize("discount", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_are_those_of_dense_solves(seed: int, discount: float) -> None:
+    task = praemia.envs.make(f"random-10x3x3-{seed}").with_discount(discount).with_horizon(None)
+    if seed % 2:
+        task = task.with_machine(with_rewards(task.machine, -2.0, 1.0))
+    plan = praemia.solve(task)
+    expected = dense_optimum(task).reshape(task.num_machine_states, task.num_observations)
+    np.testing.assert_allclose(plan.values, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+    assert plan.policy.shape == plan.values.shape
+    assert plan.error <= 1e-9 * abs(plan.value)
+
+
+def test_a_value_that_is_tiny_beside_others_is_found_as_exactly() -> None:
+    """A way of n steps that pays 1 at its end is worth γ^(n − 1), here below 1e-14."""
+    steps, discount = 330, 0.9
+    text = "S" + "." * (steps - 1) + "g"
+    machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1.0).build()
+    task = praemia.envs.grid(text, legend={"g": "goal"}, machine=machine, horizon=1, slip=0.0).with_discount(discount)
+    plan = praemia.solve(task.with_horizon(None))
+    assert plan.value == pytest.approx(discount ** (steps - 1), rel=1e-9)
+    assert np.all(plan.policy[0, :-1] == 1)  # to the right
+
+
+def test_learners_play_the_steps_that_count() -> None:
+    task = praemia.envs.make("warehouse-3").with_discount(0.9).with_horizon(None)
+    assert task.horizon == 263
+    assert 0.9**263 <= 1e-12 < 0.9**262
+    run = praemia.simulate(task, praemia.learners.make("optimal"), num_episodes=5, seed=0)
+    assert run.final_policy.shape[0] == 263
+    assert run.optimal_value == pytest.approx(praemia.solve(task).value, rel=1e-9)
+    assert praemia.evaluate(task, praemia.solve(task)).value == pytest.approx(run.optimal_value, rel=1e-9)
+
+
+def test_a_horizon_can_be_left_out_in_python_and_in_files(tmp_path: Path) -> None:
+    finite = praemia.envs.make("warehouse-3")
+    task = Task(finite.mdp, finite.machine, discount=0.9)
+    assert not task.has_horizon
+    assert repr(task).endswith("no horizon, discount 0.9)")
+    assert task.with_discount(0.5).horizon == 40
+    assert task.with_horizon(7).has_horizon
+    praemia.save_task(task, tmp_path / "task.yaml")
+    again = praemia.load_task(tmp_path / "task.yaml")
+    assert (again.has_horizon, again.discount, again.horizon) == (False, 0.9, 263)
+
+
+def test_no_horizon_without_a_discount_is_refused(tmp_path: Path) -> None:
+    finite = praemia.envs.make("warehouse-3")
+    with pytest.raises(praemia.PraemiaError, match="no horizon, and discount=1"):
+        Task(finite.mdp, finite.machine)
+    with pytest.raises(praemia.PraemiaError, match="no horizon, and discount=1"):
+        finite.with_horizon(None)
+
+
+def test_nothing_to_earn_is_worth_nothing() -> None:
+    machine = praemia.MachineBuilder("idle", propositions=["item", "delivery"]).build()
+    task = praemia.envs.make("warehouse-3").with_machine(machine).with_discount(0.9).with_horizon(None)
+    plan = praemia.solve(task)
+    assert plan.value == plan.error == 0.0
