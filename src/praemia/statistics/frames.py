@@ -184,8 +184,8 @@ def _key(run: Run) -> tuple[Any, ...]:
 
 def _results(run: Run) -> tuple[Any, ...]:
     optimal = np.nan if run.optimal_value is None else run.optimal_value
-    lengths = np.diff(np.append(run.plan_episodes, run.num_episodes))
-    regret = np.nan if run.optimal_value is None else float(np.cumsum(run.plan_gaps * lengths)[-1])
+    bends = np.append(run.plan_episodes, run.num_episodes)
+    regret = float(_regret_at(run, bends, bends[-1:])[0])
     played = float(run.returns.mean()), int(run.steps.sum())
     return regret, optimal, *played, run.num_plans, run.seconds, run.versions.get("praemia", "")
 
@@ -207,6 +207,8 @@ def _regret_at(run: Run, bends: NDArray[np.int64], at: NDArray[np.int64]) -> NDA
     """Return the exact regret after some numbers of episodes, from the points where it bends."""
     if run.optimal_value is None:
         return np.full(len(at), np.nan)
+    if run.path_losses is not None:
+        return _before(run.path_losses, at)
     return np.interp(at, bends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(bends)))))
 
 
