@@ -42,8 +42,8 @@ from praemia.kernels.records import (
 )
 from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 
-# The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1: V_0
-# is kept as it is.
+# The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
+# V_0 is kept as it is.
 STEP = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
 
 
