@@ -24,10 +24,10 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_model
 from praemia.exploration.merging import Counted, add_up
+from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.infer import infer_machine
-from praemia.inference.machine_from_counts import Edge
 from praemia.inference.player_memory import EventMemory, Memory, joint_machine, moves_of
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats

@@ -66,10 +66,10 @@ def no_support(layers: LayerArrays) -> LabelSupport:
     return LabelSupport(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
 
 
-def step_records(caps: NDArray[np.float64], floors: NDArray[np.float64], discount: float) -> Records:
-    """Return the most and the least that can still be earned at each step, and what that counts for the step before."""
+def step_records(caps: NDArray[np.float64], discount: float) -> Records:
+    """Return the most that can still be earned at each step, and what its values count for the step before."""
     steps = np.zeros(len(caps), dtype=STEP)
-    steps["cap"], steps["floor"], steps["discount"] = caps, floors, discount
+    steps["cap"], steps["discount"] = caps, discount
     steps[0]["discount"] = 1.0
     return steps
 
@@ -125,7 +125,7 @@ class Workspace:
         return SpecArrays(
             layers=layers,
             paid=paid,
-            steps=step_records(caps, spec.value_floors, spec.discount),
+            steps=step_records(caps, spec.discount),
             exits=padded_exits(spec.exits, self.width),
             support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
             every=spec.every_row if self.needs.unseen else NO_EVERY_ROW,
