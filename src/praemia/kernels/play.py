@@ -80,6 +80,16 @@ def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     return first
 
 
+@compiled(**UNCOUNTED)
+def draw_action(probs: Floats, uniform: float) -> Any:
+    """Return the first action up to which the probabilities exceed a uniform number."""
+    a, total = FIRST, probs[0]
+    while a < probs.shape[0] - 1 and uniform >= total:
+        a += 1
+        total += probs[a]
+    return a
+
+
 @compiled(**INTERNAL)
 def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
@@ -138,7 +148,7 @@ def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
 def play(
     world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays, last: Whole
 ) -> None:
-    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities) on from where ``log`` is.
+    """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
     It stops when a plan is due, ``last`` episodes are played in all, or the budget of steps is spent. An episode that
     ends, or whose machine is done, is over, and its remaining steps are worth what the exit is.
@@ -158,10 +168,7 @@ def play(
         o, m = np.int64(start["o"]), np.int64(start["m"])
         add_state(counts, o)
         for h in range(horizon):
-            if policy.ndim == 3:
-                a = np.int64(policy[h, o, m])
-            else:
-                a = np.int64(draw(policy[h, o, m], 0, num_actions, rng.random()))
+            a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
             pair = o * num_actions + a
             e = indptr[pair]
             if indptr[pair + 1] - e > 1:
