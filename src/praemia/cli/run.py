@@ -177,8 +177,7 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
 
 def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
-    from praemia.experiments.engines import default_jobs
-    from praemia.experiments.runner import run_in_memory
+    from praemia.experiments.runner import default_jobs, run_in_memory
     from praemia.experiments.settings import Experiment
     from praemia.statistics.stored_runs import collect, group
 

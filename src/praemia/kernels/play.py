@@ -78,6 +78,16 @@ def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     return first
 
 
+@compiled(**UNCOUNTED)
+def draw_action(probs: Floats, uniform: float) -> Any:
+    """Return the first action up to which the probabilities exceed a uniform number."""
+    a, total = FIRST, probs[0]
+    while a < probs.shape[0] - 1 and uniform >= total:
+        a += 1
+        total += probs[a]
+    return a
+
+
 @compiled(**INTERNAL)
 def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
@@ -151,14 +161,6 @@ def begin_episode(world: WorldArrays, counts: CountArrays, rng: Any) -> tuple[An
 
 
 @compiled(**INLINED)
-def choose_action(policy: Actions, h: int, o: Whole, m: Whole, num_actions: int, rng: Any) -> Any:
-    """Return the action of a policy, drawn if it is randomised."""
-    if policy.ndim == 3:
-        return np.int64(policy[h, o, m])
-    return np.int64(draw(policy[h, o, m], 0, num_actions, rng.random()))
-
-
-@compiled(**INLINED)
 def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, rule: int) -> bool:
     """Count a transition along an edge; tell whether a plan has become due."""
     place = np.int64(world.edges[e]["place"])
@@ -188,7 +190,7 @@ def play_on(
     o, m, gain, loss = progress["o"], progress["m"], progress["gain"], progress["loss"]
     length, is_over, due = horizon, True, False
     for h in range(progress["step"], horizon):
-        a = choose_action(policy, h, o, m, num_actions, rng)
+        a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
         pair = o * num_actions + a
         e = indptr[pair]
         if indptr[pair + 1] - e > 1:
@@ -223,7 +225,7 @@ def play_on(
 def play(
     world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays, last: Whole
 ) -> None:
-    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities) on from where ``log`` is.
+    """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
     It stops when a plan is due, ``last`` episodes are played in all, or the budget of steps is spent; with ``at_once``
     also within an episode, and after the first one in which a plan changed. An episode that ends, or whose machine is

@@ -6,7 +6,7 @@ and a pair never visited is worth the limit: the most that can still be earned (
 the labels allow after the pair (``praemia.kernels.rows``). Among equally good actions one is drawn uniformly; a random
 number is taken only where there are several. Learners with lower values have, beside these upper ones,
 
-    V̲_h = max{floor, lower bound of the pair}  at the action taken;   a pair never visited has the floor.
+    V̲_h = max{0, lower bound of the pair}  at the action taken;   a pair never visited has 0.
 
 A learner supplies its own part as small functions, which are put into ``plan`` before it is compiled. They are written
 with NumPy functions, as for one machine state, and run on several at a time.
@@ -42,9 +42,9 @@ from praemia.kernels.records import (
 )
 from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
 
-# The most and the least that can still be earned at a step, and what its values count for the step before: γ. At step 0
-# that is 1: V_0 is kept as it is.
-STEP = np.dtype([("cap", "f8"), ("floor", "f8"), ("discount", "f8")], align=True)
+# The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
+# V_0 is kept as it is.
+STEP = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
 
 
 class SpecArrays(NamedTuple):
@@ -222,7 +222,7 @@ def value_actions(zero: Any, data: PlanData, place: Place, o: Whole, num_actions
             value = load(zero, memory.tops, np.int64(data.spec.support.groups[i]) * width + lane)
             if LEARNS_MACHINE:  # a bonus for the machine may exceed what can be earned
                 value = np.minimum(value, zero + step["cap"])
-        low = zero + step["floor"]
+        low = zero
         if ASKS_UNSEEN or pairs[i]["visits"] > 0:
             limited = Place(place.step, place.worth, place.lower, width, lane, value)
             bound, low_bound = pair_value(zero, data, pair, limited)

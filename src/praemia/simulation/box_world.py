@@ -15,7 +15,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
-from praemia.kernels.play import draw
+from praemia.kernels.play import draw_action
 from praemia.kernels.records import CountArrays
 from praemia.learners.base import Learner
 from praemia.machines.labels import Label, SeenLabels
@@ -319,4 +319,4 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 def _act(choice: Any, rng: np.random.Generator) -> int:
     if np.ndim(choice) == 0:
         return int(choice)
-    return int(draw(np.cumsum(choice), 0, len(choice), rng.random()))
+    return int(draw_action(choice, rng.random()))

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from importlib.metadata import version
+from functools import cache, lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -233,9 +233,12 @@ def cumulative_regret(
     return np.repeat(before, lengths) + np.repeat(plan_gaps, lengths) * within
 
 
+_version = cache(metadata.version)  # it reads a file, which takes longer than playing a thousand episodes
+
+
 def versions() -> dict[str, str]:
     """Return the versions of the packages that can change a result."""
-    return {name: version(name) for name in ("praemia", "numpy", "numba")}
+    return {name: _version(name) for name in ("praemia", "numpy", "numba")}
 
 
 def seed_key(seed: Seed) -> tuple[int, ...]:

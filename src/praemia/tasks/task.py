@@ -86,11 +86,6 @@ class TaskSpec:
         return _fixed(steps_left(self.horizon, self.discount))
 
     @cached_property
-    def value_floors(self) -> NDArray[np.float64]:
-        """float64[H + 1], the least that can still be earned at each step, a reward being at least 0."""
-        return _fixed(np.zeros(self.horizon + 1))
-
-    @cached_property
     def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:
         """The label of every (o, a, o') as numbers [O, A, O], with the machine tabulated on those numbers.
 
@@ -172,7 +167,7 @@ class Task:
     def __post_init__(self) -> None:
         object.__setattr__(self, "discount", require_discount(self.discount))
         object.__setattr__(self, "has_horizon", self.has_horizon and self.horizon is not None)
-        horizon = self.horizon if self.has_horizon else steps_that_count(self.discount)
+        horizon = self.horizon if self.has_horizon else effective_horizon(self.discount)
         object.__setattr__(self, "horizon", require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError))
         if not isinstance(self.until_done, bool):
             raise ModelError(f"until_done={self.until_done!r}; expected True or False")
@@ -303,8 +298,8 @@ class Task:
         )
 
 
-def steps_that_count(discount: float) -> int:
-    """Return the smallest H with γ^H ≤ 1e-12: what comes after that many steps counts for nothing."""
+def effective_horizon(discount: float) -> int:
+    """Return the smallest H with γ^H ≤ 1e-12: what comes later hardly counts."""
     if discount == 1.0:
         raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
     weight, horizon = 1.0, 0
