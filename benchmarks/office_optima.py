@@ -17,7 +17,7 @@ import numpy as np
 
 import praemia
 
-DISCOUNT, STEPS = 0.9, 1_000
+STEPS = 1_000
 # (map, errand): length of successful episodes, share of episodes that succeed. Trapasso, Iocchi and Patrizi 2026.
 PUBLISHED = {
     (1, 1): (21.08, 0.6676), (1, 2): (39.31, 0.3940), (1, 3): (40.94, 0.3868), (1, 4): (42.23, 0.3437),
@@ -29,7 +29,7 @@ PUBLISHED = {
 
 def optimum(map: int, exp: int) -> tuple[float, float, float]:
     """Return the discounted value at the start, and length and success of the optimal policy's episodes."""
-    task = praemia.envs.office_map(map, exp).with_discount(DISCOUNT).with_horizon(None)
+    task = praemia.envs.office_map(map, exp).with_horizon(None)
     plan = praemia.solve(task)
     played = task.with_horizon(STEPS).with_discount(1.0)
     done = praemia.occupancy(played, plan).states[:, task.machine.states.index("done")].sum(axis=1)

@@ -21,9 +21,8 @@ from typing import Any
 
 import numpy as np
 from explicit import num_transitions
+from memory_speed import bandwidth, bytes_per_step
 from peer_solvers import SOLVERS, describe
-
-from praemia.cli.bench import bandwidth, bytes_per_step
 
 SIZES = {"small": (50, 10, 100), "medium": (100, 20, 100), "large": (200, 20, 100), "huge": (500, 50, 20)}
 KINDS = {f"{n}-{tau}": (n == "many", tau == "dense") for n in ("few", "many") for tau in ("sparse", "dense")}

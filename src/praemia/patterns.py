@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_whole
 from praemia.machines.formula import quoted
 from praemia.machines.machine import RewardMachine
 
@@ -18,7 +18,6 @@ __all__ = [
     "visit_all",
     "visit_in_order",
 ]
-MAX_STEPS = 40  # one within the other; formulas are read to a limited depth
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,6 @@ def visit_in_order(*events: str) -> Pattern:
     >>> patterns.visit_in_order("coffee", "office").text
     'F(coffee & X F office)'
     """
-    _require_at_most("events", len(events))
     return Pattern(_in_order(_names(events)))
 
 
@@ -110,8 +108,7 @@ def respond_within(request: str, response: str, steps: int) -> Pattern:
     'G(call -> (answer | X (answer | X answer)))'
     """
     request, response = _names((request, response))
-    _require_count("steps", steps)
-    _require_at_most("steps", steps)
+    require_whole("steps", steps, 0)
     text = response
     for _ in range(steps):
         text = f"({response} | X {text})"
@@ -127,8 +124,7 @@ def at_most(event: str, times: int) -> Pattern:
     >>> patterns.at_most("spill", 1).text
     '!F(spill & X F spill)'
     """
-    _require_count("times", times)
-    _require_at_most("times", times)
+    require_whole("times", times, 0)
     return Pattern(f"!{_in_order(_names((event,)) * (times + 1))}", pay="each")
 
 
@@ -144,16 +140,3 @@ def _names(events: tuple[str, ...]) -> list[str]:
     if not events:
         raise ParameterError("no event is given; expected at least one name")
     return [quoted(event) for event in events]
-
-
-def _require_count(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ParameterError(f"{name}={value!r}; expected a whole number, at least 0")
-
-
-def _require_at_most(what: str, count: int) -> None:
-    if count > MAX_STEPS:
-        raise ParameterError(
-            f"{count} {what}; a pattern has at most {MAX_STEPS}, because its formula is nested that deep: "
-            "build a longer machine with MachineBuilder"
-        )

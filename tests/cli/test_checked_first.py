@@ -11,7 +11,7 @@ import pytest
 from praemia.cli import execute
 
 # Imported before they are hidden: a package that is half imported would disturb other tests.
-for _module in ("plotly.offline", "matplotlib.figure", "PIL", "pygraphviz", "pyarrow.parquet"):
+for _module in ("plotly.offline", "matplotlib.figure", "PIL", "pygraphviz", "pyarrow.parquet", "praemia.report.page"):
     pytest.importorskip(_module)
 
 TRACES = '[[["a"], 0.0], [[], 1.0]]\n'

@@ -11,7 +11,7 @@ import pytest
 from sweeps import arguments, contents, finish, start, wait_for_runs
 
 from praemia.cli import execute
-from praemia.experiments import engines
+from praemia.experiments import runner
 
 
 def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(
@@ -33,7 +33,7 @@ def test_a_cluster_that_loses_a_worker_gives_the_same_bytes(
 def test_an_engine_that_is_not_there_is_one_message_that_says_how_to_start_one(
     experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(engines, "CONNECT_SECONDS", 0.1)
+    monkeypatch.setattr(runner, "CONNECT_SECONDS", 0.1)
     with socket.socket() as taken:  # nobody listens there, and nobody else can
         taken.bind(("127.0.0.1", 0))
         address = f"tcp://127.0.0.1:{taken.getsockname()[1]}"

@@ -13,8 +13,8 @@ from helpers_exploration import random_kernel, tiny_task
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError, ParameterError
 from praemia.exploration import CoverageReward, Dataset, explore, plan_from
+from praemia.exploration.certificate import Scope, machine_digest
 from praemia.exploration.confidence import confidence
-from praemia.exploration.scope import Scope, machine_digest
 from praemia.exploration.what_if import joint_failure_prob, machine_family, machine_reports
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling

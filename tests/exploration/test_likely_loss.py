@@ -16,8 +16,7 @@ from praemia.envs import random_task
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
-from praemia.exploration.likely_loss import LikelyLoss, likely_loss
-from praemia.exploration.posterior import FOLLOWING, OPTIMAL, Posterior
+from praemia.exploration.likely_loss import FOLLOWING, OPTIMAL, LikelyLoss, Posterior, likely_loss
 from praemia.kernels.records import NUM_EXITS
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule

@@ -15,9 +15,8 @@ from praemia.envs import random_task, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.likely_loss import random_numbers
-from praemia.exploration.posterior import Posterior
-from praemia.exploration.scope import Scope
+from praemia.exploration.certificate import Scope
+from praemia.exploration.likely_loss import Posterior, random_numbers
 from praemia.exploration.until import Check, Goal, check, check_counts, loss_and_weights, most_gain
 from praemia.exploration.what_if import machine_family
 from praemia.machines.builder import MachineBuilder

@@ -14,7 +14,7 @@ from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.what_if import MachineReport, machine_family, machine_reports
 from praemia.pictures.scene import Scene, Text
-from praemia.report import exploration_figures as drawn
+from praemia.report import exploration_page as drawn
 
 TASK = envs.make("warehouse-3")
 

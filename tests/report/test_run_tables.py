@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from stored_runs import CORRECT, KIND, PRM, studies
 
-from praemia.report.tables import PAIRS_HEADER, SUMMARY_HEADER, pairs_table, summary_table
+from praemia.report.sections import PAIRS_HEADER, SUMMARY_HEADER, pairs_table, summary_table
 from praemia.text_tables import number
 
 SETTING = "riverswim-5"

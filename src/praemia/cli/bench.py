@@ -1,8 +1,4 @@
-"""``praemia bench``: how fast the package is on this machine. A time is the best of several repeats.
-
-Bytes are counted as in the STREAM benchmark: each array that is read or written counts once. A cache line that is
-fetched only to be overwritten does not count, neither for the kernel nor for the copy that it is compared with.
-"""
+"""``praemia bench``: how fast the package is on this machine. A time is the best of several repeats."""
 
 from __future__ import annotations
 
@@ -13,7 +9,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,7 +24,6 @@ if TYPE_CHECKING:
 RUNS = ("ucbvi-prm", "headroom")
 EPISODES = 10_000
 NOISE = 0.2  # a median this far above the best time is shown beside it
-NUMBERS = 1 << 24  # 128 MiB per array: larger than any cache
 ENOUGH = 1 << 62  # an amount of work per step that is always worth sharing among threads
 WARM_EPISODES = 2_000
 FIRST_CALL = """
@@ -82,7 +76,10 @@ def _parts(quick: bool) -> dict[str, tuple[str, Callable[[], Any]]]:
 def _text(record: dict[str, Any]) -> str:
     plan, steps, first = record["planning"], record["steps_per_second"], record.get("first_call")
     sizes = f"{plan['observations']:,} observations × {plan['machine_states']} machine states, {plan['horizon']} steps"
-    header = ("threads", "ms", "ns per product state and step", "% of the memory's speed", "GB/s")
+    rows = [
+        (str(run["threads"]), _between(run, 1e3, "{:.2f}"), f"{run['ns_per_state_and_step']:.2f}")
+        for run in plan["runs"]
+    ]
     speeds = between(steps["best"] / 1e6, steps["median"] / 1e6, "{:.1f}")
     fields: dict[str, object] = {"steps per second between plans": f"{speeds} million, one core"}
     for name, run in record["runs"].items():
@@ -93,24 +90,8 @@ def _text(record: dict[str, Any]) -> str:
         fields["import"] = f"{first['import_seconds']:.2f} s"
         fields["first run, compiling"] = f"{first['empty_cache_seconds']:.1f} s"
         fields["first run, compiled before"] = f"{first['full_cache_seconds']:.1f} s"
-    return (
-        f"exact planning: {sizes}\n\n{table_text(header, _rows(plan))}\n{threads_compared(plan['runs'])}\n\n"
-        f"in the 5 × 5 warehouse\n\n{fields_text(fields)}"
-    )
-
-
-def _rows(plan: dict[str, Any]) -> list[tuple[str, ...]]:
-    speeds = plan["bytes_per_second"]
-    return [
-        (
-            str(run["threads"]),
-            _between(run, 1e3, "{:.2f}"),
-            f"{run['ns_per_state_and_step']:.2f}",
-            f"{run['percent_of_bandwidth']:.0f}",
-            f"{speeds[str(run['threads'])] / 1e9:.1f}",
-        )
-        for run in plan["runs"]
-    ]
+    table = table_text(("threads", "ms", "ns per product state and step"), rows)
+    return f"exact planning: {sizes}\n\n{table}\nin the 5 × 5 warehouse\n\n{fields_text(fields)}"
 
 
 def between(best: float, median: float, form: str) -> str:
@@ -123,19 +104,6 @@ def _between(times: dict[str, float], scale: float, form: str) -> str:
     return between(scale * times["seconds"], scale * times["median_seconds"], form)
 
 
-def threads_compared(runs: list[dict[str, Any]]) -> str:
-    """Say whether several threads are faster than one, if the difference exceeds the noise."""
-    if len(runs) < 2:
-        return ""
-    one, all_of_them = runs[0], runs[-1]
-    count, gain = all_of_them["threads"], one["seconds"] / all_of_them["seconds"]
-    if all_of_them["median_seconds"] < one["seconds"]:
-        return f"{count} threads are {gain:.1f} × as fast as one"
-    if one["median_seconds"] < all_of_them["seconds"]:
-        return f"{count} threads are {1 / gain:.1f} × as slow as one"
-    return f"one thread and {count} cannot be told apart from noise here"
-
-
 def exact_planning(side: int, num_machine_states: int, horizon: int) -> dict[str, Any]:
     """Measure exact planning in a large warehouse under a machine of any size, with one thread and with all."""
     from praemia.planning.exact import choose_threads, solve
@@ -143,14 +111,11 @@ def exact_planning(side: int, num_machine_states: int, horizon: int) -> dict[str
     task = warehouse_task(side, num_machine_states, horizon)
     for threads in (1, 2):
         solve(warehouse_task(5, num_machine_states, 2), threads=threads)  # compiles
-    counts = sorted({1, choose_threads(None, ENOUGH)})
-    speeds = {threads: bandwidth(threads) for threads in counts}
     return {
         "observations": task.num_observations,
         "machine_states": num_machine_states,
         "horizon": horizon,
-        "bytes_per_second": {str(threads): speed for threads, speed in speeds.items()},
-        "runs": [_planning(task, threads, speeds[threads]) for threads in counts],
+        "runs": [_planning(task, threads) for threads in sorted({1, choose_threads(None, ENOUGH)})],
     }
 
 
@@ -166,20 +131,12 @@ def warehouse_task(side: int, num_machine_states: int, horizon: int) -> Task:
     return envs.warehouse(size=side, horizon=horizon).with_machine(builder.build())
 
 
-def _planning(task: Task, threads: int, bytes_per_second: float, repeats: int = 5) -> dict[str, float]:
-    """Measure exact planning, and compare it with the least time in which its bytes could be moved."""
+def _planning(task: Task, threads: int, repeats: int = 5) -> dict[str, float]:
     from praemia.planning.exact import solve
 
     seconds = seconds_of(lambda: solve(task, keep_values=False, threads=threads), repeats)
     size = task.num_observations * task.num_machine_states * task.horizon
-    limit = bytes_per_step(task) * task.horizon / bytes_per_second
-    return {
-        "threads": threads,
-        **_best_and_median(seconds),
-        "ns_per_state_and_step": 1e9 * min(seconds) / size,
-        "times_the_limit": min(seconds) / limit,
-        "percent_of_bandwidth": 100.0 * limit / min(seconds),
-    }
+    return {"threads": threads, **_best_and_median(seconds), "ns_per_state_and_step": 1e9 * min(seconds) / size}
 
 
 def _best_and_median(seconds: list[float]) -> dict[str, float]:
@@ -244,41 +201,3 @@ def seconds_of(function: Callable[[], object], repeats: int) -> list[float]:
         function()
         seconds.append(time.perf_counter() - began)
     return seconds
-
-
-def bandwidth(threads: int = 1, repeats: int = 7) -> float:
-    """Return the bytes per second that NumPy moves at best, copying or adding arrays far larger than any cache."""
-    import numpy as np
-
-    first, second, total = (np.ones(NUMBERS) for _ in range(3))
-    edges = np.linspace(0, NUMBERS, threads + 1).astype(int)
-    parts = [slice(edges[i], edges[i + 1]) for i in range(threads)]
-    with ThreadPoolExecutor(threads) as pool:
-
-        def copy() -> None:
-            list(pool.map(lambda part: np.copyto(total[part], first[part]), parts))
-
-        def add() -> None:
-            list(pool.map(lambda part: np.add(first[part], second[part], out=total[part]), parts))
-
-        copying, adding = min(seconds_of(copy, repeats)), min(seconds_of(add, repeats))
-    return max(16 * NUMBERS / copying, 24 * NUMBERS / adding)
-
-
-def bytes_per_step(task: Task) -> int:
-    """Return the bytes that one step of ``solve`` must move, if every number is read or written only once.
-
-    V_{h+1} is read and V_h written, rows padded to four machine states; the extra rows are written and read; the edges
-    (probability and row) and where they start are read; the policy is written.
-    """
-    import numpy as np
-
-    from praemia.kernels.records import action_type, padded_width
-
-    model = task.model.arrays
-    width = 8 * padded_width(task.num_machine_states)
-    extra = len(model.extra_rows)
-    tables = 2 * width * (task.num_observations + extra)
-    edges = 12 * len(model.probs) + 8 * len(model.indptr) + 8 * extra
-    policy = np.dtype(action_type(task.num_actions)).itemsize * task.num_observations * task.num_machine_states
-    return tables + edges + policy

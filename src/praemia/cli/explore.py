@@ -1,22 +1,37 @@
-"""``praemia explore``: collect data without any reward."""
+"""``praemia explore`` and ``praemia plan``: collect data without any reward, then plan for machines from it."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import complete_tasks, emit, episodes_option, file_option, json_option, seed_option
-from praemia.cli.progress import display, say
+from praemia.cli.common import (
+    complete_tasks,
+    emit,
+    episodes_option,
+    file_option,
+    json_option,
+    rho_option,
+    seed_option,
+    wrote,
+)
+from praemia.cli.progress import Display, display, say
+from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
     from praemia.exploration.until import Check
+    from praemia.exploration.what_if import MachineReport
     from praemia.machines.machine import RewardMachine
 
+
 UNTIL_KEYS = ("until", "certify", "reached", "checks")
+EXCEEDS = "*"  # marks a bound that is more than the plan's own value
 NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was small enough
 
 
@@ -40,18 +55,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
 def explore_command(
-    task: str,
-    episodes: int | None,
-    policy_episodes: int,
-    method: str | None,
-    scale: float | None,
-    keep_search: bool,
-    machines: tuple[str, ...],
-    until: float | None,
-    certify: str | None,
-    append: bool,
-    seed: int,
-    out: Path,
+    task: str, episodes: int | None, machines: tuple[str, ...], append: bool, seed: int, out: Path, **how: Any
 ) -> int:
     """Explore TASK without using any reward, and save the data to a file.
 
@@ -69,6 +73,7 @@ def explore_command(
     from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
+    until, certify = how["until"], how["certify"] or "likely"
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
@@ -82,36 +87,24 @@ def explore_command(
         collected = explore(
             problem,
             episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
-            policy_episodes=policy_episodes,
-            method=method,
             seed=seed,
-            scale=scale,
-            keep_search=keep_search,
             machines=fixed,
-            until=until,
-            certify=certify,
             on_progress=progress.count("episodes"),
-            on_check=lambda check: say(_check_line(check, until, certify or "likely")),
+            on_check=lambda check: say(_check_line(check, until, certify)),
+            **how,
         )
     dataset = collected if before is None else before.merge(collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
     recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
     ending = "" if until is None else _ending(collected, fixed) + "\n"
-    emit(
-        {
-            "task": problem.name,
-            "method": collected.sources[-1]["method"],
-            "out": str(out),
-            "seconds": seconds,
-            **_record(dataset),
-        },
-        f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}",
-    )
+    method = collected.sources[-1]["method"]
+    record = {"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_coverage_record(dataset)}
+    emit(record, f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
-def _check_line(check: Check, until: float | None, certify: str) -> str:
+def _check_line(check: Check, until: float, certify: str) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
     return f"{check.episodes:,} episodes: {certify} loss {loss}, until {until:g}"
 
@@ -130,7 +123,7 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
     return f"{verdict}: after {episodes:,} episodes {largest} is {loss:.4g}; asked for: below {until:g}"
 
 
-def _record(dataset: Dataset) -> dict[str, object]:
+def _coverage_record(dataset: Dataset) -> dict[str, object]:
     """Return what a dataset covers, as plain data."""
     visits = dataset.visits
     return {
@@ -143,4 +136,148 @@ def _record(dataset: Dataset) -> dict[str, object]:
         "reachability": dataset.reachability.tolist(),
         "fixed_machines": list(dataset.fixed_machines),
         **{key: dataset.sources[-1][key] for key in UNTIL_KEYS if key in dataset.sources[-1]},
+    }
+
+
+@click.command("plan")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option(
+    "--machine", "machines", multiple=True, type=click.Path(), help="A machine or task file; may be repeated."
+)
+@click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
+@click.option("--horizon", type=click.IntRange(1), help="Steps per episode; by default as in the data.")
+@rho_option(0.05, "the probability with which the certificates may fail.")
+@click.option(
+    "--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data was collected."
+)
+@click.option("--draws", default=200, show_default=True, help="Environments drawn for the likely loss.")
+@seed_option
+@file_option("--out", help="Write the policy of the one machine, for show --policy.")
+@file_option("--report", help="Write a page: coverage, machines, certificates.")
+@json_option
+def plan_command(
+    data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, report: Path | None, **how: Any
+) -> None:
+    """Plan for machines from DATA, a file that ``praemia explore`` wrote, and bound what each plan can lose.
+
+    Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates are
+    proven: they hold together with probability 1 − ρ, whatever the machines. They are tighter for machines that the
+    data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
+    with probability 0.95 under the posterior a plan loses at most this.
+    """
+    import numpy as np
+
+    from praemia.errors import ParameterError
+    from praemia.exploration import Dataset
+    from praemia.exploration.what_if import machine_family, machine_reports
+    from praemia.files import load_machine, resolve_task
+    from praemia.planning.policy import Policy
+    from praemia.report.exploration_page import write_page
+
+    if out is not None and len(machines) != 1:
+        raise ParameterError("--out writes the policy of one machine; give one --machine")
+    dataset = Dataset.load(data)
+    truth = None if task is None else resolve_task(task)
+    chosen = {name: load_machine(name) for name in machines}
+    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
+    with display() as progress:
+        report_draws = _draw_progress(progress, len(family))
+        rows = machine_reports(dataset, family, truth, on_progress=report_draws, **how)
+    if out is not None:
+        Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
+    if report is not None:
+        write_page(dataset, rows, truth, report)
+    wrote(out, report)
+    record = {"data": str(data), "episodes": dataset.num_episodes, "machines": [_machine_record(row) for row in rows]}
+    emit(record, _text(rows))
+
+
+def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Callable[[int, int], None]]:
+    """Return what to call with the name of each machine in turn; that gives what to call with its draws."""
+    progress, machines_before = display.count("draws"), count()
+
+    def start(machine: str) -> Callable[[int, int], None]:
+        before = next(machines_before)
+        return lambda done, total: progress(before * total + done, num_machines * total, f" ({machine})")
+
+    return start
+
+
+def _text(rows: list[MachineReport]) -> str:
+    from praemia.exploration.what_if import SAYS_LITTLE
+
+    is_truth_known = rows[0].optimum is not None
+    header = (
+        "machine",
+        "value in p̂",
+        "proven: loses ≤",
+        "likely: loses ≤",
+        "of at most",
+        *(("optimum", "true value", "loss") if is_truth_known else ()),
+    )
+    table = [_cells(row) for row in rows]
+    text = f"{rows[0].plan.dataset.coverage()}\n\n{table_text(header, table)}\n"
+    text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
+    if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
+        text += f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}\n"
+    worst = max(rows, key=lambda row: row.plan.certificate.share)
+    return f"{text}\n{worst.name}\n{worst.text()}"
+
+
+def _cells(row: MachineReport) -> tuple[str, ...]:
+    certificate = row.plan.certificate
+    proven = "vacuous" if certificate.is_vacuous else f"{certificate.bound:.4f}"
+    likely = "none" if row.likely is None else f"{row.likely.loss:.4f}"
+    marks = [
+        EXCEEDS if bound is not None and row.exceeds_value(bound) else " "
+        for bound in (certificate.bound, None if row.likely is None else row.likely.loss)
+    ]
+    value = f"{row.plan.value.value:.4f}"
+    cells = (row.name, value, proven + marks[0], likely + marks[1], f"{certificate.largest:.4f}")
+    if row.optimum is None or row.true_value is None:
+        return cells
+    return (*cells, f"{row.optimum:.4f}", f"{row.true_value:.4f}", f"{row.optimum - row.true_value:.6f}")
+
+
+def _machine_record(row: MachineReport) -> dict[str, Any]:
+    """Return a machine's line as plain data."""
+    certificate = row.plan.certificate
+    record: dict[str, Any] = {
+        "machine": row.name,
+        "value": row.plan.value.value,
+        "alpha": row.plan.alpha,
+        "certificate": {
+            "bound": certificate.bound,
+            "largest": certificate.largest,
+            "vacuous": certificate.is_vacuous,
+            "exceeds_value": row.exceeds_value(certificate.bound),
+            "failure_prob": certificate.failure_prob,
+            "holds_for": certificate.scope.value,
+            "optimistic": certificate.optimistic,
+            "pessimistic": certificate.pessimistic,
+            "simulation": certificate.simulation,
+        },
+        "likely_loss": _likely_record(row),
+        "visit": [[item.observation, item.action, item.visits] for item in certificate.to_visit],
+    }
+    if row.optimum is not None and row.true_value is not None:
+        record |= {"optimum": row.optimum, "true_value": row.true_value, "loss": row.optimum - row.true_value}
+    return record
+
+
+def _likely_record(row: MachineReport) -> dict[str, Any] | None:
+    """Return a likely loss as plain data, with all that it depends on."""
+    if row.likely is None:
+        return None
+    return {
+        "kind": "Bayesian: with this probability under the posterior the plan loses at most this",
+        "loss": row.likely.loss,
+        "level": row.likely.level,
+        "exceeds_value": row.exceeds_value(row.likely.loss),
+        "draws": row.likely.draws,
+        "seed": row.likely.seed,
+        "monte_carlo": list(row.likely.monte_carlo),
+        "mean": row.likely.mean,
+        "labels_drawn": row.likely.labels_drawn,
+        "never_seen": list(row.likely.never_seen),
     }

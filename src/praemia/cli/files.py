@@ -89,7 +89,7 @@ def _format_option(name: str, argument: str, file: str) -> Callable[[Function], 
     multiple=True,
     metavar="OUTPUT=NUMBER",
     callback=lambda context, option, values: dict(map(_output_reward, values)) or None,
-    help="What an output of AALpy's automata (.dot) pays that is not a number; others pay 0. Repeatable.",
+    help="What an output of AALpy's automata (.dot) pays that is not a number; others pay 0; may be repeated.",
 )
 def convert_command(
     source: str,

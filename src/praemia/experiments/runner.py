@@ -2,20 +2,28 @@
 
 When a worker dies, only its unfinished jobs are lost. They are run again, and since a run depends on its job alone,
 the results are the same. A user's learner that fails costs only its own runs.
+
+Jobs run in this process, in processes on this machine, or on a Dask cluster: each is an ``Executor`` of the standard
+library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
+import json
+import multiprocessing
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
-from praemia.activity import SILENCE, Progress, report_progress
-from praemia.errors import LearnerFailure, ParameterError, PlanError
-from praemia.experiments.engines import EngineError, default_jobs, engine
+from praemia.activity import SILENCE, Progress, join_board, report_progress, shared_board
+from praemia.errors import LearnerFailure, ParameterError, PlanError, PraemiaError, require, require_whole
 from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
 from praemia.simulation import Run, simulate
@@ -38,9 +46,10 @@ def perform(job: Job) -> Run | Failure:
         learner = job.learner.make()
         with (
             failures_named(type(learner), job.learner.code),
-            report_progress(job.task.name, job.num_episodes) as on_progress,
+            report_progress(job.task.name, job.length) as on_progress,
         ):
-            run = simulate(job.task.make(), learner, job.num_episodes, job.seed, on_progress=on_progress)
+            length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps}
+            run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
     except LearnerFailure as error:
         return Failure(job, str(error))
     except PlanError as error:
@@ -158,3 +167,90 @@ def _drain(todo: list[Job], finish: Finish, executor: Executor) -> None:
             job = running.pop(future)
             finish(job, future.result())
             todo.remove(job)
+
+
+CONNECT_SECONDS = 10
+MAX_JOBS = 10_000
+
+
+class EngineError(PraemiaError):
+    """Report an engine that cannot be reached or was lost."""
+
+
+def default_jobs() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Executor]:
+    """Yield an executor: on a cluster if there is an address, else ``jobs`` processes (all cores by default)."""
+    if address is not None:
+        with _dask(address) as executor:
+            yield executor
+        return
+    count = default_jobs() if jobs is None else jobs
+    require_whole("jobs", count, 1, MAX_JOBS)
+    if count == 1:
+        yield _InThisProcess()
+        return
+    # Spawn, not fork: a fork would copy locks that threads of this process hold.
+    context = multiprocessing.get_context("spawn")
+    if sys.platform == "win32":
+        count = min(count, 61)  # the most that Windows can wait for
+    with shared_board(context, count) as board:
+        executor = ProcessPoolExecutor(count, context, initializer=join_board, initargs=board)
+        try:
+            yield executor
+        finally:
+            executor.shutdown(wait=True, cancel_futures=True)
+
+
+class _InThisProcess(Executor):
+    """Run each job at once, in this process. One is submitted at a time, so its result is stored before the next."""
+
+    ahead = 1
+
+    def submit(self, function: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        try:
+            future.set_result(function(*args, **kwargs))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    require("distributed")
+    import distributed
+
+    where = _address(address)
+    try:
+        client: Any = distributed.Client(**where, timeout=CONNECT_SECONDS, set_as_default=False)  # type: ignore[no-untyped-call]
+    except (OSError, ValueError, TimeoutError) as error:
+        raise _no_engine(address, str(error).splitlines()[0] if str(error) else type(error).__name__) from None
+    try:
+        yield client.get_executor(retries=3, pure=False)
+    finally:
+        client.close(timeout=CONNECT_SECONDS)
+
+
+def _address(text: str) -> dict[str, str]:
+    """Parse an engine's address, or the scheduler file that holds it; Dask would wait long on a malformed one."""
+    if not Path(text).exists():
+        if not re.fullmatch(".+:[0-9]{1,5}", text):
+            raise _no_engine(text, "neither a scheduler file nor an address such as tcp://127.0.0.1:8786")
+        return {"address": text}
+    try:
+        address = json.loads(Path(text).read_text(encoding="utf-8"))["address"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise _no_engine(text, "this is not a scheduler file") from None
+    return {"address": str(address)}
+
+
+def _no_engine(text: str, reason: str) -> EngineError:
+    return EngineError(
+        f"no engine at {text!r} ({reason}). Start one with: dask scheduler --host 127.0.0.1 "
+        "--scheduler-file engine.json, then dask worker --scheduler-file engine.json, and pass --engine engine.json"
+    )

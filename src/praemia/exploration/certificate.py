@@ -13,29 +13,48 @@ confidence are used, and all such certificates hold together. For a machine that
 labels and horizon, part 3 is used too, which is tighter. If the data records the machine, its certificate holds
 together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds with
 probability 1 − ρ by itself; for several of them, divide ``failure_prob`` by their number.
+
+What must be fixed is the function V*, that is the machine, the labels and the horizon. A dataset records a digest of
+the three, written before the first episode; a plan looks its machine up there. Labels that are found by playing (in
+black boxes) are the environment's own, which no digest can cover; they were fixed with it.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from enum import Enum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
+from praemia.errors import ParameterError
 from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import best_values, most_to_earn
-from praemia.exploration.scope import Scope, scope_of
+from praemia.exploration.environments import Environment
+from praemia.exploration.estimate import best_values, most_to_earn, require_readable
 from praemia.kernels.records import Actions
-from praemia.machines.labels import Labels
+from praemia.machines.algebra import state_digests
+from praemia.machines.labels import LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy
 from praemia.tasks.model import Model
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
+
+
+class Scope(Enum):
+    """What a certificate holds for; the value says it in words."""
+
+    ANY_REWARD = "any reward, also one chosen after looking at the data"
+    ANY_MACHINE = "any machine, also one chosen after looking at the data"
+    RECORDED = "a machine fixed before the data"
+    VOUCHED = "a machine fixed before the data, as you say"
 
 
 @dataclass(frozen=True)
@@ -202,3 +221,55 @@ def _suggestions(dataset: Dataset, sure: Confidence, occupied: Values) -> tuple[
     order = np.argsort(-weights.ravel(), kind="stable")[:NUM_SUGGESTIONS]
     places = (divmod(int(pair), dataset.num_actions) for pair in order if weights.ravel()[pair] > 0.0)
     return tuple(Suggestion(o, a, int(dataset.visits[o, a]), float(weights[o, a])) for o, a in places)
+
+
+def machine_digest(machine: RewardMachine, horizon: int, rules: Iterable[LabelRule] | None) -> str:
+    """Return a digest of all that V* depends on but p; how rules are written, and in which order, does not count.
+
+    ``rules`` is None for labels that are found by playing.
+    """
+    contents = {
+        "initial": machine.initial,
+        "states": state_digests(machine),
+        "idle": machine.idle_reward.mean,
+        "horizon": horizon,
+        "labels": None if rules is None else sorted({json.dumps(rule.as_list()) for rule in rules}),
+    }
+    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
+
+
+def digests_in_advance(
+    environment: Environment, machines: Iterable[RewardMachine]
+) -> tuple[tuple[RewardMachine, ...], tuple[str, ...]]:
+    """Return machines and their digests to record, before anything is played; refuse what cannot be planned for."""
+    if isinstance(machines, RewardMachine):
+        raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
+    named, rules = tuple(machines), environment.known_rules()
+    for number, machine in enumerate(named):
+        if not isinstance(machine, RewardMachine):
+            raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
+        # Where labels are found by playing, only names that the environment declares can occur.
+        declared = frozenset(environment.propositions)
+        produced = declared if rules is None else RuleLabelling(rules).propositions()
+        require_readable(machine, produced, produced | declared)
+    return named, tuple(sorted({machine_digest(machine, environment.horizon, rules) for machine in named}))
+
+
+def scope_of(
+    dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None, fixed_in_advance: bool
+) -> tuple[Scope, int]:
+    """Return what a machine's certificate holds for, and how many machines share part 3 of the confidence."""
+    if _is_recorded(dataset, machine, horizon, labels):
+        return Scope.RECORDED, dataset.fixed_shares
+    return (Scope.VOUCHED, 1) if fixed_in_advance else (Scope.ANY_MACHINE, 0)
+
+
+def _is_recorded(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> bool:
+    """Tell whether a dataset records a machine with these labels (None: the data's own) and this horizon."""
+    if not dataset.fixed_machines:
+        return False
+    labelling = dataset.labelling if labels is None else as_labelling(labels)
+    if not isinstance(labelling, RuleLabelling):
+        return False  # a function, which cannot be compared
+    rules = labelling.rules if dataset.labels_known or labels is not None else None
+    return machine_digest(machine, horizon, rules) in dataset.fixed_machines

@@ -8,7 +8,7 @@ A dataset may record machines that were named before its first episode; certific
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,13 +18,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
-from praemia.exploration.dataset_file import encode, read
 from praemia.exploration.estimate import estimated_model, sparse_kernel
 from praemia.exploration.merging import add_up, merged
-from praemia.files.atomic_io import write_whole
-from praemia.machines.labels import Labels, RuleLabelling
+from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
+from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.limits import require_memory
+from praemia.machines.labels import LabelRule, Labels, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.model import Model
+
+# Plain arrays with a JSON header, checked as they are read and never executed.
+FILE = ArchiveKind(
+    "praemia dataset",
+    "a dataset",
+    4,
+    fields={
+        **dict.fromkeys(("num_observations", "num_actions", "horizon", "fixed_shares"), (int,)),
+        **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
+        **dict.fromkeys(("propositions", "sources", "fixed_machines", "labels"), (list,)),
+        **dict.fromkeys(("labels_known", "can_end"), (bool,)),
+    },
+    arrays={
+        **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
+        "ends": ArrayType("b"),
+        "reachability": ArrayType("f"),
+    },
+)
+DTYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,12 +251,21 @@ class Dataset:
 
     def to_bytes(self) -> bytes:
         """Return the dataset as a file's bytes; equal datasets give equal bytes."""
-        return encode({item.name: getattr(self, item.name) for item in fields(self)})
+        values = {item.name: getattr(self, item.name) for item in fields(self)}
+        return FILE.pack({**values, "labels": [rule.as_list() for rule in self.labelling.rules]})
 
     @classmethod
     def load(cls, path: str | Path) -> Dataset:
         """Read a dataset from a file; anything but a whole one is a FileError."""
-        return read(Path(path), cls)
+        with FILE.unpack(read_bytes(Path(path)), str(path)) as values:
+            _check_lists(values)
+            require_memory(8 * values["num_observations"] * values["num_actions"], f"reading {path}")
+            labelling = _labelling(values.pop("labels"))
+            header: dict[str, Any] = {
+                name: tuple(value) if isinstance(value, list) else value for name, value in values.items()
+            }
+            arrays = {name: values[name].astype(DTYPES[kind.dtype_kinds]) for name, kind in FILE.arrays.items()}
+            return cls(**header | arrays, labelling=labelling)
 
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
@@ -251,3 +280,26 @@ def _whole_numbers(kind: str, numbers: Sequence[int], size: int) -> NDArray[np.i
     if array.min() < 0 or array.max() >= size:
         raise ModelError(f"an episode with {kind} {array.min()} … {array.max()}; expected 0 … {size - 1}")
     return array.astype(np.int64)
+
+
+def _check_lists(header: Mapping[str, Any]) -> None:
+    for name in ("propositions", "fixed_machines", "observation_names", "action_names"):
+        if not all(isinstance(item, str) for item in header[name] or ()):
+            raise DamageError(f"its header has {name} that are not names")
+    for names, size in (("observation_names", "num_observations"), ("action_names", "num_actions")):
+        if header[size] < 1 or len(header[names] or ()) not in (0, header[size]):
+            raise DamageError(f"its header has {size} = {header[size]} and {len(header[names] or ())} {names}")
+    if not all(isinstance(source, dict) for source in header["sources"]):
+        raise DamageError("its header does not say how the data was collected")
+
+
+def _labelling(labels: list[Any]) -> RuleLabelling:
+    """Read the rules of a labelling: lists of propositions, source, action and target, each a number or none."""
+    rules = []
+    for label in labels:
+        names, *place = label if isinstance(label, list) and len(label) == 4 else (None,)
+        places_fit = all(number is None or type(number) is int for number in place)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or not places_fit:
+            raise DamageError(f"its header has a label {str(label)[:50]!r}")
+        rules.append(LabelRule(frozenset(names), *place))
+    return RuleLabelling(tuple(rules))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError
 from praemia.exploration.coverage import from_start, most_visits
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import sparse_kernel
@@ -125,6 +126,15 @@ class BoxEnvironment(Environment):
 
     def names(self) -> tuple[Names, Names]:
         return self.box.observations.names(), self.box.actions.names()
+
+
+def environment_of(task: Task | BlackBox) -> Environment:
+    """Return a task or a black box as an environment."""
+    if not isinstance(task, Task | BlackBox):
+        raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
+    if task.discount < 1.0:
+        raise ParameterError(f"explore: {task!r} has a discount, which certificates do not know; explore without one")
+    return TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
 
 
 def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:

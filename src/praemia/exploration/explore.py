@@ -25,8 +25,9 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
+from praemia.exploration.certificate import digests_in_advance
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import BoxEnvironment, TaskEnvironment, build_dataset
+from praemia.exploration.environments import build_dataset, environment_of
 from praemia.exploration.explorers import (
     FixedPolicy,
     OnProgress,
@@ -38,14 +39,12 @@ from praemia.exploration.explorers import (
     uniform_at,
 )
 from praemia.exploration.merging import COLLECT, SEARCH, SHARES
-from praemia.exploration.scope import digests_in_advance
 from praemia.exploration.until import CERTIFY, Goal, OnCheck, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
+from praemia.limits import MAX_EPISODES
 from praemia.machines.machine import RewardMachine
-from praemia.simulation.run import Seed, seed_key
+from praemia.simulation.run import Seed
 from praemia.tasks.task import Task
-
-MAX_EPISODES = 10**9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,19 +180,11 @@ def explore(
     # N₀ may be given whatever the method, so that one call can compare methods.
     searches = policy_episodes if name == "euler" else None
     how = make_method(name, scale=scale, policy_episodes=searches, keep_search=keep_search, stop_below=stop_below)
-    if not isinstance(task, Task | BlackBox):
-        raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
-    if isinstance(machines, RewardMachine):
-        raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
-    if task.discount < 1.0:
-        raise ParameterError(f"explore: {task!r} has a discount, which certificates do not know; explore without one")
-    environment, named = TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task), tuple(machines)
-    fixed = digests_in_advance(environment, named)
+    session = Session(environment_of(task), require_whole("episodes", episodes, 1, MAX_EPISODES), seed, on_progress)
+    named, fixed = digests_in_advance(session.environment, machines)
     goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check)
-    num_episodes = require_whole("episodes", episodes, 1, MAX_EPISODES)
-    session = Session(environment, num_episodes, seed_key(seed), on_progress)
     try:
         record = how.play(session, goal)
     except ContradictionError as error:

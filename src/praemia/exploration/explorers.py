@@ -15,6 +15,7 @@ from praemia.exploration.merging import Counted
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.euler import EULER
 from praemia.simulation.loop import World, run_loop
+from praemia.simulation.run import Seed, seed_key
 
 OnProgress: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
 
@@ -29,9 +30,9 @@ class Session:
     """
 
     def __init__(
-        self, environment: Environment, episodes: int, seed: tuple[int, ...], on_progress: OnProgress | None = None
+        self, environment: Environment, episodes: int, seed: Seed, on_progress: OnProgress | None = None
     ) -> None:
-        self.environment, self.episodes, self.seed = environment, episodes, seed
+        self.environment, self.episodes, self.seed = environment, episodes, seed_key(seed)
         self.total, self.keeps_search = episodes, False
         self.searched: Counted | None = None
         self._on_progress = on_progress

@@ -199,8 +199,6 @@ class GreedyPlanner:
     def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
         if not isinstance(reward, CoverageReward):
             raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is not one")
-        if len(reward.weights) != view.num_observations:
-            raise ModelError(f"{len(reward.weights)} weights for {view.num_observations} observations")
         policy = GreedyPolicy(_sparse(view), view.num_actions, np.array(reward.weights), horizon)
         value = value_of_histories(view, policy, reward, horizon, samples=1, max_histories=MAX_HISTORIES)
         return HistoryPlan(policy, upper_bound(view, policy) - value.value if value.exact else float("nan"))

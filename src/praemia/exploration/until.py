@@ -37,10 +37,9 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import build_dataset
 from praemia.exploration.estimate import best_values
 from praemia.exploration.explorers import FixedPolicy, Session, play_given
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, random_numbers
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, Posterior, random_numbers
 from praemia.exploration.merging import COLLECT, DIRECT
 from praemia.exploration.plan_from import plan_from
-from praemia.exploration.posterior import Posterior
 from praemia.kernels.records import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import permutations, zip_longest
 
 from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.exploration.certificate import Scope
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.likely_loss import DRAWS, LikelyLoss, OnDraw, require_draws
 from praemia.exploration.plan_from import ExploredPlan, plan_from
-from praemia.exploration.scope import Scope
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import quoted
 from praemia.machines.machine import RewardMachine

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PraemiaError, did_you_mean
-from praemia.files.schema import EndPart, GymnasiumPart, LabelPart, MdpPart
+from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart, PlacePart
 from praemia.files.source import Source
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
@@ -125,7 +125,7 @@ def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float
     return rows
 
 
-def _place(space: _Space, part: LabelPart | EndPart) -> tuple[int | None, int | None, int | None]:
+def _place(space: _Space, part: PlacePart) -> tuple[int | None, int | None, int | None]:
     """Return the numbers of the observation before a step, of the action and of the observation after it."""
     source, target = (None if o is None else space.observations.number(o) for o in (part.source, part.to))
     return source, None if part.action is None else space.actions.number(part.action), target
@@ -140,7 +140,7 @@ def _label_rules(space: _Space, parts: Sequence[LabelPart]) -> list[LabelRule]:
 
 
 def _ends(
-    space: _Space, parts: Sequence[EndPart], entries: NDArray[np.int64], start: Mapping[int, float]
+    space: _Space, parts: Sequence[PlacePart], entries: NDArray[np.int64], start: Mapping[int, float]
 ) -> NDArray[np.bool_]:
     """Return which of the entries (o, a, o') end an episode."""
     ends = np.zeros(len(entries), dtype=bool)

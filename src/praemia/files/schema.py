@@ -205,21 +205,18 @@ def machine_kind(value: Any) -> str:
     return "<formula>" if is_formula else _kind(value)
 
 
-class LabelPart(Part):
+class PlacePart(Part):
+    """The transitions that match; in a list of ends, those that end an episode."""
+
+    source: Name | None = Field(default=None, alias="from")
+    action: Name | None = None
+    to: Name | None = None
+
+
+class LabelPart(PlacePart):
     """A rule of a labelling."""
 
-    source: Name | None = Field(default=None, alias="from")
-    action: Name | None = None
-    to: Name | None = None
     label: list[Name]
-
-
-class EndPart(Part):
-    """Transitions that end an episode: those that match."""
-
-    source: Name | None = Field(default=None, alias="from")
-    action: Name | None = None
-    to: Name | None = None
 
 
 Row: TypeAlias = Annotated[tuple[Name, Name, Distribution], Field(strict=False)]
@@ -233,7 +230,7 @@ class MdpPart(Part):
     start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Annotated[EndPart, _in_short(lambda observation: {"to": observation})]] = []
+    ended: list[Annotated[PlacePart, _in_short(lambda observation: {"to": observation})]] = []
 
 
 LetterNames: TypeAlias = dict[
@@ -313,6 +310,7 @@ class TaskPart(Part):
     ) = None
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None = None
     discount: Annotated[float, Field(gt=0.0, le=1.0, strict=False)] | None = None
+    until_done: bool | None = None
 
     @model_validator(mode="after")
     def _one_world(self) -> TaskPart:

@@ -81,7 +81,7 @@ class HiddenRun:
 def play_hidden(
     task: Task, num_episodes: int, seed: int = 0, *, on_progress: Callable[[int, int], None] | None = None
 ) -> HiddenRun:
-    """Play a task whose machine is hidden for a number of episodes."""
+    """Play a task whose machine is hidden for a number of episodes, each to the horizon: its end is hidden too."""
     if not isinstance(task, Task):
         raise ModelError(
             f"task={task!r}; expected a Task: how good the last plan is can be computed only there. In a black box, "

@@ -40,7 +40,7 @@ from praemia.kernels.records import (
     SmallInts,
     Whole,
 )
-from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
+from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
 
 # The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
 # V_0 is kept as it is.
@@ -57,6 +57,7 @@ class SpecArrays(NamedTuple):
     support: LabelSupport
     every: EveryRow
     possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
+    done: SmallInts  # the machine states in which an episode is over
 
 
 class Memory(NamedTuple):
@@ -258,10 +259,12 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         if LEARNS_MACHINE:
             machine_at_step(data, h)
         fill_exits(after, num_states, spec.exits[h + 1])
+        fill_done(after, num_states, spec.done, spec.exits[h + 1])
         fill_rows(zero, after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
         if HAS_LOWER:
             low_after = memory.lower_tables[(h + 1) % 2]
             fill_exits(low_after, num_states, spec.exits[h + 1])
+            fill_done(low_after, num_states, spec.done, spec.exits[h + 1])
             fill_rows(zero, low_after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
             lower, below = flat(low_after), flat(memory.lower_tables[h % 2])
         begin_step(zero, data, Place(h, worth, lower, width, 0, zero))

@@ -130,6 +130,7 @@ class Workspace:
             support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
             every=spec.every_row if self.needs.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
+            done=np.array(sorted(spec.done_states), dtype=np.int32),
         )
 
     def _new_memory(self) -> Memory:

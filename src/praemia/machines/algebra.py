@@ -85,17 +85,16 @@ def state_digests(machine: RewardMachine) -> dict[str, str]:
     Of a reward the mean counts. The order of rules, propositions and states does not.
     """
     diagrams = machine.diagrams.over(sorted(machine.diagrams.variables))
-    store = diagrams.store
-    digests: dict[int, str] = {}
-    for diagram in diagrams.upwards:
-        content: Sequence[object]
-        if store.is_leaf(diagram):
-            content = sorted([out.target, out.probability, out.reward.mean] for out in store.value(diagram))
-        else:
-            low, high = digests[store.low[diagram]], digests[store.high[diagram]]
-            content = [diagrams.variables[store.variable[diagram]], low, high]
-        digests[diagram] = sha256(json.dumps(content).encode()).hexdigest()
-    return {state: digests[root] for state, root in zip(machine.states, diagrams.roots, strict=True)}
+
+    def digest(content: Sequence[object]) -> str:
+        return sha256(json.dumps(content).encode()).hexdigest()
+
+    def of_leaf(leaf: int) -> str:
+        outcomes: Outcomes = diagrams.store.value(leaf)
+        return digest(sorted([out.target, out.probability, out.reward.mean] for out in outcomes))
+
+    digests = diagrams.fold(of_leaf, lambda variable, low, high: digest([diagrams.variables[variable], low, high]))
+    return dict(zip(machine.states, digests, strict=True))
 
 
 @deep_recursion

@@ -52,6 +52,10 @@ class LabelRule:
         for place, number in (("source", source), ("action", action), ("target", target)):
             object.__setattr__(self, place, None if number is None else _whole(place, number))
 
+    def as_list(self) -> list[list[str] | int | None]:
+        """Return the rule as plain data: the propositions in order, then source, action and target."""
+        return [sorted(self.propositions), self.source, self.action, self.target]
+
 
 def _whole(place: str, number: object) -> int:
     if not isinstance(number, Integral):

@@ -220,11 +220,17 @@ def _without(guard: Guard, others: Guard, functions: GuardFunctions) -> Guard:
 def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[str, Outcomes]) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
     functions = GuardFunctions(diagrams.variables, Growth())
-    conditions = _conditions(diagrams, functions)
+    no = functions.false
+
+    def where_each(variable: int, low: dict[int, int], high: dict[int, int]) -> dict[int, int]:
+        """Return for each leaf below a diagram the function that is true where that leaf is met."""
+        return {leaf: functions.node(variable, low.get(leaf, no), high.get(leaf, no)) for leaf in low | high}
+
+    conditions = diagrams.fold(lambda leaf: {leaf: functions.true}, where_each)
     index = {state: number for number, state in enumerate(states)}
     rules: list[Rule] = []
-    for number, (state, root) in enumerate(zip(states, diagrams.roots, strict=True)):
-        happens = [(diagrams.store.value(leaf), where) for leaf, where in conditions[root].items()]
+    for number, (state, own) in enumerate(zip(states, conditions, strict=True)):
+        happens = [(diagrams.store.value(leaf), where) for leaf, where in own.items()]
         cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
         for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
             if outcomes != idle[state]:
@@ -232,19 +238,3 @@ def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[s
         if len(rules) > MAX_RULES:
             raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")
     return tuple(rules)
-
-
-def _conditions(diagrams: StateDiagrams, functions: GuardFunctions) -> dict[int, dict[int, int]]:
-    """Return for each diagram, and each leaf below it, the function that is true where that leaf is met."""
-    store, no = diagrams.store, functions.false
-    conditions: dict[int, dict[int, int]] = {}
-    for diagram in diagrams.upwards:
-        if store.is_leaf(diagram):
-            conditions[diagram] = {diagram: functions.true}
-        else:
-            low, high = conditions[store.low[diagram]], conditions[store.high[diagram]]
-            conditions[diagram] = {
-                leaf: functions.node(store.variable[diagram], low.get(leaf, no), high.get(leaf, no))
-                for leaf in (*low, *(leaf for leaf in high if leaf not in low))
-            }
-    return conditions

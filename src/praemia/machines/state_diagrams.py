@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 from praemia.machines.diagrams import LEAF, Diagrams, Growth, deep_recursion
+
+Folded = TypeVar("Folded")
+Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads there
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,41 +55,39 @@ class StateDiagrams:
         """All diagrams, children before their parents."""
         return sorted(self.store.below(self.roots))
 
+    def fold(self, at_leaf: Callable[[int], Folded], at_node: Callable[[int, Folded, Folded], Folded]) -> list[Folded]:
+        """Return for each state what its diagram comes to, computed once for each diagram, from the leaves upwards.
+
+        ``at_leaf`` takes a leaf; ``at_node`` a variable, and what the diagrams come to where it is false and true.
+        """
+        store, results = self.store, dict[int, Folded]()
+        variable, low, high = store.variable, store.low, store.high
+        for diagram in self.upwards:
+            if variable[diagram] == LEAF:
+                results[diagram] = at_leaf(diagram)
+            else:
+                results[diagram] = at_node(variable[diagram], results[low[diagram]], results[high[diagram]])
+        return [results[root] for root in self.roots]
+
     def highest(self, worth: Callable[[Any], float]) -> list[float]:
         """Return for each state the highest worth of its values."""
-        store = self.store
-        highest: dict[int, float] = {}
-        for diagram in self.upwards:
-            if store.is_leaf(diagram):
-                highest[diagram] = worth(store.value(diagram))
-            else:
-                highest[diagram] = max(highest[store.low[diagram]], highest[store.high[diagram]])
-        return [highest[root] for root in self.roots]
+        return self.fold(lambda leaf: worth(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
     def changed(self, change: Callable[[Any], Hashable], growth: Growth | None = None) -> StateDiagrams:
         """Return the same diagrams, in a store of their own, with every value changed."""
-        source, target = self.store, Diagrams(growth)
-        variable, low, high = source.variable, source.low, source.high
-        copied: dict[int, int] = {}
-        for diagram in self.upwards:
-            if variable[diagram] == LEAF:
-                copied[diagram] = target.leaf(change(source.value(diagram)))
-            else:
-                copied[diagram] = target.node(variable[diagram], copied[low[diagram]], copied[high[diagram]])
-        return StateDiagrams(self.variables, target, tuple(copied[root] for root in self.roots))
+        target = Diagrams(growth)
+        roots = self.fold(lambda leaf: target.leaf(change(self.store.value(leaf))), target.node)
+        return StateDiagrams(self.variables, target, tuple(roots))
 
     def over(self, variables: Iterable[str], store: Diagrams | None = None) -> StateDiagrams:
         """Return the same functions over other variables, which hold those that are read, in any order."""
-        source, target, names = self.store, Diagrams() if store is None else store, tuple(variables)
-        numbers = {name: variable for variable, name in enumerate(names)}
-        copied: dict[int, int] = {}
-        for diagram in self.upwards:
-            if source.is_leaf(diagram):
-                copied[diagram] = target.leaf(source.value(diagram))
-            else:
-                low, high = copied[source.low[diagram]], copied[source.high[diagram]]
-                copied[diagram] = target.choose(numbers[self.variables[source.variable[diagram]]], low, high)
-        return StateDiagrams(names, target, tuple(copied[root] for root in self.roots))
+        target, names = Diagrams() if store is None else store, tuple(variables)
+        new = {old: names.index(self.variables[old]) for old in self.store.support(self.roots)}
+        roots = self.fold(
+            lambda leaf: target.leaf(self.store.value(leaf)),
+            lambda variable, low, high: target.choose(new[variable], low, high),
+        )
+        return StateDiagrams(names, target, tuple(roots))
 
     @deep_recursion
     def is_same_as(self, other: StateDiagrams) -> bool:
@@ -107,16 +108,12 @@ class StateDiagrams:
 
     def example_labels(self) -> list[frozenset[str]]:
         """Return labels on which every state has all values that it has on any label."""
-        store = self.store
-        examples: dict[int, dict[int, frozenset[str]]] = {}  # diagram -> leaf below it -> a label that leads there
-        for diagram in self.upwards:
-            if store.is_leaf(diagram):
-                examples[diagram] = {diagram: frozenset()}
-            else:
-                low, high = examples[store.low[diagram]], examples[store.high[diagram]]
-                own = self.variables[store.variable[diagram]]
-                examples[diagram] = {leaf: label | {own} for leaf, label in high.items()} | low
-        return list(dict.fromkeys(label for root in self.roots for label in examples[root].values()))
+
+        def either(variable: int, low: Examples, high: Examples) -> Examples:
+            return {leaf: label | {self.variables[variable]} for leaf, label in high.items()} | low
+
+        examples = self.fold(lambda leaf: {leaf: frozenset[str]()}, either)
+        return list(dict.fromkeys(label for own in examples for label in own.values()))
 
 
 class Meanings(Mapping[str, str]):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
 from praemia.envs.registry import svg_picture
@@ -16,10 +18,10 @@ from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
 from praemia.report.interactive import as_script_data, curves
 from praemia.report.rendering import Table, inline_svg, picture
-from praemia.report.tables import pairs_table, summary_table
 from praemia.statistics.claims import BEYOND, PAPER
-from praemia.statistics.stored_runs import Series, Study
-from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, Claim, Line
+from praemia.statistics.intervals import mean_interval, quotient_interval, sum_interval
+from praemia.statistics.stored_runs import Series, Study, paired
+from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, TOO_FEW, Claim, Line, Scale
 from praemia.tasks.task import Task
 from praemia.text_tables import number
 
@@ -221,3 +223,54 @@ def _versions(studies: Iterable[Study]) -> Table:
                     versions.setdefault(package, set()).add(version)
     rows = [(package, ", ".join(sorted(own))) for package, own in sorted(versions.items())]
     return Table(("package", "version"), rows)
+
+
+SUMMARY_HEADER = (
+    "setting",
+    "learner",
+    "runs",
+    "episodes",
+    "regret",
+    "std",
+    "95% low",
+    "95% high",
+    "per 1,000 episodes at the end",
+    "worst run",
+    "plans",
+    "seconds per run",
+)
+PAIRS_HEADER = ("setting", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
+
+
+def summary_table(settings: Mapping[str, Sequence[Series]]) -> Table:
+    """Tabulate the final regret of every learner, with the lowest mean of each setting in bold."""
+    rows: list[tuple[str, ...]] = []
+    lowest: list[int] = []
+    for name, members in settings.items():
+        lowest.append(len(rows) + int(np.argmin([series.final.mean() for series in members])))
+        rows += [_summary(name, series) for series in members]
+    return Table(SUMMARY_HEADER, rows, lowest)
+
+
+def _summary(setting: str, series: Series) -> tuple[str, ...]:
+    regret = mean_interval(series.final)
+    spread = series.spread if series.num_runs > 1 else math.nan
+    numbers = (regret.estimate, spread, regret.low, regret.high, series.late_slope, float(series.final.max()))
+    plans = np.mean([run.num_plans for run in series.runs])
+    sizes = (str(series.num_runs), str(series.num_episodes))
+    return (setting, series.title, *sizes, *map(number, numbers), f"{plans:.0f}", number(series.seconds))
+
+
+def pairs_table(settings: Mapping[str, Sequence[Series]]) -> Table:
+    """Tabulate every two learners of a setting that share seeds: first − second and first ÷ second."""
+    rows = []
+    for name, members in settings.items():
+        for first, second in combinations(members, 2):
+            samples = paired((first, second))
+            if runs := samples.shape[1]:
+                difference, ratio = (measure(samples, (1, -1)) for measure in (sum_interval, quotient_interval))
+                numbers = (difference.estimate, ratio.estimate, ratio.low, ratio.high)
+                titles = (second.title, "level", first.title)
+                lower = TOO_FEW if runs < MIN_RUNS else Scale.ratio().read(ratio, titles)
+                rows.append((name, first.title, second.title, str(runs), *map(number, numbers), lower))
+    return Table(PAIRS_HEADER, rows)

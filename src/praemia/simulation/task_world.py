@@ -30,10 +30,17 @@ class TaskWorld(World):
     """A learner at play in a task. With ``valued=False`` the policies are played and not valued."""
 
     def __init__(
-        self, task: Task, learner: Learner, num_episodes: int, seed: tuple[int, ...], *, valued: bool = True
+        self,
+        task: Task,
+        learner: Learner,
+        num_episodes: int,
+        seed: tuple[int, ...],
+        *,
+        num_steps: int | None = None,
+        valued: bool = True,
     ) -> None:
         self.world_rng, learner_rng = generators(seed)
-        super().__init__(learner, task.spec, num_episodes, learner_rng)
+        super().__init__(learner, task.spec, num_episodes, learner_rng, num_steps)
         self.task, self.valued = task, valued
         self.arrays = self._world_arrays()
         self.counts = self._empty_counts()
@@ -79,7 +86,7 @@ class TaskWorld(World):
 
     def play(self, most: int) -> None:
         last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.task.horizon
-        while self.played < last and not self.is_due:
+        while self.played < last and not self.is_due and not self.is_spent:
             kernels.play(*self._play_arguments(min(last, self.played + size)))
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
@@ -172,10 +179,9 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     rewards["value"], rewards["width"] = table.reward_values, table.reward_widths
     rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
-    weights, exits = step_weights(task.horizon, task.discount), task.model.exits
-    return kernels.WorldArrays(
-        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards, exits, weights
-    )
+    machine = (table.indptr, moves, table.reward_indptr, rewards)
+    ends = (task.model.exits, step_weights(task.horizon, task.discount), task.spec.is_done)
+    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends)
 
 
 def _tables(task: Task) -> NDArray[np.float64]:
