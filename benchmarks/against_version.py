@@ -1,7 +1,7 @@
 """Compare whole runs and exact planning with another version of praemia, taking turns, as ratios within one session.
 
-    git worktree add ../praemia-0.2 bf92613
-    python benchmarks/against_version.py ../praemia-0.2
+    git worktree add ../praemia-0.3 256fb81
+    python benchmarks/against_version.py ../praemia-0.3 --turns 9
 
 The other version is a checkout. This interpreter runs both, each in its own process, which stays alive and does one
 run at a time. Times are processor times, because other work may be on the machine. Ratios are taken within a turn; the
@@ -78,8 +78,8 @@ def settings(learners: Sequence[str], taxi: Path) -> Iterator[tuple[str, str, in
     for name in learners:
         yield "warehouse-5", name, 500 if name in SLOW else 10_000
     for task in EXACT:
-        yield task, "solve", 20
-        yield task, "evaluate", 20
+        yield task, "solve", 100
+        yield task, "evaluate", 100
     yield str(taxi), "psrl", 10
 
 

@@ -32,7 +32,7 @@ def last_kernel(posterior: Posterior) -> np.ndarray:
     """Return the kernel of the last draw, dense [O, A, O]."""
     counts, memory = posterior._data.counts, posterior._data.memory
     size, num_pairs = len(counts.states), len(counts.pairs)
-    dense = np.zeros((num_pairs, size))
+    dense, targets = np.zeros((num_pairs, size)), posterior._data.spec.every.rows["target"]
     for pair in range(num_pairs):
         first = counts.pairs[pair]["first"]
         for e in range(first, first + counts.pairs[pair]["distinct"]):
@@ -40,7 +40,7 @@ def last_kernel(posterior: Posterior) -> np.ndarray:
         for k, weight in enumerate(memory.by_pair[pair]):
             if weight == 0.0:
                 break
-            dense[pair, memory.drawn[pair, k]] += weight
+            dense[pair, targets[memory.drawn[pair, k]]] += weight
     return dense.reshape(size, -1, size)
 
 

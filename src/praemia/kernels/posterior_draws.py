@@ -13,7 +13,7 @@ import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, compiled, inlined
 from praemia.kernels.records import Floats, SmallInts
-from praemia.kernels.recursion import Place, PlanData, value_at, value_of
+from praemia.kernels.recursion import Place, PlanData, value_in, value_of
 
 SMALLEST = 1e-300
 
@@ -43,9 +43,10 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
             total += data.memory.by_pair[pair, z]
     for e in range(first, last):
         data.memory.by_successor[e, 0] /= total
-    k = 0
+    k, drawn, own = 0, data.memory.drawn, data.spec.every.own
     while k < data.memory.by_pair.shape[1] and data.memory.by_pair[pair, k] > 0.0:
         data.memory.by_pair[pair, k] /= total
+        drawn[pair, k] = own[pair, drawn[pair, k]]  # its row, which all steps need
         k += 1
 
 
@@ -71,12 +72,12 @@ def break_sticks(sticks: Floats, drawn: SmallInts, constants: Floats, rng: Any, 
 
 def drawn_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     """Return the mean of Y under the kernel that was drawn; there is no lower bound."""
-    pairs, successors, sticks = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    pairs, successors, sticks, drawn = data.counts.pairs, data.counts.successors, data.memory.by_pair, data.memory.drawn
     first, total, k = pairs[pair]["first"], zero, 0
     for e in range(first, first + np.int64(pairs[pair]["distinct"])):
         total = total + data.memory.by_successor[e, 0] * value_of(zero, successors, place, e)
     while k < sticks.shape[1] and sticks[pair, k] > 0.0:
-        total = total + sticks[pair, k] * value_at(zero, data.spec.every, place, pair, data.memory.drawn[pair, k])
+        total = total + sticks[pair, k] * value_in(zero, place, drawn[pair, k])
         k += 1
     return total, zero
 

@@ -69,7 +69,7 @@ class Memory(NamedTuple):
     by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
     by_pair: Floats  # [S·A, ·]
     by_successor: Floats  # [E, ·]
-    drawn: SmallInts  # [S·A, ·], observations that were drawn
+    drawn: SmallInts  # [S·A, ·], the continuation rows of observations that were drawn
     order: SmallInts  # [M, rows], the rows, best first
     rewards: Floats  # [S·A·W], Σ p̂ φ where rewards are kept apart
     tops: Floats  # [G·W], the most that can follow the pairs of each group
@@ -124,16 +124,15 @@ def nothing_per_step(zero: Any, data: PlanData, place: Place) -> None:
 
 
 @inlined
-def value_of(zero: Any, successors: Records, place: Place, e: int) -> Any:
-    """Return Y of the successor at place ``e``: the step's reward and the value to come."""
-    return load(zero, place.worth, np.int64(successors[np.uint64(e)]["row"]) * place.width + place.lane)
+def value_in(zero: Any, place: Place, row: Whole) -> Any:
+    """Return Y of a continuation row: the step's reward and the value to come."""
+    return load(zero, place.worth, np.int64(row) * place.width + place.lane)
 
 
 @inlined
-def value_at(zero: Any, every: EveryRow, place: Place, pair: int, z: int) -> Any:
-    """Return Y of any observation after a pair, seen or not, for learners that ask about successors never seen."""
-    row = np.int64(every.own[np.uint64(pair), np.uint64(z)])
-    return load(zero, place.worth, row * place.width + place.lane)
+def value_of(zero: Any, successors: Records, place: Place, e: int) -> Any:
+    """Return Y of the successor at place ``e``."""
+    return value_in(zero, place, successors[np.uint64(e)]["row"])
 
 
 @inlined

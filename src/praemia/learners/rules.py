@@ -46,7 +46,7 @@ class Needs(NamedTuple):
     one_state_at_a_time: bool = False  # the rule's functions cannot work on several machine states
     by_pair: int = 0  # numbers of a pair
     by_successor: int = 0  # numbers of a successor
-    drawn: int = 0  # observations drawn for a pair
+    drawn: int = 0  # observations drawn for a pair, by their continuation rows
     sorts_rows: bool = False
 
 
