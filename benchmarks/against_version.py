@@ -4,7 +4,8 @@
     python benchmarks/against_version.py ../praemia-0.2
 
 The other version is a checkout. This interpreter runs both, each in its own process, which stays alive and does one
-run at a time. Ratios are taken within a turn; the script prints their median and range.
+run at a time. Times are processor times, because other work may be on the machine. Ratios are taken within a turn; the
+script prints their median and range.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
 LEARNERS = (
     *("ucbvi-prm", "headroom", "euler", "ucrl2-rm-l", "ucrl2-rm-b", "opsrl", "psrl", "ucbvi", "eqo", "mvp", "crm"),
@@ -33,22 +37,21 @@ horizon: 20
 """
 WORKER = """
 import sys, time
-from praemia import envs, evaluate, learners, simulate, solve
-from praemia.files import parse_task
+from praemia import envs, evaluate, learners, load_task, simulate, solve
 for line in sys.stdin:
     task, work, times = line.strip().split("|")
-    world = parse_task(TAXI, "taxi") if task == "taxi" else envs.make(task)
+    world = load_task(task) if task.endswith(".yaml") else envs.make(task)
     if work in ("solve", "evaluate"):
         policy = solve(world, threads=1).policy
         evaluate(world, policy, threads=1)
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(int(times)):
             solve(world, threads=1) if work == "solve" else evaluate(world, policy, threads=1)
     else:
-        simulate(world, learners.make(work), 2 if task == "taxi" else 20)
-        began = time.perf_counter()
+        simulate(world, learners.make(work), 2 if task.endswith(".yaml") else 20)
+        began = time.process_time()
         simulate(world, learners.make(work), int(times), 1)
-    print(time.perf_counter() - began, flush=True)
+    print(time.process_time() - began, flush=True)
 """
 
 
@@ -57,7 +60,7 @@ class Version:
 
     def __init__(self, source: Path) -> None:
         environment = {**os.environ, "PYTHONPATH": str(source)}
-        command = [sys.executable, "-c", f"TAXI = {TAXI!r}\n{WORKER}"]
+        command = [sys.executable, "-c", WORKER]
         pipe = subprocess.PIPE
         self.process = subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, text=True)
 
@@ -70,6 +73,16 @@ class Version:
         return float(self.process.stdout.readline())
 
 
+def settings(learners: Sequence[str], taxi: Path) -> Iterator[tuple[str, str, int]]:
+    """Yield what is measured: the task, the learner or the planning, and how many episodes or times."""
+    for name in learners:
+        yield "warehouse-5", name, 500 if name in SLOW else 10_000
+    for task in EXACT:
+        yield task, "solve", 20
+        yield task, "evaluate", 20
+    yield str(taxi), "psrl", 10
+
+
 def main() -> None:
     """Measure in turns and print the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -79,17 +92,17 @@ def main() -> None:
     parser.add_argument("--only", action="store_true", help="the learners and no exact planning")
     chosen = parser.parse_args()
     ours, theirs = Version(Path(__file__).parents[1] / "src"), Version(chosen.other / "src")
-    settings = [("warehouse-5", name, 500 if name in SLOW else 10_000) for name in chosen.learners]
-    if not chosen.only:
-        settings += [(task, work, 20) for task in EXACT for work in ("solve", "evaluate")]
-        settings += [("taxi", "psrl", 10)]
-    for task, name, times in settings:
-        turns = chosen.turns if task != "taxi" else 1
-        pairs = [(theirs.seconds(task, name, times), ours.seconds(task, name, times)) for _ in range(turns)]
-        ratios = sorted(other / own for other, own in pairs)
-        least, most = (1e3 * min(times) for times in zip(*pairs, strict=True))
-        spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"
-        print(f"{task:12} {name:12} {least:8.1f} ms → {most:8.1f} ms   {median(ratios):.2f} × {spread}", flush=True)
+    with TemporaryDirectory() as folder:
+        taxi = Path(folder) / "taxi.yaml"
+        taxi.write_text(TAXI, encoding="utf-8")
+        measured = settings(chosen.learners, taxi)
+        for task, name, times in islice(measured, len(chosen.learners) if chosen.only else None):
+            pairs = [(theirs.seconds(task, name, times), ours.seconds(task, name, times)) for _ in range(chosen.turns)]
+            ratios = sorted(other / own for other, own in pairs)
+            least, most = (1e3 * min(times) for times in zip(*pairs, strict=True))
+            spread = f"({ratios[0]:.2f} – {ratios[-1]:.2f})"
+            shown = f"{Path(task).stem:16} {name:12} {least:8.1f} ms → {most:8.1f} ms"
+            print(f"{shown}   {median(ratios):.2f} × {spread}", flush=True)
 
 
 if __name__ == "__main__":

@@ -87,11 +87,13 @@ def square(seed: int) -> praemia.MachineWrapper:
         .edge("delivered", "home", "done", reward=1)
         .build()
     )
-    env = praemia.MachineWrapper(Square(), square_labels, machine, HORIZON, flat=True, end_early=True)
+    env = praemia.MachineWrapper(Square(), square_labels, machine, HORIZON, flat=True, until_done=True)
     env.reset(seed=seed)
     return env
 
 
 def cells(task: praemia.Task) -> praemia.MachineWrapper:
     """Make a task's environment for learners that want vectors."""
-    return praemia.MachineWrapper(Cells(task), cell_labels(task), task.machine, task.horizon, flat=True, end_early=True)
+    return praemia.MachineWrapper(
+        Cells(task), cell_labels(task), task.machine, task.horizon, flat=True, until_done=True
+    )

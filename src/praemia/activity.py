@@ -54,12 +54,12 @@ def read_board() -> NDArray[np.void]:
 
 
 @contextmanager
-def report_progress(task: str, num_episodes: int) -> Iterator[Callable[[int], None]]:
-    """Mark a run as in progress; yield the function that reports how many episodes were played."""
+def report_progress(task: str, length: int) -> Iterator[Callable[[int], None]]:
+    """Mark a run as in progress; yield the function that reports how many episodes, or steps, were played."""
     place = _Own.place
 
     def report(played: int) -> None:
-        place["share"] = played / num_episodes
+        place["share"] = played / length
 
     report(0)
     place["task"] = task_key(task)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 from praemia.errors import SizeError
@@ -13,6 +14,7 @@ GIB = 1 << 30
 MAX_EPISODES = 10**9  # of a run
 
 
+@cache
 def memory_limit() -> int:
     """Return how many bytes this process may hope for: the machine's memory, or its container's share of it."""
     limit = _machine_memory()

@@ -79,12 +79,12 @@ def test_every_other_state_is_told_of_once() -> None:
 
 
 def test_no_step_starts_where_episodes_end() -> None:
-    env = line(end_early=True)
+    env = line(until_done=True)
     assert [state_of(env, step.state) for step in imagine(env, OUT, RIGHT)] == [BACK]
 
 
 def test_an_episode_ends_in_the_machine_state_that_can_earn_no_more() -> None:
-    env = line(end_early=True)
+    env = line(until_done=True)
     steps = imagine(env, OUT, LEFT, times=50)
     assert {(state_of(env, step.next_state), step.terminated) for step in steps} == {(HOME, True), (OUT, False)}
     assert not any(step.terminated for step in imagine(env, BACK, LEFT, times=50))
@@ -111,7 +111,7 @@ def test_the_same_seed_draws_the_same() -> None:
 
 @pytest.mark.parametrize("flat", [False, True])
 def test_what_info_says_of_a_step_is_the_step_without_the_machine(flat: bool) -> None:
-    env = line(ends_at=0.9, horizon=3, flat=flat, end_early=True)
+    env = line(ends_at=0.9, horizon=3, flat=flat, until_done=True)
     env.reset(seed=0)
     told = [env.step(np.float32([push]))[4]["environment"] for push in (0.4, -0.8, 0.2)]
     assert [(round(t["reward"], 6), t["terminated"], t["truncated"]) for t in told] == [
@@ -151,7 +151,7 @@ def test_tasks_can_be_imagined_too(flat: bool) -> None:
 
 
 def test_a_task_ends_early_where_nothing_more_can_be_earned() -> None:
-    env = praemia.envs.TaskEnv(praemia.envs.warehouse(size=2, horizon=200), end_early=True)
+    env = praemia.envs.TaskEnv(praemia.envs.warehouse(size=2, horizon=200).with_until_done())
     (state, _), terminated = env.reset(seed=1), False
     while not terminated:
         state, reward, terminated, truncated, _ = env.step(1 if state["machine_state"] == 0 else 2)

@@ -78,7 +78,7 @@ def require_true_steps(buffer: Any, live: list[int], *, settled: tuple[int, ...]
 
 @pytest.mark.parametrize("learner", [SAC, TD3, DDPG])
 def test_learners_of_continuous_actions_train_with_it(learner: Any) -> None:
-    agent = trained(learner, line(flat=True, end_early=True))
+    agent = trained(learner, line(flat=True, until_done=True))
     assert agent.replay_buffer.size() == 2 * STEPS
     assert require_true_steps(agent.replay_buffer, [0, 1], settled=(2,)) > 0
     action, _ = agent.predict(agent.env.reset())
@@ -95,7 +95,7 @@ def test_dqn_trains_with_it(flat: bool) -> None:
 @pytest.mark.parametrize("flat", [False, True], ids=["dictionary", "number"])
 def test_dqn_trains_on_a_built_in_task(flat: bool) -> None:
     task = praemia.envs.warehouse(size=3)
-    agent = trained(DQN, praemia.envs.TaskEnv(task, flat=flat, end_early=True))
+    agent = trained(DQN, praemia.envs.TaskEnv(task.with_until_done(), flat=flat))
     assert agent.replay_buffer.size() == 2 * STEPS
     if flat:
         seen = agent.replay_buffer.observations[: 2 * STEPS, 0, 0].reshape(STEPS, 2)
@@ -105,7 +105,7 @@ def test_dqn_trains_on_a_built_in_task(flat: bool) -> None:
 
 @pytest.mark.parametrize("kind", [None, SubprocVecEnv], ids=["one process", "several processes"])
 def test_parallel_environments_fill_rows_together(kind: Any) -> None:
-    vector = make_vec_env(line, n_envs=2, seed=0, env_kwargs={"end_early": True, "flat": True}, vec_env_cls=kind)
+    vector = make_vec_env(line, n_envs=2, seed=0, env_kwargs={"until_done": True, "flat": True}, vec_env_cls=kind)
     agent = trained(SAC, vector)
     assert agent.replay_buffer.n_envs == 2
     assert agent.replay_buffer.size() == STEPS

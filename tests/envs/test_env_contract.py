@@ -27,9 +27,11 @@ def play(env: gymnasium.Env, policy: np.ndarray, seed: int, episodes: int) -> np
         for h in range(policy.shape[0]):
             action = policy[h, state["machine_state"], state["observation"]]
             state, reward, terminated, truncated, _ = env.step(int(action))
-            returns[k] += reward
-            assert not terminated
-            assert truncated == (h == policy.shape[0] - 1)
+            returns[k] += env.discount**h * reward
+            assert not terminated or env.task.until_done
+            assert truncated == (h == policy.shape[0] - 1 and not terminated)
+            if terminated:
+                break
         state, _ = env.reset()
     return returns
 
@@ -48,7 +50,7 @@ def test_rows_are_distributions_and_something_can_be_earned(name: str) -> None:
     sums = np.add.reduceat(task.mdp.probs, task.mdp.indptr[:-1])
     assert np.abs(sums - 1.0).max() < 1e-12
     assert task.mdp.start_probs.sum() == pytest.approx(1.0, abs=1e-12)
-    assert 0.2 < solve(task).value <= task.horizon
+    assert 0.2 < solve(task.with_discount(1.0)).value <= task.horizon
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -93,8 +95,8 @@ def is_certain(task: Task) -> bool:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_optimal_policy_earns_its_value_on_average(name: str) -> None:
     task = envs.make(name)
-    task = task.with_horizon(min(task.horizon, 200))
+    task = task.with_horizon(min(task.horizon, 200)).with_discount(max(task.discount, 0.99))  # nothing too rare
     plan = solve(task)
     returns = play(TaskEnv(task), plan.policy, seed=1, episodes=300)
     standard_error = returns.std(ddof=1) / np.sqrt(len(returns))
-    assert abs(returns.mean() - plan.value) <= 4 * standard_error
+    assert abs(returns.mean() - plan.value) <= 4 * standard_error + 1e-12  # the last is rounding

@@ -99,7 +99,9 @@ def event(o: Any, a: Any, z: Any, info: dict[str, Any]) -> set[str]:
 
 @worlds
 @pytest.mark.filterwarnings("ignore:.*:UserWarning")  # check_env advises against wrappers and infinite bounds
-@pytest.mark.parametrize("options", [{}, {"horizon": 20, "show_step": True}, {"end_early": True}, {"add_reward": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"horizon": 20, "show_step": True}, {"until_done": True}, {"add_reward": True}]
+)
 def test_gymnasium_finds_nothing_wrong(name: str, options: Any) -> None:
     check_env(wrap(name, **options), skip_render_check=True)
 
@@ -235,7 +237,7 @@ def test_rewards_are_the_machines_or_the_sum() -> None:
 
 def test_an_episode_ends_early_where_nothing_more_can_be_paid_if_that_is_wanted() -> None:
     for early in (False, True):
-        env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), end_early=early)
+        env = MachineWrapper(Always(Discrete(2)), event, patterns_machine(), until_done=early)
         env.reset(seed=0)
         assert [env.step(1)[2], env.step(1)[2]] == [False, early]
 
@@ -337,7 +339,7 @@ def test_labels_that_make_no_sense_are_refused(label: Any, message: str) -> None
     [
         ({"horizon": 0}, ModelError, r"horizon=0; expected a whole number"),
         ({"show_step": True}, ParameterError, r"without a horizon; give horizon="),
-        ({"add_reward": True, "end_early": True}, ParameterError, r"end_early with add_reward"),
+        ({"add_reward": True, "until_done": True}, ParameterError, r"until_done with add_reward"),
         ({"flat": True}, ModelError, r"flat=True, .*FlattenObservation"),
         ({"record": 3}, ParameterError, r"record=3; expected the path of a file, or a list"),
         ({"record": "no/such/folder/x.jsonl"}, FileError, r"folder does not exist"),

@@ -39,6 +39,7 @@ TIES = f"{FORMULAS}::test_equal_best_actions_are_drawn_uniformly"
 MATTERS_TO_HEADROOM = "learners/test_headroom.py::test_a_plan_for_a_task_in_which_everything_matters_is_its_formula"
 HEADROOM = "learners/test_headroom.py::test_a_plan_is_its_formula"
 SIMULATE = "simulation/test_simulate.py"
+UNTIL_DONE = "simulation/test_until_done.py"
 SHOWN = f"{SIMULATE}::test_what_a_learner_is_shown_adds_up"
 REPLAY = f"{SIMULATE}::test_a_run_is_its_plain_replay"
 PLANS = f"{SIMULATE}::test_the_value_of_every_plan_is_that_of_its_policy"
@@ -149,7 +150,7 @@ KERNELS = (
     Fault(
         "the last observation is counted at the first step",
         "kernels/play.py",
-        "counts.steps[horizon, o] += 1",
+        "counts.steps[length, o] += 1",
         "counts.steps[0, o] += 1",
         SHOWN,
     ),
@@ -337,6 +338,27 @@ KERNELS = (
         MATTERS_IN_RUNS,
     ),
     Fault(
+        "an episode goes on when the machine is done",
+        "kernels/play.py",
+        "if z >= policy.shape[1] or world.is_done[m]:",
+        "if z >= policy.shape[1]:",
+        UNTIL_DONE,
+    ),
+    Fault(
+        "a plan hopes for what comes after the end",
+        "kernels/recursion.py",
+        "        fill_done(after, num_states, spec.done, spec.exits[h + 1])\n        fill_rows",
+        "        fill_rows",
+        f"{UNTIL_DONE}::test_nobody_hopes_for_what_comes_after_the_end",
+    ),
+    Fault(
+        "an episode begins after the last step of the budget",
+        "kernels/play.py",
+        'num_steps < progress["budget"] and not due:',
+        'num_steps <= progress["budget"] and not due:',
+        UNTIL_DONE,
+    ),
+    Fault(
         "values are computed only where the first step can be",
         "kernels/play.py",
         "for i in range(values.until[h]):",
@@ -419,8 +441,8 @@ SIMULATION = (
     Fault(
         "a black box is played on after it was cut off",
         "simulation/box_world.py",
-        "if ended or truncated:",
-        "if ended:",
+        "if ended or truncated or m in",
+        "if ended or m in",
         f"{BOX}::test_an_episode_that_is_cut_off_is_played_no_further",
     ),
     Fault(
@@ -707,6 +729,27 @@ INFERENCE = (
         "steps.num_repetitions < ENOUGH",
         "steps.num_repetitions < 0",
         "inference/test_idle_labels.py::test_one_long_episode_leaves_nothing_out",
+    ),
+    Fault(
+        "a fold that fails leaves its edges in the tree",
+        "inference/folding.py",
+        "self._remove(added)",
+        "pass",
+        "inference/test_folding.py::test_a_fold_that_fails_or_is_removed_leaves_the_tree_as_it_was",
+    ),
+    Fault(
+        "equal episodes count once in a fit",
+        "inference/hidden_moves.py",
+        "(which[symbols] * traces.weights[: len(symbols), None]).T",
+        "which[symbols].T",
+        "inference/test_hidden_moves.py::test_expected_moves_are_sums_over_all_sequences_of_states",
+    ),
+    Fault(
+        "hidden moves are preferred though the merged states predict better",
+        "inference/hidden_moves.py",
+        "max(larger - margin, unhidden + margin)",
+        "unhidden + margin",
+        "inference/test_hidden_moves.py::test_machines_whose_rewards_reveal_their_moves_are_counted",
     ),
     Fault(
         "a true chance above its interval passes",

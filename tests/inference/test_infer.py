@@ -115,7 +115,7 @@ def test_among_states_that_are_not_rejected_an_edge_leads_to_the_likeliest() -> 
         [({"a"}, 0.0), ({"b"}, float(i % 20 == 0))] for i in range(1_000)
     ]
     traces = as_traces(coins + [[({"c"}, 0.0), ({"b"}, 0.0)]] * 10)
-    table = merge_states(traces, deterministic=False, failure_prob=0.01)
+    table = merge_states(traces, 0.01)
     symbols = [traces.label_of.tolist().index(traces.labels.index(frozenset(name))) for name in "ac"]
     assert table.delta[0, symbols].tolist() == [1, 1]
 

@@ -1,11 +1,11 @@
-"""Drawing from running sums, against NumPy's search in a sorted array."""
+"""Drawing from running sums and from probabilities, against NumPy's search in a sorted array."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from praemia.kernels.play import draw
+from praemia.kernels.play import draw, draw_action
 
 
 @pytest.mark.parametrize("size", [*range(1, 20), 40, 200])
@@ -19,3 +19,13 @@ def test_a_draw_is_the_first_place_whose_running_sum_exceeds_the_number(size: in
     for uniform in (0.0, *sums[:-1], *(sums - 0.5 / weights.sum())):
         expected = np.searchsorted(sums, uniform, side="right")
         assert draw(row, 3, 3 + size, uniform) == 3 + expected
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 20])
+def test_an_action_is_drawn_as_from_the_running_sums_of_its_probabilities(size: int) -> None:
+    rng = np.random.default_rng(size)
+    probs = rng.dirichlet(np.ones(size)) * (rng.random(size) < 0.7)
+    probs[-1] += 1.0 - probs.sum()
+    sums = np.cumsum(probs)
+    for uniform in (0.0, *sums[:-1], *(sums - 0.5 * probs)):
+        assert draw_action(probs, uniform) == np.searchsorted(sums[:-1], uniform, side="right")

@@ -18,7 +18,7 @@ def taker(lanes: int) -> Any:
 
     @njit
     def take(options: Any, num_actions: int, here: Any, policy: Any, count: int, rng: Any) -> None:
-        take_best(zeros(lanes), options, num_actions, here, 0, policy, 0, count, rng)
+        take_best(zeros(lanes), options, num_actions, here, 0, policy, 0, count, 1.0, rng)
 
     return take
 

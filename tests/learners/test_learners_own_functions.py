@@ -201,6 +201,6 @@ def test_more_constants_than_a_few_are_no_mistake() -> None:
 
 def test_what_is_known_of_a_task_cannot_be_changed_by_a_learner() -> None:
     spec = envs.make("warehouse-3").spec
-    for array in (spec.value_caps, spec.value_floors):
+    for array in (spec.value_caps, spec.exits):
         with pytest.raises(ValueError, match="read-only"):
             array[:] = 0.0

@@ -52,7 +52,7 @@ def test_a_value_that_is_tiny_beside_others_is_found_as_exactly() -> None:
     assert np.all(plan.policy[0, :-1] == 1)  # to the right
 
 
-def test_learners_play_the_steps_that_count() -> None:
+def test_learners_play_the_effective_horizon() -> None:
     task = praemia.envs.make("warehouse-3").with_discount(0.9).with_horizon(None)
     assert task.horizon == 263
     assert 0.9**263 <= 1e-12 < 0.9**262

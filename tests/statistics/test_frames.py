@@ -120,7 +120,7 @@ def test_an_empty_store_gives_empty_frames(store: Store, tmp_path: Path) -> None
     (tmp_path / "praemia-store.json").write_bytes((store.folder / "praemia-store.json").read_bytes())
     runs = load_runs(tmp_path)
     assert (len(runs), len(runs.to_frame()), len(runs.curves())) == (0, 0, 0)
-    assert set(curve_columns([])) == {*KEYS.names, "episode", "regret", "total_return"}
+    assert set(curve_columns([])) == {*KEYS.names, "episode", "regret", "total_return", "steps"}
 
 
 # Bad input

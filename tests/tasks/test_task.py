@@ -44,7 +44,7 @@ def test_another_machine_may_ignore_what_the_labels_say():
         (2.0, "horizon=2.0; expected a whole number"),
         (True, "horizon=True"),
         ("3", "horizon=.3."),
-        (None, "horizon=None"),
+        (None, "no horizon, and discount=1"),
     ],
 )
 def test_a_bad_horizon_is_refused(horizon, message):

@@ -81,8 +81,8 @@ def runs_option(default: int) -> Callable[[Function], Function]:
     )
 
 
-def read_episodes(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
-    """Parse a number of episodes, written as 10000, 10_000 or 1e4; None if the option is left out."""
+def read_length(context: click.Context, option: click.Parameter, text: str | None) -> int | None:
+    """Parse a number of episodes or steps, written as 10000, 10_000 or 1e4; None if the option is left out."""
     from praemia.limits import MAX_EPISODES
 
     if text is None:
@@ -103,7 +103,23 @@ def episodes_option(
     default: int | None, help: str = "Episodes per run.", name: str = "--episodes"
 ) -> Callable[[Function], Function]:
     text = None if default is None else str(default)
-    return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_episodes, help=help)
+    return click.option(name, default=text, show_default=True, metavar="INTEGER", callback=read_length, help=help)
+
+
+def steps_option(function: Function) -> Function:
+    text = "Steps per run, in place of --episodes: the episode in which they are reached is the last."
+    return click.option("--steps", metavar="INTEGER", callback=read_length, help=text)(function)
+
+
+def until_done_option(function: Function) -> Function:
+    text = "End an episode as soon as the machine can neither pay nor charge any more."
+    return click.option("--until-done", is_flag=True, help=text)(function)
+
+
+def is_typed(*names: str) -> bool:
+    """Tell whether the command being run was given any of these options or arguments."""
+    context = click.get_current_context()
+    return any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in names)
 
 
 def learners_option(*default: str, help: str = "") -> Callable[[Function], Function]:

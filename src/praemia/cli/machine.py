@@ -165,8 +165,9 @@ def infer_command(
 ) -> None:
     """Infer the machine that explains TRACES, a file with one episode per line: [[["item"], 0.0], [[], 1.0], …]
 
-    The machine belongs to the class in which label and reward fix the next state. The output says how often each edge
-    was seen, what the traces cannot tell, and whether there is evidence that the machine lies outside that class.
+    The machine belongs to the class in which label and reward fix the next state, unless a smaller one with hidden
+    moves predicts as well: that one is fitted. The output says how often each edge was seen, and what the traces
+    cannot tell.
     """
     from praemia.files import save_machine
     from praemia.inference import infer, load_traces
@@ -207,7 +208,7 @@ def _edges_text(edges: tuple[Edge, ...]) -> str:
             label_text(edge.label),
             f"{edge.reward:g}",
             edge.target,
-            f"{edge.count:,}",
+            f"{edge.count:,.0f}",
             f"{edge.probability:.4f}",
             f"{edge.interval[0]:.4f} … {edge.interval[1]:.4f}",
         )

@@ -7,18 +7,20 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from praemia.cli.common import (
     Where,
     complete_tasks,
     emit,
     episodes_option,
+    is_typed,
     json_option,
     learners_option,
     parse_settings,
     runs_option,
     seed_option,
+    steps_option,
+    until_done_option,
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
@@ -41,6 +43,8 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
     "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
 )
 @episodes_option(1000)
+@steps_option
+@until_done_option
 @runs_option(4)
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
@@ -53,6 +57,8 @@ def run_command(
     names: tuple[str, ...],
     settings: tuple[str, ...],
     episodes: int,
+    steps: int | None,
+    until_done: bool,
     runs: int,
     seed: int,
     where: Where,
@@ -65,28 +71,32 @@ def run_command(
     praemia run warehouse-4 --learner headroom --learner ucbvi --episodes 2000
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
     praemia run warehouse-3 --learner my_learner.py:MyLearner
+    praemia run office-coffee --until-done --steps 20000
     """
     from praemia.experiments.experiment_file import learner_choices, task_text
     from praemia.experiments.settings import Setting
 
     if hidden_machine:
-        context = click.get_current_context()
-        others = ("names", "settings", "jobs", "out", "policies")
-        if any(context.get_parameter_source(name) == ParameterSource.COMMANDLINE for name in others):
+        if is_typed("names", "settings", "steps", "until_done", "jobs", "out", "policies"):
             raise click.UsageError("--hidden-machine goes with --episodes, --runs, --seed and --json alone")
         _run_hidden(task, episodes, runs, seed)
         return 0
+    if steps is not None and is_typed("episodes"):
+        raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
-    setting = Setting(task_text(task), choices, runs, episodes, seed)
+    num_episodes = episodes if steps is None else None
+    setting = Setting(task_text(task, until_done=until_done), choices, runs, num_episodes, seed, num_steps=steps)
     began = time.perf_counter()
     members, failures = _perform(setting, where)
     optimal = members[0].first.optimal_value if members else None
     rows = [_row(series) for series in members]
-    shared = {"task": setting.name, "episodes": episodes, "runs": runs, "seed": seed, "optimal_value": optimal}
+    unit, length = ("episodes", episodes) if steps is None else ("steps", steps)
+    shared = {"task": setting.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
     if members:
-        text = f"{setting.name}: {episodes:,} episodes, {plural(runs, 'run')}, optimal value {optimal:.6f}\n\n"
-        text += f"{_table(rows)}\n{time.perf_counter() - began:.1f} s in total"
+        text = f"{setting.name}: {length:,} {unit}, {plural(runs, 'run')}, optimal value {optimal:.6f}\n\n"
+        text += _table(rows, with_steps=until_done or steps is not None)
+        text += f"\n{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where.out}" if where.out else ""
     emit({**shared, "learners": rows}, text)
     return report_failures(failures)
@@ -148,14 +158,15 @@ def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
     }
 
 
-def _table(rows: list[dict[str, Any]]) -> str:
+def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
     return table_text(
-        ("learner", "regret", "per 1,000 episodes at the end", "plans", "s per run"),
+        ("learner", "regret", "per 1,000 episodes at the end", *("steps",) * with_steps, "plans", "s per run"),
         [
             (
                 row["learner"],
                 f"{row['regret_mean']:.2f} ± " + ("–" if row["regret_std"] is None else f"{row['regret_std']:.2f}"),
                 f"{row['late_slope']:.3f}",
+                *(f"{row['steps']:.0f}",) * with_steps,
                 f"{row['plans']:.0f}",
                 f"{row['seconds']:.2f}",
             )
@@ -171,7 +182,7 @@ def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure
     from praemia.statistics.stored_runs import collect, group
 
     work = setting.jobs()
-    workers = where.jobs or (1 if len(work) * setting.num_episodes <= FEW else min(default_jobs(), len(work)))
+    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(default_jobs(), len(work)))
     if where.out is not None:
         experiment = Experiment(setting.name, f"learners on {setting.name}", (setting,))
         done = sweep([experiment], replace(where, jobs=workers), is_reported=False)
@@ -193,6 +204,7 @@ def _row(series: Series) -> dict[str, Any]:
         "regret_mean": float(series.final.mean()),
         "regret_std": series.spread if series.num_runs > 1 else None,
         "late_slope": series.late_slope,
+        "steps": sum(int(run.steps.sum()) for run in series.runs) / series.num_runs,
         "plans": sum(run.num_plans for run in series.runs) / series.num_runs,
         "seconds": series.seconds,
     }

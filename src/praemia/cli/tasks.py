@@ -19,6 +19,7 @@ from praemia.cli.common import (
     file_option,
     json_option,
     rho_option,
+    until_done_option,
     wants_json,
     wrote,
 )
@@ -146,8 +147,9 @@ def _learner_text(entry: dict[str, Any]) -> str:
 @click.argument("task", shell_complete=complete_tasks)
 @click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
+@until_done_option
 @file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
-def show_command(task: str, policy: str, episode: int | None, out: Path | None) -> None:
+def show_command(task: str, policy: str, episode: int | None, until_done: bool, out: Path | None) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
     Without --out it is printed as text; --episode plays an episode in the terminal.
@@ -161,6 +163,7 @@ def show_command(task: str, policy: str, episode: int | None, out: Path | None) 
     if suffix in (".png", ".gif"):
         require("PIL")
     problem, given_policy = resolve_task(task), named_policy(policy)
+    problem = problem.with_until_done() if until_done else problem
     with display():
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":

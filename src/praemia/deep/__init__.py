@@ -22,8 +22,8 @@ def counterfactual_replay(env: gymnasium.Env[Any, Any], seed: int = 0) -> dict[s
 
     Whenever a step is stored, so is what it would have been in every other machine state: the same action and the same
     move of the environment, with the machine's next state and reward drawn from that state's law, and with an end of
-    its own if the episode would have ended there (``end_early``). A time limit does not count as termination, as always
-    in stable-baselines3, unless the agent sees the step (``show_step``).
+    its own if the episode would have ended there (``until_done``). A time limit does not count as termination, as
+    always in stable-baselines3, unless the agent sees the step (``show_step``).
 
     ``buffer_size`` counts everything stored: with M machine states a buffer of a million holds a million / M
     steps of the environment. ``learning_starts`` and ``train_freq`` count steps of the environment, as always.

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
+from functools import cached_property
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,6 +22,7 @@ from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_spa
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.task import MAX_HORIZON, require_discount
 
 if TYPE_CHECKING:
@@ -48,6 +50,7 @@ class BlackBox:
     num_observations : the most values that ``encode`` may have. Without ``encode``, the size of the space.
     record : a file or a list; the labels and rewards of every episode are added to it.
     discount : γ; a reward at step h counts γ^h times.
+    until_done : whether an episode ends as soon as the machine can neither pay nor charge any more.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class BlackBox:
     num_observations: int | None = None
     record: RecordTo = None
     discount: float = 1.0
+    until_done: bool = False
     observations: Numbering = field(init=False, repr=False)
     actions: FiniteNumbering = field(init=False, repr=False)
     recorder: TraceRecorder = field(init=False, repr=False)
@@ -113,6 +117,11 @@ class BlackBox:
     @property
     def name(self) -> str:
         return str(self.env.spec.id) if self.env.spec is not None else type(self.env.unwrapped).__name__
+
+    @cached_property
+    def done_states(self) -> frozenset[int]:
+        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
+        return settled_states(self.machine) if self.until_done else frozenset()
 
     @property
     def num_actions(self) -> int:
@@ -174,9 +183,13 @@ class BlackBox:
             self.observations.forget()
 
     def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
-        """Return the same box, with the same numbers of observations, under other labels and another machine."""
+        """Return the same box, with the same numbers of observations, under other labels and another machine.
+
+        Its episodes do not end with the machine.
+        """
         other = copy(self)
-        for name, value in {"labels": labels, "machine": machine, "record": None}.items():
+        other.__dict__.pop("done_states", None)
+        for name, value in {"labels": labels, "machine": machine, "record": None, "until_done": False}.items():
             object.__setattr__(other, name, value)
         return other
 

@@ -16,7 +16,7 @@ from praemia.errors import ParameterError, require_whole
 from praemia.tasks.task import Task
 
 SIDE = 39
-MAX_STEPS = 1_000
+MAX_STEPS, DISCOUNT = 1_000, 0.9  # of the published experiments
 LEGEND = {
     "a": "wood",
     "b": "toolshed",
@@ -53,7 +53,7 @@ def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
         raise ParameterError(f"task={task!r}; expected one of {', '.join(map(str, TASKS))}")
     grid_map = GridMap(_draw_map(seed, side), LEGEND, slip=(1.0, 0.0, 0.0, 0.0))
     machine = in_stages(TASKS[task], tuple(LEGEND.values()))
-    return Task(grid_map.mdp(), machine, MAX_STEPS, f"craft-{seed}-task{task}")
+    return Task(grid_map.mdp(), machine, MAX_STEPS, f"craft-{seed}-task{task}", DISCOUNT, until_done=True)
 
 
 def _draw_map(seed: int, side: int) -> str:

@@ -19,7 +19,6 @@ from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
 from praemia.pictures.renderers import render_image
 from praemia.pictures.task_picture import frame_scene, page_text, task_picture
-from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.task import Task
 
 
@@ -28,15 +27,14 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     Observations are ``{"observation": o, "machine_state": m}``, or with ``flat=True`` the number m · O + o of the
     product state. Rewards are drawn from the machine's reward laws. An episode is truncated after the task's horizon
-    and terminated where the task ends it; steps after that go nowhere and pay nothing. Where nothing more can be earned
-    it goes on, unless ``end_early``. ``info`` holds the ``label`` of the transition, a sorted tuple of propositions.
+    and terminated where the task ends it, with ``until_done`` also where the machine is done; steps after an end of the
+    task go nowhere and pay nothing. ``info`` holds the ``label`` of the transition, a sorted tuple of propositions.
     Randomness comes from ``reset(seed=…)`` alone.
 
     Parameters
     ----------
     task : the task.
     flat : whether observations are one number.
-    end_early : whether to terminate an episode once every further reward is 0, whatever happens.
     render_mode : None; "ansi" for a picture in text; "rgb_array" for one in pixels, which needs the extra ``plot``.
 
     Examples
@@ -54,9 +52,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     # Gymnasium declares it as an instance variable, so it cannot be a ClassVar here.
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 4}  # noqa: RUF012
 
-    def __init__(
-        self, task: Task, *, flat: bool = False, end_early: bool = False, render_mode: str | None = None
-    ) -> None:
+    def __init__(self, task: Task, *, flat: bool = False, render_mode: str | None = None) -> None:
         if not isinstance(task, Task):
             raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
         if render_mode not in (None, *self.metadata["render_modes"]):
@@ -67,7 +63,6 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         self.action_space = spaces.Discrete(task.num_actions)
         self.layout = layout_of(spaces.Discrete(task.num_observations), task.num_machine_states, None, flat=flat)
         self.observation_space = self.layout.space
-        self.settled = settled_states(task.machine) if end_early else frozenset()
         self._labels = tuple(tuple(sorted(label)) for label in task.mdp.label_sets)
         self._observation = int(np.argmax(task.mdp.start_probs))
         self._machine_state = task.table.initial
@@ -81,7 +76,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
     @property
     def machine_view(self) -> MachineView:
         """What one needs to know to tell of a step in another machine state."""
-        return MachineView(self.task.machine, self.layout, self.settled, add_reward=False)
+        return MachineView(self.task.machine, self.layout, self.task.done_states, add_reward=False)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Start an episode: the observation from the start distribution, the machine in its initial state."""
@@ -102,7 +97,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         self._step += 1
         truncated = self._step >= self.task.horizon
         outside = {"reward": 0.0, "terminated": self._is_over, "truncated": truncated}
-        is_done = self._is_over or self._machine_state in self.settled
+        is_done = self._is_over or self._machine_state in self.task.done_states
         return self._state(), reward, is_done, truncated, {"label": label, "environment": outside}
 
     def _play_on(self, action: int) -> tuple[tuple[str, ...], float]:
@@ -153,10 +148,10 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
 
 def make_env(
-    family: str, *, flat: bool = False, end_early: bool = False, render_mode: str | None = None, **params: Any
+    family: str, *, flat: bool = False, until_done: bool = False, render_mode: str | None = None, **params: Any
 ) -> TaskEnv:
     """Make the environment of a built-in name; parameters are those of ``praemia.envs.make``."""
-    return TaskEnv(make(family, **params), flat=flat, end_early=end_early, render_mode=render_mode)
+    return TaskEnv(make(family, **params).with_until_done(until_done), flat=flat, render_mode=render_mode)
 
 
 def register() -> None:

@@ -39,7 +39,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
     flat : show one vector (a Box of one dimension, then 1 in the place of the machine state) or one number (Discrete).
     show_step : show the step too; it needs a horizon. Optimal policies for a finite horizon depend on it.
     add_reward : add the environment's reward to the machine's, instead of dropping it.
-    end_early : terminate an episode once every further reward is 0, whatever happens.
+    until_done : terminate an episode as soon as the machine can neither pay nor charge any more.
     record : a file or a list; the labels and rewards of every episode are added to it.
 
     Examples
@@ -65,12 +65,12 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         flat: bool = False,
         show_step: bool = False,
         add_reward: bool = False,
-        end_early: bool = False,
+        until_done: bool = False,
         record: RecordTo = None,
     ) -> None:
         require_env(env)
         require_machine(machine)
-        options = {"flat": flat, "show_step": show_step, "add_reward": add_reward, "end_early": end_early}
+        options = {"flat": flat, "show_step": show_step, "add_reward": add_reward, "until_done": until_done}
         given = {"labels": labels, "machine": machine, "horizon": horizon, **options, "record": record}
         RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **given)
         gymnasium.Wrapper.__init__(self, env)
@@ -80,12 +80,12 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
             require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError)
         elif show_step:
             raise ParameterError("show_step=True without a horizon; give horizon=, the number of steps of an episode")
-        if add_reward and end_early:
-            raise ParameterError("end_early with add_reward: what the environment may still pay is not known")
+        if add_reward and until_done:
+            raise ParameterError("until_done with add_reward: what the environment may still pay is not known")
         self.labels, self.machine, self.horizon, self.add_reward = labels, machine, horizon, add_reward
         self.layout = layout_of(env.observation_space, machine.num_states, horizon if show_step else None, flat=flat)
         self.observation_space = self.layout.space
-        self.settled = settled_states(machine) if end_early else frozenset()
+        self.settled = settled_states(machine) if until_done else frozenset()
         self.sampler = MachineSampler(machine)
         self._recorder = TraceRecorder(record)
         self._rng = np.random.default_rng()

@@ -40,7 +40,7 @@ PROPOSITIONS = tuple(LEGEND.values())
 COFFEE_PROB = 0.8
 HORIZONS = {"coffee": 80, "mail": 120, "coffee-and-mail": 150, "patrol": 200}
 
-MAX_STEPS = 1_000
+MAX_STEPS, DISCOUNT = 1_000, 0.9  # of the published experiments
 PUBLISHED_SLIP = (0.8, 0.1, 0.1, 0.0)
 PUBLISHED_LEGEND = {
     "c": "coffee",
@@ -223,7 +223,7 @@ def office_map(map: int = 1, exp: int = 1) -> Task:
         raise ParameterError(f"exp={exp} tells one coffee from another, on map {_ONLY_ON[exp]} only; found map={map}")
     grid_map = _grid_map(map, PUBLISHED_SLIP)
     machine = _two_coffees(grid_map) if exp == TWO_COFFEES else _errand(grid_map, ERRANDS[exp])
-    return Task(grid_map.mdp(), machine, MAX_STEPS, f"office-map{map}-exp{exp}")
+    return Task(grid_map.mdp(), machine, MAX_STEPS, f"office-map{map}-exp{exp}", DISCOUNT, until_done=True)
 
 
 def office_jair(task: int = 1) -> Task:
@@ -237,7 +237,8 @@ def office_jair(task: int = 1) -> Task:
     """
     _require("task", task, JAIR_ERRANDS)
     grid_map = _grid_map(1, (1.0, 0.0, 0.0, 0.0))
-    return Task(grid_map.mdp(), _errand(grid_map, ERRANDS[task]), MAX_STEPS, f"office-jair-t{task}")
+    machine = _errand(grid_map, ERRANDS[task])
+    return Task(grid_map.mdp(), machine, MAX_STEPS, f"office-jair-t{task}", DISCOUNT, until_done=True)
 
 
 def _require(name: str, number: object, numbers: Collection[int]) -> None:

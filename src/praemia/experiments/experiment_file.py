@@ -6,16 +6,17 @@ learners:
   - {learner: ucbvi-prm, bonus_scale: 0.01, title: bolder}
   - my_learner.py:MyLearner              # Python code beside this file; it is run only if the caller allows it
 runs: 16
-episodes: 10000
+episodes: 10000                          # or steps: 1000000, a budget in place of episodes
 seed: 0
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from praemia import envs
 from praemia.errors import FileError
@@ -25,6 +26,8 @@ from praemia.files.source import Source, read_source
 from praemia.files.validation import validate
 from praemia.learners.external import names_a_file
 from praemia.limits import MAX_EPISODES
+
+NUM_EPISODES = 10_000  # of a run, where a file says nothing
 
 
 class LearnerPart(BaseModel):
@@ -44,8 +47,20 @@ class ExperimentPart(BaseModel):
     tasks: Annotated[list[str], Field(min_length=1)]
     learners: Annotated[list[str | LearnerPart], Field(min_length=1)]
     runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 16
-    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES)] = 10_000
+    episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES)] | None = None
+    steps: Annotated[int, Field(ge=1, le=MAX_EPISODES)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
+
+    @model_validator(mode="after")
+    def _one_length(self) -> ExperimentPart:
+        if self.episodes is not None and self.steps is not None:
+            raise ValueError("found both episodes and steps; expected one of the two")
+        return self
+
+    @property
+    def num_episodes(self) -> int | None:
+        """The episodes of a run; None where its steps are given."""
+        return None if self.steps is not None else self.episodes or NUM_EPISODES
 
 
 def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment:
@@ -58,7 +73,9 @@ def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment
     choices = tuple(_choice(source, i, item, folder if allow_code else None) for i, item in enumerate(part.learners))
     tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks)]
     with source.at("learners"):
-        settings = tuple(Setting(task, choices, part.runs, part.episodes, part.seed) for task in tasks)
+        settings = tuple(
+            Setting(task, choices, part.runs, part.num_episodes, part.seed, num_steps=part.steps) for task in tasks
+        )
     return Experiment(Path(path).stem, f"the experiment in {Path(path).name}", settings)
 
 
@@ -81,13 +98,17 @@ def _task(source: Source, index: int, name: str, folder: Path) -> TaskText:
         return task_text(str(folder / name) if looks_like_file(name) else name)
 
 
-def task_text(name_or_path: str) -> TaskText:
-    """Return the task that a user means, with everything a worker needs to make it."""
+def task_text(name_or_path: str, *, until_done: bool = False) -> TaskText:
+    """Return the task that a user means, with everything a worker needs to make it.
+
+    With ``until_done`` its episodes end when the machine is done, whatever the task says.
+    """
     if looks_like_file(name_or_path):
         task = load_task(name_or_path)
-        return TaskText(task.name, dump_task(task))
+        return TaskText(task.name, dump_task(task.with_until_done() if until_done else task))
     envs.make(name_or_path)
-    return TaskText.builtin(name_or_path)
+    builtin = TaskText.builtin(name_or_path)
+    return replace(builtin, text=f"{builtin.text}until_done: true\n") if until_done else builtin
 
 
 def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:

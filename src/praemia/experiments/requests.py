@@ -40,7 +40,8 @@ class _Setting(_Part):
     task: _Task
     learners: list[int]
     num_runs: int
-    num_episodes: int
+    num_episodes: int | None = None
+    num_steps: int | None = None
     seed: int
     stream: int
     streams: int
@@ -70,7 +71,8 @@ def as_record(experiments: Iterable[Experiment]) -> bytes:
 
     def record(setting: Setting) -> dict[str, Any]:
         numbers = {key: getattr(setting, key) for key in _Setting.model_fields if key not in ("task", "learners")}
-        return {"task": asdict(setting.task), "learners": [place(choice) for choice in setting.choices], **numbers}
+        given = {key: number for key, number in numbers.items() if number is not None}
+        return {"task": asdict(setting.task), "learners": [place(choice) for choice in setting.choices], **given}
 
     written = [
         {"name": e.name, "purpose": e.purpose, "command": e.command, "settings": [record(s) for s in e.settings]}
@@ -120,7 +122,7 @@ def unite(experiments: Iterable[Experiment]) -> list[Experiment]:
 
 
 def _kind(setting: Setting) -> tuple[object, ...]:
-    return setting.task.text, setting.num_episodes, setting.stream
+    return setting.task.text, setting.num_episodes, setting.num_steps, setting.stream
 
 
 def _fits(whole: Experiment, part: Experiment) -> bool:

@@ -48,9 +48,10 @@ def perform(job: Job) -> Run | Failure:
         learner = job.learner.make()
         with (
             failures_named(type(learner), job.learner.code),
-            report_progress(job.task.name, job.num_episodes) as on_progress,
+            report_progress(job.task.name, job.length) as on_progress,
         ):
-            run = simulate(job.task.make(), learner, job.num_episodes, job.seed, on_progress=on_progress)
+            length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps}
+            run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
     except LearnerFailure as error:
         return Failure(job, str(error))
     except PlanError as error:

@@ -124,19 +124,26 @@ def _as_data(learner: str, name: str, value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Job:
-    """One run: a task, a learner, a number of episodes and a seed. Equal jobs give equal bytes."""
+    """One run: a task, a learner, a number of episodes or of steps, and a seed. Equal jobs give equal bytes."""
 
     task: TaskText
     learner: LearnerChoice
-    num_episodes: int
+    num_episodes: int | None
     seed: tuple[int, ...]
     streams: int = STREAMS
+    num_steps: int | None = None
 
     @classmethod
     def of(cls, run: Run) -> Job:
         """Return the job that made a run; of a user's learner only the origin is known."""
         learner = LearnerChoice(run.learner, run.parameters, run.title, run.origin)
-        return cls(TaskText(run.task, run.task_text), learner, run.num_episodes, run.seed, run.streams)
+        num_episodes = run.num_episodes if run.step_budget is None else None
+        return cls(TaskText(run.task, run.task_text), learner, num_episodes, run.seed, run.streams, run.step_budget)
+
+    @property
+    def length(self) -> int:
+        """The number of episodes, or of steps where these are given."""
+        return self.num_episodes or self.num_steps or 0
 
     def about(self) -> dict[str, Any]:
         """Return what all runs of this kind share, as plain data."""
@@ -146,6 +153,7 @@ class Job:
             "learner": {**learner, "parameters": dict(self.learner.parameters)},
             "num_episodes": self.num_episodes,
             "streams": self.streams,
+            **({} if self.num_steps is None else {"num_steps": self.num_steps}),
         }
 
     @property
@@ -153,6 +161,7 @@ class Job:
         """A short digest of all that runs of this kind share, except the learner's title."""
         about = self.about()
         shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.streams]
+        shared += [] if self.num_steps is None else [self.num_steps]
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]
 
 
@@ -161,16 +170,17 @@ class Setting:
     """A task, the learners that play it, and how often.
 
     ``stream`` keeps the seeds of different uses apart: 0 for runs that are reported, 1 for tuning. ``streams`` is the
-    revision of the random streams that the runs are drawn from.
+    revision of the random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None.
     """
 
     task: TaskText
     choices: tuple[LearnerChoice, ...]
     num_runs: int = 16
-    num_episodes: int = 10_000
+    num_episodes: int | None = 10_000
     seed: int = 0
     stream: int = 0
     streams: int = STREAMS
+    num_steps: int | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.num_runs <= MAX_RUNS:
@@ -191,7 +201,7 @@ class Setting:
         """Return the runs of this setting, run by run, so that all learners progress together."""
         extra = (self.stream,) if self.stream else ()
         return [
-            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams)
+            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams, self.num_steps)
             for run in range(self.num_runs)
             for choice in self.choices
         ]

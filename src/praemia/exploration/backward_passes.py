@@ -78,8 +78,8 @@ def run_pass(
     """Run the recursion; return its V_0[copy, O, M] and greedy policies [H, O, copy, M]. ``policy`` is [H, O, M]."""
     horizon, size, num_states = policy.shape
     num_actions, width = len(counts.pairs) // size, num_copies * num_states
-    steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1), 1.0)  # the bounds have caps of their own
-    spec = SpecArrays(layers, layers.paid, steps, exits, support, NO_EVERY_ROW, NO_SMALL_INTS)
+    steps = step_records(np.full(horizon + 1, np.inf), 1.0)  # the bounds have caps of their own
+    spec = SpecArrays(layers, layers.paid, steps, exits, support, NO_EVERY_ROW, NO_SMALL_INTS, NO_SMALL_INTS)
     num_rows = size + NUM_EXITS + len(counts.rows)
     memory = empty_memory(horizon, len(counts.pairs), num_actions, num_rows, width)._replace(
         lower_tables=np.zeros((1, num_actions, width)),  # room for what one state's actions are worth

@@ -275,8 +275,10 @@ class Posterior:
         )
         pays = (1.0,) * COPIES
         layers, exits = copies_of(found.table, pays), exits_of_copies(spec.exits, pays)
-        steps = step_records(np.full(horizon + 1, np.inf), np.zeros(horizon + 1), 1.0)
-        known = SpecArrays(layers, layers.paid, steps, exits, no_support(layers), found.every, NO_SMALL_INTS)
+        steps = step_records(np.full(horizon + 1, np.inf), 1.0)
+        known = SpecArrays(
+            layers, layers.paid, steps, exits, no_support(layers), found.every, NO_SMALL_INTS, NO_SMALL_INTS
+        )
         return PlanData(counts, known, memory, np.array(rule.kernel_constants(spec)))
 
 

@@ -174,7 +174,8 @@ def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = N
 
 
 def _task(mdp: LabeledMDP, machine: RewardMachine, part: TaskPart, name: str) -> Task:
-    return Task(mdp, machine, part.horizon or 0, name, part.discount or 1.0, part.horizon is not None)
+    length = (part.horizon or 0, name, part.discount or 1.0, part.horizon is not None)
+    return Task(mdp, machine, *length, until_done=part.until_done or False)
 
 
 def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:
@@ -202,5 +203,6 @@ def _build_in_environment(
     if machine is not None:
         with source.at("machine"):
             task = task.with_machine(machine)
-    given = {key: getattr(part, key) for key in ("horizon", "discount") if getattr(part, key) is not None}
+    keys = ("horizon", "discount", "until_done")
+    given = {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
     return replace(task, name=name, **given)

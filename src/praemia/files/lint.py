@@ -55,6 +55,7 @@ def lint(task: Task) -> list[Finding]:
         *_idle_rules(task.machine, holds, "no label that occurs satisfies its guard"),
         *_hopeless_states(task.machine, reached - hopeful),
         *_odd_propositions(task.machine, frozenset().union(*labels)),
+        *_endless_episodes(task, reached),
     ]
 
 
@@ -124,6 +125,11 @@ def _hopeless_states(machine: RewardMachine, hopeless: set[str]) -> Iterator[Fin
         if state in hopeless:
             level: Literal["warning", "note"] = "warning" if state == machine.initial else "note"
             yield Finding(level, f"from machine state {state!r} on, no reward can be earned")
+
+
+def _endless_episodes(task: Task, reached: set[str]) -> Iterator[Finding]:
+    if task.until_done and not any(task.machine.index[state] in task.done_states for state in reached):
+        yield Finding("note", "until_done: the machine is never done, so no episode ends before its time")
 
 
 def _idle_rules(machine: RewardMachine, holds: Holds, reason: str) -> Iterator[Finding]:

@@ -310,6 +310,7 @@ class TaskPart(Part):
     ) = None
     horizon: Annotated[int, Field(ge=1, le=MAX_HORIZON)] | None = None
     discount: Annotated[float, Field(gt=0.0, le=1.0, strict=False)] | None = None
+    until_done: bool | None = None
 
     @model_validator(mode="after")
     def _one_world(self) -> TaskPart:

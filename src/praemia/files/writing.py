@@ -134,6 +134,8 @@ def _task_record(task: Task) -> Block:
     length: dict[str, float] = {"horizon": task.horizon} if task.has_horizon else {}
     if task.discount < 1.0:
         length["discount"] = task.discount
+    if task.until_done:
+        length["until_done"] = True
     return Block(world, machine=machine_record(task.machine), **length)
 
 

@@ -6,8 +6,8 @@ it, and probabilistic ones whose rewards reveal what happened.
 
 from __future__ import annotations
 
-from praemia.inference.infer import HeldOut, Inference, infer
-from praemia.inference.machine_from_counts import Edge
+from praemia.inference.answer import Edge, HeldOut, Inference
+from praemia.inference.infer import infer
 from praemia.inference.reading import load_traces
 from praemia.inference.traces import Traces
 

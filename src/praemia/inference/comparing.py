@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import TypeAlias
 
 import numpy as np
 
-from praemia.inference.infer import Inference
-from praemia.inference.machine_from_counts import Edge
+from praemia.inference.answer import Edge, Inference
 from praemia.inference.traces import label_text, reward_key
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
@@ -102,7 +102,33 @@ def compare_with_truth(inference: Inference, truth: RewardMachine) -> Comparison
     """Compare what was inferred with the truth on the labels that were seen."""
     machine = inference.machine.over(truth.propositions)
     truth = truth.over(inference.machine.propositions)
+    if inference.is_fitted:
+        return _compare_fitted(machine, truth, inference.edges)
     return compare(machine, truth, {edge.label for edge in inference.edges}, inference.edges)
+
+
+def _compare_fitted(machine: RewardMachine, truth: RewardMachine, edges: Iterable[Edge]) -> Comparison:
+    """Compare a machine with hidden moves with the truth, state by state, under the names that fit best."""
+    by_cell: dict[tuple[str, Label], list[Edge]] = {}
+    for edge in edges:
+        by_cell.setdefault((edge.source, edge.label), []).append(edge)
+    true_moves = cache(lambda state, label: _moves(truth, state, label))
+
+    def compare_under(names: tuple[str, ...]) -> Comparison:
+        true_name, differences = dict(zip(machine.states, names, strict=True)), []
+        for (state, label), ways in by_cell.items():
+            moves = true_moves(true_name[state], label)
+            paid = frozenset(reward_key(edge.reward) for edge in ways), frozenset(moves)
+            for edge in ways:
+                chance = moves.get(reward_key(edge.reward), {}).get(true_name[edge.target], 0.0)
+                if paid[0] != paid[1] or not edge.interval[0] - LIKELY <= chance <= edge.interval[1] + LIKELY:
+                    wrong = None if paid[0] != paid[1] else (edge.reward, chance, edge.interval)
+                    differences.append(Difference(state, true_name[state], label, *paid, wrong))
+        return Comparison({state: (name,) for state, name in true_name.items()}, tuple(differences))
+
+    rest = product(truth.states, repeat=machine.num_states - 1)
+    candidates = (compare_under((truth.initial, *names)) for names in rest)
+    return min(candidates, key=lambda compared: (len(compared.differences), len(compared.shared)))
 
 
 def is_equivalent(task: Task, machine: RewardMachine, labels: Sequence[Label], edges: Iterable[Edge]) -> bool:

@@ -24,10 +24,10 @@ from praemia.exploration.dataset import Dataset
 from praemia.exploration.environments import TaskEnvironment
 from praemia.exploration.estimate import estimated_model
 from praemia.exploration.merging import Counted, add_up
+from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.infer import infer_machine
-from praemia.inference.machine_from_counts import Edge
 from praemia.inference.player_memory import EventMemory, Memory, joint_machine, moves_of
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
@@ -81,7 +81,7 @@ class HiddenRun:
 def play_hidden(
     task: Task, num_episodes: int, seed: int = 0, *, on_progress: Callable[[int, int], None] | None = None
 ) -> HiddenRun:
-    """Play a task whose machine is hidden for a number of episodes."""
+    """Play a task whose machine is hidden for a number of episodes, each to the horizon: its end is hidden too."""
     if not isinstance(task, Task):
         raise ModelError(
             f"task={task!r}; expected a Task: how good the last plan is can be computed only there. In a black box, "

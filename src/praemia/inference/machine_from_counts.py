@@ -8,48 +8,21 @@ nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import binomtest
 
+from praemia.inference.answer import INTERVAL_LEVEL, Edge
 from praemia.inference.evidence import p_value
 from praemia.inference.state_table import StateTable
-from praemia.inference.traces import Floats, Traces
+from praemia.inference.traces import Floats, Ints, Traces
 from praemia.machines.formula import disjunction
 from praemia.machines.guards import Guard, exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-
-INTERVAL_LEVEL = 0.95  # for all intervals of a machine together
-
-
-@dataclass(frozen=True)
-class Edge:
-    """What the data says about one way out of a state, on one label.
-
-    Attributes
-    ----------
-    label : what came in the state; reward : what was paid.
-    count : how often this happened, ``of`` so many times that the label came in this state.
-    probability : count/of; interval : where the true one lies, by an exact test. All intervals of a machine hold
-        together w.p. 0.95, if its states are the right ones.
-    """
-
-    source: str
-    label: Label
-    reward: float
-    target: str
-    count: int
-    of: int
-    interval: tuple[float, float]
-
-    @property
-    def probability(self) -> float:
-        return self.count / self.of
 
 
 class LabelGroup(NamedTuple):
@@ -104,16 +77,32 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
     return tuple(outcomes)
 
 
-def counted_edges(traces: Traces, table: StateTable) -> tuple[Edge, ...]:
-    """Return what was counted for each edge, with exact intervals."""
+def counted_intervals(traces: Traces, table: StateTable) -> Floats:
+    """Return exact intervals [M, S, M, 2] for the probability of each edge that was taken."""
     taken, totals = np.argwhere(table.counts > 0).tolist(), traces.label_totals(table.counts)
-    names, edges = state_names(table.num_states), []
+    intervals = np.zeros((*table.flow.shape, 2))
     for state, symbol in taken:
         count, total = int(table.counts[state, symbol]), int(totals[state, symbol])
         interval = clopper_pearson(count, total, (1.0 - INTERVAL_LEVEL) / len(taken))
-        label, reward = traces.labels[traces.label_of[symbol]], traces.rewards[traces.reward_of[symbol]]
-        edges.append(Edge(names[state], label, reward, names[table.delta[state, symbol]], count, total, interval))
-    return tuple(edges)
+        intervals[state, symbol, table.delta[state, symbol]] = interval
+    return intervals
+
+
+def list_edges(traces: Traces, flow: Floats | Ints, intervals: Floats) -> tuple[Edge, ...]:
+    """List the edges that were taken, from the flow [M, S, M] and the intervals [M, S, M, 2]."""
+    names, totals = state_names(len(flow)), traces.label_totals(flow.sum(axis=2)).astype(flow.dtype)
+    return tuple(
+        Edge(
+            names[state],
+            traces.labels[traces.label_of[symbol]],
+            traces.rewards[traces.reward_of[symbol]],
+            names[target],
+            flow[state, symbol, target].item(),
+            totals[state, symbol].item(),
+            (float(intervals[state, symbol, target, 0]), float(intervals[state, symbol, target, 1])),
+        )
+        for state, symbol, target in np.argwhere(flow > 0).tolist()
+    )
 
 
 def clopper_pearson(count: int, total: int, failure_prob: float) -> tuple[float, float]:

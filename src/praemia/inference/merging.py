@@ -1,4 +1,4 @@
-"""State merging: from traces to states, by deciding one edge after the other.
+"""Merge the states of a probabilistic machine: from traces to states, by deciding one edge after the other.
 
 The *core* is the set of states found so far, with the edges decided so far. Every episode runs through the core until
 it comes to an undecided edge. The rest of it, from there on, says where that edge leads:
@@ -8,31 +8,32 @@ it comes to an undecided edge. The rest of it, from there on, says where that ed
   core again, it is compared with the other episodes that left over the same edge, history by history.
 - to a new state, if every state of the core is rejected.
 
-In a deterministic machine one reward that differs rejects. Edges are decided in the order of their shortest access (as
-in RPNI), so that a characteristic sample among the traces gives the right machine, and, once more, in the order of how
-much data they have; the smaller machine is taken. In a probabilistic one the exact test of
-``praemia.inference.evidence`` rejects, and edges with the most data come first. The j-th comparison gets the level
-ρ/(j(j + 1)): over all of them a right merge is rejected with probability at most ρ. Among states that are not rejected,
-the one that predicts the arriving rewards best is taken.
+The exact test of ``praemia.inference.evidence`` rejects, and edges with the most data come first. The j-th comparison
+gets the level ρ/(j(j + 1)): over all of them a right merge is rejected with probability at most ρ. Among states that
+are not rejected, the one that predicts the arriving rewards best is taken. (Deterministic machines, in which one reward
+that differs rejects, are merged by ``praemia.inference.folding``.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from praemia.errors import SizeError
-from praemia.inference.evidence import evidence, has_conflict, p_value
-from praemia.inference.state_table import UNDECIDED, Cells, StateTable, Walk, compare_suffixes, walk, walk_from_start
-from praemia.inference.traces import Ints, Traces
-
-MAX_STATES = 100
-SAMPLE = 300  # episodes tried first, to save work where one conflict decides
-STAYING = 5.0  # nats of evidence that another state needs beyond that of the state in which the machine is
-
-Progress = Callable[[int, int], None]
+from praemia.inference.evidence import evidence, p_value
+from praemia.inference.state_table import (
+    MAX_STATES,
+    STAYING,
+    UNDECIDED,
+    Cells,
+    StateTable,
+    Walk,
+    compare_suffixes,
+    walk,
+    walk_from_start,
+)
+from praemia.inference.traces import Ints, Progress, Traces
 
 
 class Trial(NamedTuple):
@@ -43,24 +44,9 @@ class Trial(NamedTuple):
     is_rejected: bool
 
 
-def merge_states(
-    traces: Traces, *, deterministic: bool, failure_prob: float, on_progress: Progress | None = None
-) -> StateTable:
-    """Return the states and edges that explain traces; for a deterministic machine, two orders are tried."""
-    if not deterministic:
-        return Merger(traces, failure_prob, most_data_first=True, on_progress=on_progress).run()
-    smallest: StateTable | None = None
-    for most_data_first in (True, False):
-        most = MAX_STATES if smallest is None else smallest.num_states
-        try:
-            smallest = Merger(
-                traces, None, most_data_first=most_data_first, max_states=most, on_progress=on_progress
-            ).run()
-        except SizeError:
-            if smallest is None and not most_data_first:
-                raise
-    assert smallest is not None
-    return smallest
+def merge_states(traces: Traces, failure_prob: float, on_progress: Progress | None = None) -> StateTable:
+    """Return the states and edges that explain traces; ρ is the probability that any right merge is rejected."""
+    return Merger(traces, failure_prob, on_progress).run()
 
 
 class Merger:
@@ -68,23 +54,12 @@ class Merger:
 
     Attributes
     ----------
-    failure_prob : ρ; None if the machine is deterministic, so that one reward that differs rejects a merge.
     delta, counts : as in ``StateTable``, of the core.
     exit_state, exit_step : int64[N], where each episode meets an undecided edge; −1 if it runs to its end inside.
     """
 
-    def __init__(
-        self,
-        traces: Traces,
-        failure_prob: float | None,
-        *,
-        most_data_first: bool,
-        max_states: int = MAX_STATES,
-        on_progress: Progress | None = None,
-    ) -> None:
-        self.traces, self.failure_prob = traces, failure_prob
-        self.most_data_first, self.max_states = most_data_first, max_states
-        self.on_progress = on_progress
+    def __init__(self, traces: Traces, failure_prob: float, on_progress: Progress | None = None) -> None:
+        self.traces, self.failure_prob, self.on_progress = traces, failure_prob, on_progress
         self.num_tests = 0
         self.delta = np.full((1, traces.num_symbols), UNDECIDED, dtype=np.int64)
         self.counts, self.exit_state, self.exit_step = walk_from_start(traces, self.delta)
@@ -102,15 +77,12 @@ class Merger:
         return self.exit_state[rows] * self.traces.num_symbols + self.traces.symbols[rows, self.exit_step[rows]]
 
     def _next_edge(self) -> int | None:
-        """Return the undecided edge with the shortest access, or with the most steps behind it."""
+        """Return the undecided edge with the most steps behind it."""
         rows = np.flatnonzero(self.exit_state >= 0)
         if not len(rows):
             return None
-        edges = self._exits(rows)
-        if not self.most_data_first:  # states are numbered in the order of their access
-            return int(edges.min())
         behind = self.traces.weights[rows] * (self.traces.lengths[rows] - self.exit_step[rows])
-        return int(np.bincount(edges, behind).argmax())
+        return int(np.bincount(self._exits(rows), behind).argmax())
 
     def _decide(self, state: int, symbol: int) -> None:
         rows = np.flatnonzero(self.exit_state == state)
@@ -129,9 +101,9 @@ class Merger:
         self.exit_state[rows], self.exit_step[rows] = walked.exit_state, walked.exit_step
 
     def _new_state(self) -> int:
-        if len(self.delta) >= self.max_states:
+        if len(self.delta) >= MAX_STATES:
             raise SizeError(
-                f"found no machine of at most {self.max_states:,} states that explains the traces; more traces may "
+                f"found no machine of at most {MAX_STATES:,} states that explains the traces; more traces may "
                 "help, or labels for what matters"
             )
         self.delta = np.vstack((self.delta, np.full(self.delta.shape[1], UNDECIDED)))
@@ -140,25 +112,16 @@ class Merger:
 
     def _try(self, state: int, symbol: int, rows: Ints, target: int) -> Trial:
         """Compare what would arrive in every cell with what is there."""
-        traces, deterministic = self.traces, self.failure_prob is None
-        delta = self.delta.copy()
+        traces, delta = self.traces, self.delta.copy()
         delta[state, symbol] = target
-        present = traces.cells(self.counts)
-        for part in (rows[:SAMPLE], rows) if deterministic else (rows,):
-            walked = walk(traces, delta, part, self.exit_step[part] + 1, np.full(len(part), target))
-            arriving = traces.cells(walked.counts)
-            if deterministic and has_conflict(arriving + present):
-                return Trial(target, -np.inf, True)
+        walked = walk(traces, delta, rows, self.exit_step[rows] + 1, np.full(len(rows), target))
         beyond = self._compare_beyond(rows, walked)
-        arriving, present = np.vstack((arriving, beyond.arriving)), np.vstack((present, beyond.present))
+        arriving = np.vstack((traces.cells(walked.counts), beyond.arriving))
+        present = np.vstack((traces.cells(self.counts), beyond.present))
         base = np.vstack((np.tile(traces.base_rates, (len(delta), 1)), traces.base_rates[beyond.labels]))
-        if self.failure_prob is None:
-            is_rejected = has_conflict(beyond.arriving + beyond.present)
-        else:
-            self.num_tests += 1
-            level = self.failure_prob / (self.num_tests * (self.num_tests + 1))
-            is_rejected = p_value(arriving, present, level) <= level
-        return Trial(target, evidence(arriving, present, base), is_rejected)
+        self.num_tests += 1
+        level = self.failure_prob / (self.num_tests * (self.num_tests + 1))
+        return Trial(target, evidence(arriving, present, base), p_value(arriving, present, level) <= level)
 
     def _compare_beyond(self, rows: Ints, walked: Walk) -> Cells:
         """Compare, history by history, episodes that leave the core again with those that left over the same edge."""

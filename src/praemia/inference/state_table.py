@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from praemia.inference.traces import Floats, Ints, Traces
 
 UNDECIDED = -1
+MAX_STATES = 100
+STAYING = 5.0  # nats of evidence that another state needs beyond that of the state in which the machine is
 
 
 class Walk(NamedTuple):

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from praemia.inference.evidence import has_conflict
-from praemia.inference.merging import SAMPLE
 from praemia.inference.state_table import StateTable, compare_suffixes, log_likelihood, walk
 from praemia.inference.traces import Floats, Ints, Traces, label_text
 
@@ -20,6 +19,7 @@ CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call
 SAME = 1e-6  # nats: the data cannot tell
 HISTORIES = 4  # of each length and state, in the search for a proof that there are no fewer states
 MAX_TRIES = 500
+SAMPLE = 300  # episodes tried first, to save work where one conflict decides
 
 
 class Alternative(NamedTuple):

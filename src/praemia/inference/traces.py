@@ -5,7 +5,7 @@ Equal episodes are kept once, with a weight. Rewards that agree in twelve digits
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ from praemia.machines.labels import Label, format_label
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Episode: TypeAlias = Iterable[Sequence[Any]]
+Progress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +111,13 @@ class Traces:
         return self._weighted(self.weights - out), self._weighted(out)
 
     def _weighted(self, weights: Ints) -> Traces:
-        kept = weights > 0
-        lengths = self.lengths[kept]
-        symbols = self.symbols[kept][:, : lengths.max(initial=0)]
-        return replace(self, symbols=symbols, lengths=lengths, weights=weights[kept], firsts=self.firsts[kept])
+        return replace(self, weights=weights).rows(np.flatnonzero(weights))
+
+    def rows(self, order: Ints) -> Traces:
+        """Return some of the distinct episodes, in a given order."""
+        lengths = self.lengths[order]
+        symbols = self.symbols[order][:, : lengths.max(initial=0)]
+        return replace(self, symbols=symbols, lengths=lengths, weights=self.weights[order], firsts=self.firsts[order])
 
     def without(self, left_out: Ints) -> Traces:
         """Return the episodes without the steps of some symbols, whose numbers stay; equal episodes become one."""

@@ -27,6 +27,7 @@ from praemia.kernels.records import (
     END,
     NUM_EXITS,
     Actions,
+    Bools,
     CountArrays,
     Floats,
     Ints,
@@ -62,6 +63,7 @@ class WorldArrays(NamedTuple):
     rewards: Records  # REWARD
     exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
     weights: Floats  # [H], what a reward counts at each step: γ^h
+    is_done: Bools  # [M], whether an episode is over in a machine state
 
 
 @compiled(**UNCOUNTED)
@@ -76,6 +78,16 @@ def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     while first < last - 1 and uniform >= sums[first]:
         first += 1
     return first
+
+
+@compiled(**UNCOUNTED)
+def draw_action(probs: Floats, uniform: float) -> Any:
+    """Return the first action up to which the probabilities exceed a uniform number."""
+    a, total = FIRST, probs[0]
+    while a < probs.shape[0] - 1 and uniform >= total:
+        a += 1
+        total += probs[a]
+    return a
 
 
 @compiled(**INTERNAL)
@@ -94,20 +106,23 @@ def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) 
     return place
 
 
-# What a run records of each plan, and how far it has got.
+# What a run records of each plan; how far it has got, and the number of steps after which no episode begins.
 PLAN = np.dtype([("episode", "i8"), ("value", "f8"), ("optimistic", "f8")], align=True)
-PROGRESS = np.dtype([("played", "i8"), ("plans", "i8"), ("is_due", "i8"), ("work", "i8")], align=True)
+PROGRESS = np.dtype(
+    [("played", "i8"), ("steps", "i8"), ("budget", "i8"), ("plans", "i8"), ("is_due", "i8"), ("work", "i8")], align=True
+)
 
 
 class LogArrays(NamedTuple):
     """What a run records.
 
     The last episode is kept for learners that learn from it: (o, a, z, label, m, m') of each step, with O + z for an
-    end, after which o is −1.
+    end. After the last step o is −1.
     """
 
     plans: Records  # PLAN
     returns: Floats
+    steps: Ints  # of each episode
     progress: Records  # [1], PROGRESS
     recent: Ints  # [H, 6], or [0, 6]
     recent_rewards: Floats  # [H], or [0]
@@ -133,10 +148,10 @@ def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
 def play(
     world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays, last: Whole
 ) -> None:
-    """Play policy[H, O, M] (or [H, O, M, A], running sums of action probabilities) on from where ``log`` is.
+    """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
-    It stops when a plan is due, or ``last`` episodes are played in all. An episode that ends is over, and its remaining
-    steps are worth what the exit is.
+    It stops when a plan is due, ``last`` episodes are played in all, or the budget of steps is spent. An episode that
+    ends, or whose machine is done, is over, and its remaining steps are worth what the exit is.
     """
     horizon, num_states = policy.shape[0], policy.shape[2]
     num_actions, starts = counts.pairs.shape[0] // policy.shape[1], world.starts
@@ -144,19 +159,16 @@ def play(
     uses_steps, keeps_recent = counts.steps.shape[0] > 0, recent.shape[0] > 0
     learns_machine = counts.machine.visits.shape[0] > 0
     due, progress = False, log.progress[0]
-    episode = progress["played"]
-    while episode < last and not due:
-        s, gain = FIRST, 0.0
+    episode, num_steps = progress["played"], progress["steps"]
+    while episode < last and num_steps < progress["budget"] and not due:
+        s, gain, length = FIRST, 0.0, horizon
         if starts.shape[0] > 1:
             s = draw(starts["sum"], s, starts.shape[0], rng.random())
         start = starts[s]
         o, m = np.int64(start["o"]), np.int64(start["m"])
         add_state(counts, o)
         for h in range(horizon):
-            if policy.ndim == 3:
-                a = np.int64(policy[h, o, m])
-            else:
-                a = np.int64(draw(policy[h, o, m], 0, num_actions, rng.random()))
+            a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
             pair = o * num_actions + a
             e = indptr[pair]
             if indptr[pair + 1] - e > 1:
@@ -177,19 +189,19 @@ def play(
                 recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
                 recent[h, 3], recent[h, 4], recent[h, 5] = label, m, m_next
                 log.recent_rewards[h] = reward
-            if z >= policy.shape[1]:
-                gain += world.weights[h] * world.exits[h + 1, END, m_next]
+            o, m = z, m_next
+            if z >= policy.shape[1] or world.is_done[m]:
+                gain += world.weights[h] * world.exits[h + 1, END, m]
                 if keeps_recent and h + 1 < horizon:
                     recent[h + 1, 0] = -1
-                o = z
+                length = h + 1
                 break
-            o, m = z, m_next
         if uses_steps and o < policy.shape[1]:
-            counts.steps[horizon, o] += 1
-        log.returns[episode] = gain
-        episode += 1
+            counts.steps[length, o] += 1
+        log.returns[episode], log.steps[episode] = gain, length
+        episode, num_steps = episode + 1, num_steps + length
         due = count_episode(counts, rule) or due
-    progress["played"], progress["is_due"] = episode, due
+    progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
 
 
 class ValueArrays(NamedTuple):
@@ -263,12 +275,12 @@ def plan_and_play(
 ) -> None:
     """Plan and play on from where ``log`` is; ``play`` and ``value_policy`` are those above.
 
-    It ends when all episodes are played, after an amount of work (in sums), or when the log or the memory of action
-    values is full. ``rng`` is the world's. Plans are valued unless values.states is empty.
+    It ends when all episodes are played or the budget of steps is spent, after an amount of work (in sums), or when the
+    log or the memory of action values is full. ``rng`` is the world's. Plans are valued unless values.states is empty.
     """
     progress, counts, memory = log.progress[0], data.counts, data.memory
     horizon, total, work = policy.shape[0], log.returns.shape[0], 0
-    while progress["played"] < total and work < most_work:
+    while progress["played"] < total and progress["steps"] < progress["budget"] and work < most_work:
         number, slots = progress["plans"], counts.totals[0]["slots"]
         if progress["is_due"]:
             if number == log.plans.shape[0] or 0 < memory.action_values.shape[1] < slots:

@@ -100,10 +100,9 @@ def best_of_arms(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     """Return the largest of the kernels' means; there is no lower bound."""
     pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
     first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
-    step = data.spec.steps[place.step]
-    best = zero + step["floor"]
+    cap, best = data.spec.steps[place.step]["cap"], zero
     for j in range(data.memory.by_pair.shape[1]):
-        total = zero + data.memory.by_pair[pair, j] * step["cap"]
+        total = zero + data.memory.by_pair[pair, j] * cap
         for e in range(first, last):
             total = total + drawn[e, j] * value_of(zero, successors, place, e)
         best = np.maximum(best, total)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 SmallInts: TypeAlias = NDArray[np.int32]
+Bools: TypeAlias = NDArray[np.bool_]
 Unsigned: TypeAlias = NDArray[np.uint32]
 Records: TypeAlias = NDArray[np.void]
 Whole: TypeAlias = int | np.signedinteger[Any]

@@ -6,7 +6,7 @@ and a pair never visited is worth the limit: the most that can still be earned (
 the labels allow after the pair (``praemia.kernels.rows``). Among equally good actions one is drawn uniformly; a random
 number is taken only where there are several. Learners with lower values have, beside these upper ones,
 
-    V̲_h = max{floor, lower bound of the pair}  at the action taken;   a pair never visited has the floor.
+    V̲_h = max{0, lower bound of the pair}  at the action taken;   a pair never visited has 0.
 
 A learner supplies its own part as small functions, which are put into ``plan`` before it is compiled. They are written
 with NumPy functions, as for one machine state, and run on several at a time.
@@ -40,11 +40,11 @@ from praemia.kernels.records import (
     SmallInts,
     Whole,
 )
-from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
+from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
 
-# The most and the least that can still be earned at a step, and what its values count for the step before: γ. At step 0
-# that is 1: V_0 is kept as it is.
-STEP = np.dtype([("cap", "f8"), ("floor", "f8"), ("discount", "f8")], align=True)
+# The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
+# V_0 is kept as it is.
+STEP = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
 
 
 class SpecArrays(NamedTuple):
@@ -57,6 +57,7 @@ class SpecArrays(NamedTuple):
     support: LabelSupport
     every: EveryRow
     possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
+    done: SmallInts  # the machine states in which an episode is over
 
 
 class Memory(NamedTuple):
@@ -221,7 +222,7 @@ def value_actions(zero: Any, data: PlanData, place: Place, o: Whole, num_actions
             value = load(zero, memory.tops, np.int64(data.spec.support.groups[i]) * width + lane)
             if LEARNS_MACHINE:  # a bonus for the machine may exceed what can be earned
                 value = np.minimum(value, zero + step["cap"])
-        low = zero + step["floor"]
+        low = zero
         if ASKS_UNSEEN or pairs[i]["visits"] > 0:
             limited = Place(place.step, place.worth, place.lower, width, lane, value)
             bound, low_bound = pair_value(zero, data, pair, limited)
@@ -259,10 +260,12 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         if LEARNS_MACHINE:
             machine_at_step(data, h)
         fill_exits(after, num_states, spec.exits[h + 1])
+        fill_done(after, num_states, spec.done, spec.exits[h + 1])
         fill_rows(zero, after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
         if HAS_LOWER:
             low_after = memory.lower_tables[(h + 1) % 2]
             fill_exits(low_after, num_states, spec.exits[h + 1])
+            fill_done(low_after, num_states, spec.done, spec.exits[h + 1])
             fill_rows(zero, low_after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
             lower, below = flat(low_after), flat(memory.lower_tables[h % 2])
         begin_step(zero, data, Place(h, worth, lower, width, 0, zero))

@@ -24,7 +24,7 @@ from numba.core import caching
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.imputils import lower_getattr_generic
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import NativeValue, register_model, typeof_impl, unbox
+from numba.extending import NativeValue, register_model, unbox
 from numba.np.numpy_support import from_dtype
 
 _INT64 = ir.IntType(64)
@@ -49,7 +49,7 @@ class Reference:
 
     def __init__(self, bundle: Any) -> None:
         numbers: list[int] = []
-        self.bundle, self.type = bundle, _describe(bundle, numbers)
+        self.bundle, self._numba_type_ = bundle, _describe(bundle, numbers)
         self.numbers = np.array(numbers, dtype=np.int64)
         self.address = self.numbers.ctypes.data
 
@@ -69,10 +69,10 @@ def _describe(bundle: Any, numbers: list[int]) -> ReferenceType:
             kinds.append(_describe(item, numbers))
         else:
             assert item.flags.c_contiguous
-            numbers.append(item.__array_interface__["data"][0])
+            numbers.append(item.ctypes.data)
             numbers.extend(item.shape)
             kinds.append(_array_type(item.dtype, item.ndim))
-    key = (type(bundle), *kinds)
+    key = (type(bundle), *map(id, kinds))  # all kinds are kept in ``_types``, and hashing one takes long
     if key not in _types:
         _types[key] = ReferenceType(tuple(zip(bundle._fields, kinds, strict=True)))
     return _types[key]  # type: ignore[no-any-return]
@@ -83,11 +83,6 @@ def _array_type(dtype: np.dtype[Any], ndim: int) -> Any:
     if key not in _types:
         _types[key] = types.Array(from_dtype(dtype), ndim, "C")
     return _types[key]
-
-
-@typeof_impl.register(Reference)
-def _typeof_reference(reference: Reference, context: Any) -> Any:
-    return reference.type
 
 
 @register_model(ReferenceType)
@@ -155,18 +150,13 @@ class Pointer(types.WrapperAddressProtocol):
         self._signature = result.signature
         self._kernel = kernel  # keeps the code alive
         self._address = result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name)
-        self.type = types.FunctionType(self._signature)
+        self._numba_type_ = types.FunctionType(self._signature)
 
     def __wrapper_address__(self) -> int:
         return int(self._address)
 
     def signature(self) -> Any:
         return self._signature
-
-
-@typeof_impl.register(Pointer)
-def _typeof_pointer(pointer: Pointer, context: Any) -> Any:
-    return pointer.type
 
 
 def pointer_to(kernel: Any, *arguments: Any) -> Any:

@@ -15,7 +15,16 @@ import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import flat, gather, load, num_lanes, store
-from praemia.kernels.records import NUM_EXITS, Floats, LabelSupport, LayerArrays, Records, Whole
+from praemia.kernels.records import (
+    END,
+    NUM_EXITS,
+    Floats,
+    LabelSupport,
+    LayerArrays,
+    Records,
+    SmallInts,
+    Whole,
+)
 
 
 @compiled(**INLINED)
@@ -40,6 +49,15 @@ def fill_exits(table: Floats, num_states: int, worth: Floats) -> None:
     for exit in range(NUM_EXITS):
         for m in range(table.shape[1]):
             table[num_states + exit, m] = worth[exit, m]
+
+
+@compiled(**INLINED)
+def fill_done(table: Floats, num_states: int, done: SmallInts, worth: Floats) -> None:
+    """Write what an end is worth into the first S rows, in the machine states in which an episode is over."""
+    for i in range(done.shape[0]):
+        m = np.int64(done[i])
+        for s in range(num_states):
+            table[s, m] = worth[END, m]
 
 
 @compiled(**INLINED)

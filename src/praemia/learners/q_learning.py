@@ -14,6 +14,7 @@ and its value is exact.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from praemia.kernels.q_learning import learn_episode, learn_episode_for_all_states
 from praemia.kernels.references import by_reference
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, require_every_episode
+from praemia.tasks.task import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,12 +66,16 @@ class QLearning(Learner):
         """Learn from the last episode."""
         recent = experience.recent
         assert recent is not None
-        end = self.end_worth(experience.spec.machine.idle_reward.mean, experience.spec.horizon - len(recent.steps))
-        learn_episode(table, recent.steps, recent.rewards, self.learning_rate, self.discount, end)
+        spec, rates = experience.spec, (self.learning_rate, self.discount)
+        learn_episode(table, recent.steps, recent.rewards, spec.is_done, *rates, self.ends_worth(spec))
 
-    def end_worth(self, idle_reward: float, num_steps: int) -> float:
-        """Return what an ended episode is worth in the steps that it leaves out: 0, but in the unit range."""
-        return idle_reward * sum(self.discount**step for step in range(num_steps)) if idle_reward else 0.0
+    def ends_worth(self, spec: TaskSpec) -> NDArray[np.float64]:
+        """Return what an end at each step is worth, [H], in the steps that it leaves out: 0, but in the unit range."""
+        idle, worth = spec.machine.idle_reward.mean, np.zeros(spec.horizon)
+        if idle:
+            sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
+            worth[::-1] = [idle * total for total in sums]
+        return worth
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,9 +105,10 @@ class CRM(QLearning):
             by_reference(machine.arrays),
             machine.sums,
             uniforms,
+            experience.spec.is_done,
             self.learning_rate,
             self.discount,
-            self.end_worth(experience.spec.machine.idle_reward.mean, experience.spec.horizon - len(recent.steps)),
+            self.ends_worth(experience.spec),
         )
 
 

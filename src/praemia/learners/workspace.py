@@ -66,10 +66,10 @@ def no_support(layers: LayerArrays) -> LabelSupport:
     return LabelSupport(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
 
 
-def step_records(caps: NDArray[np.float64], floors: NDArray[np.float64], discount: float) -> Records:
-    """Return the most and the least that can still be earned at each step, and what that counts for the step before."""
+def step_records(caps: NDArray[np.float64], discount: float) -> Records:
+    """Return the most that can still be earned at each step, and what its values count for the step before."""
     steps = np.zeros(len(caps), dtype=STEP)
-    steps["cap"], steps["floor"], steps["discount"] = caps, floors, discount
+    steps["cap"], steps["discount"] = caps, discount
     steps[0]["discount"] = 1.0
     return steps
 
@@ -88,6 +88,7 @@ class Workspace:
         self.needs = self.rule.needs(self.spec)
         self.lanes = 1 if self.needs.one_state_at_a_time else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
+        self.recipe = self.rule.recipe()
         self.constants = np.array(self.rule.kernel_constants(self.spec), dtype=np.float64)
         self.memory = self._new_memory()
 
@@ -124,11 +125,12 @@ class Workspace:
         return SpecArrays(
             layers=layers,
             paid=paid,
-            steps=step_records(caps, spec.value_floors, spec.discount),
+            steps=step_records(caps, spec.discount),
             exits=padded_exits(spec.exits, self.width),
             support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
             every=spec.every_row if self.needs.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
+            done=np.array(sorted(spec.done_states), dtype=np.int32),
         )
 
     def _new_memory(self) -> Memory:
@@ -196,10 +198,10 @@ class Workspace:
         grown[:, : old.shape[1]] = old
         return grown
 
-    def kernel(self, policy: Actions, rng: np.random.Generator) -> Any:
+    def kernel(self, data: Any, rng: np.random.Generator, policy: Actions) -> Any:
         """Return the compiled plan."""
         try:
-            return compiled_plan(self.rule.recipe(), self.lanes, (self.data(), rng, policy))
+            return compiled_plan(self.recipe, self.lanes, (data, rng, policy))
         except NumbaError as error:
             if came_from_interrupt(error):
                 raise KeyboardInterrupt from error
@@ -217,7 +219,8 @@ class Workspace:
     def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
         """Make a plan: update policy[H, S, M] and the memory."""
         self.fit(counts)
-        call_plan(self.kernel(policy, rng), self.data(), rng, policy)
+        data = self.data()
+        call_plan(self.kernel(data, rng, policy), data, rng, policy)
 
     @property
     def values(self) -> NDArray[np.float64]:

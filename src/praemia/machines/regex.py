@@ -20,7 +20,10 @@ from praemia.machines.syntax import REGEX, Node, mistake, parse, read_name
 
 
 class Expression(NamedTuple):
-    """An expression: a letter, a sequence of two, an alternative, a repetition, or the empty word (kind "nothing")."""
+    """An expression: a letter, a sequence of two, an alternative, a repetition, or the empty word.
+
+    Their kinds are letter, sequence, either, star or plus, nothing.
+    """
 
     kind: str
     parts: tuple[Expression, ...] = ()
@@ -53,6 +56,8 @@ def _matches_nothing(expression: Expression) -> bool:
             return all(map(_matches_nothing, expression.parts))
         case "either":
             return any(map(_matches_nothing, expression.parts))
+        case "plus":
+            return _matches_nothing(expression.parts[0])
         case _:
             return True
 
@@ -130,8 +135,11 @@ class _Derivation:
     def _repeated(self, expression: Expression, mark: str) -> Expression:
         if mark == "?":
             return Expression("either", (expression, EMPTY))
-        star = expression if expression.kind == "star" else Expression("star", (expression,))
-        return star if mark == "*" else _sequence(expression, star)
+        if expression.kind == "star" or (expression.kind == "plus" and mark == "+"):
+            return expression
+        # e+ is not written e e*: expressions would double with every +.
+        parts = expression.parts if expression.kind == "plus" else (expression,)
+        return Expression("star" if mark == "*" else "plus", parts)
 
     def moves_of(self, state: Derived) -> int:
         """Return the diagram from a label to (what is left to match, whether the trace may end here)."""
@@ -163,6 +171,8 @@ class _Derivation:
                 return result
             case "star":
                 return self._followed(parts[0], expression)
+            case "plus":
+                return self._followed(parts[0], Expression("star", parts))
             case _:
                 result = self._followed(*parts)
                 return self._union(result, self._derive(parts[1])) if _matches_nothing(parts[0]) else result
@@ -187,9 +197,10 @@ class _Derivation:
                 return "()"
             case "letter":
                 return self._write_letter(expression.letter)
-            case "star":
-                inner = self._write(parts[0], tight=True)
-                return f"{inner}*" if inner.startswith("(") or inner.isidentifier() or inner == "." else f"({inner})*"
+            case "star" | "plus":
+                inner, mark = self._write(parts[0], tight=True), "*" if expression.kind == "star" else "+"
+                is_tight = inner.startswith("(") or inner.isidentifier() or inner == "."
+                return f"{inner}{mark}" if is_tight else f"({inner}){mark}"
             case "either":
                 text = f"({' | '.join(self._write(part) for part in parts if part != EMPTY)})"
                 return f"{text}?" if EMPTY in parts else text

@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from praemia.inference.answer import Inference
 from praemia.inference.comparing import Comparison, compare_with_truth
-from praemia.inference.infer import Inference
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
@@ -42,11 +42,13 @@ def _inferred(inference: Inference, compared: Comparison | None) -> Annotated:
             for state, text in notes.items()
         }
     edge_notes = {
-        (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,}×"
+        (rule.source, out.target, str(rule.guard)): f"{_count(inference, rule, out):,.0f}×"
         for rule in machine.rules
         for out in rule.outcomes
     }
     title = f"inferred from {inference.num_episodes:,} episodes"
+    if inference.is_fitted:
+        title = f"fitted to {inference.num_episodes:,} episodes: some moves are hidden, counts are expected ones"
     return Annotated(machine, title, notes, edge_notes, _marked(machine, wrong), frozenset(s for s, _ in wrong))
 
 
@@ -60,8 +62,8 @@ def _marked(machine: RewardMachine, wrong: set[tuple[str, Label]]) -> frozenset[
     )
 
 
-def _count(inference: Inference, rule: Rule, outcome: Outcome) -> int:
-    """Return how often an outcome of a rule was seen."""
+def _count(inference: Inference, rule: Rule, outcome: Outcome) -> float:
+    """Return how often an outcome of a rule was seen, or is expected to have happened."""
     return sum(
         edge.count
         for edge in inference.edges

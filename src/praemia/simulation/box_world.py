@@ -14,7 +14,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, PraemiaWarning
 from praemia.kernels import counts as kernels
 from praemia.kernels.compiling import plain
-from praemia.kernels.play import draw
+from praemia.kernels.play import draw_action
 from praemia.kernels.records import CountArrays
 from praemia.learners.base import Learner
 from praemia.machines.labels import Label, SeenLabels
@@ -49,6 +49,8 @@ class BoxWorld(World):
         num_episodes: int,
         seed: tuple[int, ...],
         seen_labels: SeenLabels | None = None,
+        *,
+        num_steps: int | None = None,
     ) -> None:
         if learner.privileged:
             raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
@@ -58,7 +60,7 @@ class BoxWorld(World):
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
         self.learner = learner
-        super().__init__(learner, self._tabulated(), num_episodes, learner_rng)
+        super().__init__(learner, self._tabulated(), num_episodes, learner_rng, num_steps)
         if box.is_encoded and self.counting.unseen:
             raise ParameterError(
                 f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
@@ -92,6 +94,7 @@ class BoxWorld(World):
             labels_need_info=self.labels_need_info,
             can_end=True,
             discount=box.discount,
+            done_states=box.done_states,
         )
         return spec_for(spec, self.learner)
 
@@ -159,15 +162,17 @@ class BoxWorld(World):
 
     def play(self, most: int) -> None:
         began, last = time.perf_counter(), self.played + most
-        while self.played < last and not self.is_due:
+        while self.played < last and not self.is_due and not self.is_spent:
             steps, rewards = self._play_episode()
             if self.learner.uses_recent:
                 in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
                 self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
+            self.log.steps[self.played] = len(steps)
             labels = list(self.labels)
             self.box.record_episode([labels[i] for i in steps[:, 3]], rewards.tolist())
             self.log.progress["played"] += 1
+            self.log.progress["steps"] += len(steps)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
@@ -198,7 +203,7 @@ class BoxWorld(World):
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
             o, m = z, m_next
-            if ended or truncated:
+            if ended or truncated or m in box.done_states:
                 break
         if self.counting.steps and o < size:
             self.counts.steps[len(steps), o] += 1
@@ -298,4 +303,4 @@ def _doubled(array: NDArray[Any]) -> NDArray[Any]:
 def _act(choice: Any, rng: np.random.Generator) -> int:
     if np.ndim(choice) == 0:
         return int(choice)
-    return int(draw(np.cumsum(choice), 0, len(choice), rng.random()))
+    return int(draw_action(choice, rng.random()))

@@ -35,6 +35,7 @@ class World(ABC):
     Attributes
     ----------
     spec : what the learner may know. counting : how its counts are laid out.
+    num_episodes : K in the learner's formulas; the episodes to be played, unless ``num_steps`` limits their steps.
     policy : the policy being played, as kernels take it: [H, O, M], or [H, O, M, A] of action probabilities.
     plan : the plan being played, of a learner that plans in Python. work : what a compiled plan works with.
     log : the plans so far, the returns, and how far the run has got.
@@ -43,11 +44,21 @@ class World(ABC):
     spec: TaskSpec
     counts: CountArrays
 
-    def __init__(self, learner: Learner, spec: TaskSpec, num_episodes: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        learner: Learner,
+        spec: TaskSpec,
+        num_episodes: int,
+        rng: np.random.Generator,
+        num_steps: int | None = None,
+    ) -> None:
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
+        self.num_episodes = num_episodes
         self.counting = learner.counting(self.spec, num_episodes)
         self.rule = RULES[learner.replan]
-        self.log = new_log(num_episodes, int(spec.horizon) if learner.uses_recent else 0)
+        most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
+        most_episodes = num_episodes if num_steps is None else num_steps
+        self.log = new_log(most_episodes, most_steps, int(spec.horizon) if learner.uses_recent else 0)
         self.plan: LearnerPlan | None = None
         self.work: Workspace | None = None
         self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
@@ -55,6 +66,15 @@ class World(ABC):
     @property
     def played(self) -> int:
         return int(self.log.progress[0]["played"])
+
+    @property
+    def steps_played(self) -> int:
+        return int(self.log.progress[0]["steps"])
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether the budget of steps is spent: no episode begins any more."""
+        return self.steps_played >= int(self.log.progress[0]["budget"])
 
     @property
     def num_plans(self) -> int:
@@ -92,14 +112,13 @@ class World(ABC):
         recent = (
             Recent.of(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and self.played else None
         )
-        num_episodes = len(self.log.returns)
-        return Experience(self.spec, num_episodes, self.played, self.counts, recent, counting=self.counting)
+        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, counting=self.counting)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
         assert isinstance(self.learner, CompiledLearner)
         if self.work is None:
-            rule = self.learner.rule(self.spec, len(self.log.returns))
+            rule = self.learner.rule(self.spec, self.num_episodes)
             self.work = Workspace(self.learner.name, rule, self.spec, self.counts)
             self.policy = first_policy(self.spec, self.learner_rng)
         elif self.work.spec is not self.spec:
@@ -150,12 +169,12 @@ def run_loop(
     watch: Callable[[], bool] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Plan and play until ``until`` episodes have been played.
+    """Plan and play until ``until`` episodes have been played, or the budget of steps is spent.
 
     ``watch`` is called after each plan, before it is played, and returns whether to go on.
     """
     with interrupts_held() as raise_interrupt:
-        while world.played < until:
+        while world.played < until and not world.is_spent:
             if watch is None:
                 world.advance(until - world.played)
             else:
@@ -239,12 +258,14 @@ def _check_values(values: object, spec: TaskSpec) -> None:
 FIRST_PLANS = 256
 
 
-def new_log(num_episodes: int, num_recent: int) -> LogArrays:
+def new_log(most_episodes: int, most_steps: int, num_recent: int) -> LogArrays:
     """Return the log of a new run, in which a plan is due; it keeps so many steps of the last episode."""
     plans, progress = np.zeros(FIRST_PLANS, dtype=PLAN), np.zeros(1, dtype=PROGRESS)
     plans["value"], plans["optimistic"], progress["is_due"] = np.nan, np.nan, 1
+    progress["budget"] = most_steps
     recent = np.zeros((num_recent, 6), dtype=np.int64), np.zeros(num_recent)
-    return LogArrays(plans, np.empty(num_episodes), progress, *recent)
+    per_episode = np.empty(most_episodes), np.empty(most_episodes, dtype=np.int64)
+    return LogArrays(plans, *per_episode, progress, *recent)
 
 
 def grow_log(log: LogArrays) -> LogArrays:

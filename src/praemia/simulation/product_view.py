@@ -49,6 +49,7 @@ class ProductEnv(gymnasium.Env[int, Any]):
         self._shown = shown
         self.episode.append(label)
         law = self.laws.label(self.box.machine, before, label, self._m)
+        terminated = terminated or self._m in self.box.done_states
         return z * self.num_states + self._m, 0.0, terminated, truncated, {**info, LAW: law}
 
     def label(self, s: int, a: Any, s_next: int, info: dict[str, Any]) -> Label:

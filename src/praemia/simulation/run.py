@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
+from functools import cache, lru_cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -41,14 +42,17 @@ FILE = ArchiveKind(
         "seed": (list,),
         "optimal_value": (float, type(None)),
         "discount": (float,),
+        "until_done": (bool,),
+        "step_budget": (int, type(None)),
     },
     arrays={
         "plan_episodes": ArrayType("i"),
         **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
         "final_policy": ArrayType("iuf", (3, 4), is_optional=True),
         "mapped_gaps": ArrayType("f", is_optional=True),
+        "steps": ArrayType("i", is_optional=True),
     },
-    defaults={"discount": 1.0},
+    defaults={"discount": 1.0, "until_done": False, "step_budget": None},
 )
 
 
@@ -61,11 +65,13 @@ class Run:
 
     Attributes
     ----------
-    task, learner, parameters, seed, num_episodes : what was run.
+    task, learner, parameters, seed, num_episodes : what was run. step_budget : the steps that it was to take, None
+        where it was to take ``num_episodes``. until_done : whether episodes ended when the machine was done.
     optimal_value : V*(start); None on a black box, where it is not known.
     plan_episodes : int64[E], the first episode of each plan; plan_values : float64[E], the exact value of its policy.
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
-    returns : float64[K], the sampled return of each episode.
+    returns : float64[K], the sampled return of each episode. steps : int64[K], how many steps it took: H, unless it
+        ended before. (0 in an old file that does not tell H, of a black box and without a policy.)
     final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
     seconds : how long it took; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; streams : the revision of the random streams.
@@ -103,10 +109,15 @@ class Run:
     origin: str = ""
     mapped_gaps: NDArray[np.float64] | None = None
     discount: float = 1.0
+    until_done: bool = False
+    steps: NDArray[np.int64] = None  # type: ignore[assignment]  # H each where they are not given, as in old files
+    step_budget: int | None = None
 
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
+        if self.steps is None:
+            object.__setattr__(self, "steps", np.full(self.num_episodes, _horizon_of(self), dtype=np.int64))
 
     @property
     def num_plans(self) -> int:
@@ -168,10 +179,24 @@ def _plain(value: object) -> object:
     raise ParameterError(f"a run with the parameter value {value!r} cannot be saved; expected numbers, text or lists")
 
 
+def _horizon_of(run: Run) -> int:
+    """Return the number of steps of a policy or of a task; 0 if a run has neither."""
+    if run.final_policy is not None:
+        return len(run.final_policy)
+    return _horizon_in(run.task_text) if run.task_text else 0
+
+
+@lru_cache(maxsize=64)
+def _horizon_in(task_text: str) -> int:
+    from praemia.files import parse_task
+
+    return int(parse_task(task_text, "task").horizon)
+
+
 def _check_lengths(run: Run) -> None:
     gaps = run.plan_values if run.mapped_gaps is None else run.mapped_gaps
     per_plan = (run.plan_episodes, run.plan_values, run.optimistic_values, gaps)
-    if len({len(array) for array in per_plan}) != 1 or len(run.returns) != run.num_episodes:
+    if len({len(array) for array in per_plan}) != 1 or {len(run.returns), len(run.steps)} != {run.num_episodes}:
         raise DamageError("its arrays have inconsistent lengths")
     starts = run.plan_episodes
     if not len(starts) or starts[0] != 0 or np.any(np.diff(starts) <= 0) or starts[-1] >= run.num_episodes:
@@ -193,9 +218,12 @@ def cumulative_regret(
     return np.repeat(before, lengths) + np.repeat(plan_gaps, lengths) * within
 
 
+_version = cache(metadata.version)  # it reads a file, which takes longer than playing a thousand episodes
+
+
 def versions() -> dict[str, str]:
     """Return the versions of the packages that can change a result."""
-    return {name: version(name) for name in ("praemia", "numpy", "numba")}
+    return {name: _version(name) for name in ("praemia", "numpy", "numba")}
 
 
 def seed_key(seed: Seed) -> tuple[int, ...]:

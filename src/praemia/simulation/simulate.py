@@ -31,15 +31,18 @@ from praemia.tasks.task import Task
 def simulate(
     task: Task | BlackBox,
     learner: Learner,
-    num_episodes: int,
+    num_episodes: int | None = None,
     seed: Seed = 0,
     *,
+    num_steps: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """Run a learner on a task for a number of episodes and return the record, with its exact regret.
+    """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
 
-    On a black box the regret cannot be known, and the record holds the returns alone. ``seed`` is a whole number or
-    several; ``on_progress`` is called with the number of episodes played so far.
+    With ``num_steps`` the episode in which so many steps are reached is the last; T = K·H in a learner's formulas is
+    then this number, up to whole episodes. On a black box the regret cannot be known, and the record holds the returns
+    alone. ``seed`` is a whole number or several; ``on_progress`` is called with the number of episodes played so far,
+    of steps with ``num_steps``.
 
     Examples
     --------
@@ -56,7 +59,10 @@ def simulate(
         raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
-    key = check_run(num_episodes, seed)
+    key = check_run(num_episodes, seed, num_steps)
+    if num_episodes is None:
+        assert num_steps is not None
+        num_episodes = -(-num_steps // task.horizon)
     began = time.perf_counter()
     world: World
     sees_product = learner.sees == "product"
@@ -64,31 +70,35 @@ def simulate(
         task = task.finite
         unit = task.in_unit_range
         optimal: float | None = solve(unit, keep_values=False).value
-        world = TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, key)
+        world = TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, key, num_steps=num_steps)
     else:
         optimal = None
         task.renumber()
-        world = BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, key)
-    run_loop(world, num_episodes, on_progress=on_progress)
-    plans, in_user_units = world.log.plans[: world.num_plans], _in_user_units(task)
+        world = BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, key, num_steps=num_steps)
+    run_loop(world, len(world.log.returns), on_progress=_in_steps(world, on_progress) if num_steps else on_progress)
+    plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
+    in_user_units = _in_user_units(task)
     policy = from_product(world.policy, task.machine.num_states) if sees_product else world.policy
     return Run(
         task=task.name,
         learner=learner.name,
         parameters=learner.parameters,
         seed=key,
-        num_episodes=num_episodes,
+        num_episodes=world.played,
         optimal_value=None if optimal is None else in_user_units(optimal),
         plan_episodes=plans["episode"].copy(),
         plan_values=in_user_units(plans["value"].copy()),
         optimistic_values=in_user_units(plans["optimistic"].copy()),
-        returns=in_user_units(world.log.returns) if isinstance(task, Task) else world.log.returns,
+        returns=in_user_units(returns) if isinstance(task, Task) else returns,
         final_policy=policy.swapaxes(1, 2),
         seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),
         mapped_gaps=_mapped_gaps(task, optimal, plans["value"]),
         discount=task.discount,
+        until_done=task.until_done,
+        steps=world.log.steps[: world.played].copy(),
+        step_budget=num_steps,
     )
 
 
@@ -101,6 +111,11 @@ def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
     )
 
 
+def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
+    """Return a callback of the loop that reports the steps played so far."""
+    return None if on_progress is None else lambda _: on_progress(world.steps_played)
+
+
 def _mapped_gaps(
     task: Task | BlackBox, optimal: float | None, plan_values: NDArray[np.float64]
 ) -> NDArray[np.float64] | None:
@@ -109,8 +124,13 @@ def _mapped_gaps(
     return None if optimal is None or units.is_unit else (optimal - plan_values) * units.span
 
 
-def check_run(num_episodes: int, seed: Seed) -> tuple[int, ...]:
+def check_run(num_episodes: int | None, seed: Seed, num_steps: int | None = None) -> tuple[int, ...]:
     """Check the length and the seed of a run before any work; return the seed as a tuple."""
-    require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
-    require_memory(16 * int(num_episodes), f"a record of {num_episodes:,} episodes")
+    if num_episodes is not None and num_steps is not None:
+        raise ParameterError(f"num_episodes={num_episodes!r} and num_steps={num_steps!r}; expected one of the two")
+    if num_steps is None:
+        length = require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
+    else:
+        length = require_whole("num_steps", num_steps, 1, MAX_EPISODES)
+    require_memory(32 * length, f"a record of {length:,} {'episodes' if num_steps is None else 'steps'}")
     return seed_key(seed)

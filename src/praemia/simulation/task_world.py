@@ -30,10 +30,17 @@ class TaskWorld(World):
     """A learner at play in a task. With ``valued=False`` the policies are played and not valued."""
 
     def __init__(
-        self, task: Task, learner: Learner, num_episodes: int, seed: tuple[int, ...], *, valued: bool = True
+        self,
+        task: Task,
+        learner: Learner,
+        num_episodes: int,
+        seed: tuple[int, ...],
+        *,
+        num_steps: int | None = None,
+        valued: bool = True,
     ) -> None:
         self.world_rng, learner_rng = generators(seed)
-        super().__init__(learner, task.spec, num_episodes, learner_rng)
+        super().__init__(learner, task.spec, num_episodes, learner_rng, num_steps)
         self.task, self.valued = task, valued
         self.arrays = self._world_arrays()
         self.counts = self._empty_counts()
@@ -41,7 +48,6 @@ class TaskWorld(World):
         if not valued:
             self.values = self.values._replace(states=np.zeros(0, dtype=PLACE))
         self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
-        self._summed: tuple[Any, NDArray[Any]] = (None, self.policy)
         self._referenced: tuple[Any, Any] = (None, None)
         self._work_limit = FIRST_WORK
         self._kernels: tuple[Any, Any, Any] | None = None
@@ -79,30 +85,21 @@ class TaskWorld(World):
         return shown
 
     def play(self, most: int) -> None:
-        last, policy = self.played + most, self._policy_to_play()
-        began, size = time.perf_counter(), 1 + (1 << 20) // self.task.horizon
-        while self.played < last and not self.is_due:
-            kernels.play(*self._play_arguments(policy, min(last, self.played + size)))
+        last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.task.horizon
+        while self.played < last and not self.is_due and not self.is_spent:
+            kernels.play(*self._play_arguments(min(last, self.played + size)))
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
-    def _play_arguments(self, policy: NDArray[Any], last: int) -> tuple[Any, ...]:
+    def _play_arguments(self, last: int) -> tuple[Any, ...]:
         world, counts, _ = self._references
-        return world, counts, policy, self.rule, self.world_rng, self._log_reference(), last
+        return world, counts, self.policy, self.rule, self.world_rng, self._log_reference(), last
 
     def _log_reference(self) -> Any:
         """Return the log as kernels take it; it is another one once it has grown."""
         if self._referenced[0] is not self.log:
             self._referenced = self.log, by_reference(self.log)
         return self._referenced[1]
-
-    def _policy_to_play(self) -> NDArray[Any]:
-        """Return the policy, of a randomised one the running sums of its probabilities."""
-        if self.policy.ndim == 3:
-            return self.policy
-        if self._summed[0] is not self.policy:
-            self._summed = self.policy, np.cumsum(self.policy, axis=-1)
-        return self._summed[1]
 
     def advance(self, most: int) -> None:
         """Plan and play on: many plans in one compiled call, if they are compiled and ``most`` reaches the end."""
@@ -142,8 +139,8 @@ class TaskWorld(World):
 
     def _compile_kernels(self, work: Workspace) -> tuple[Any, Any, Any]:
         """Return what ``plan_and_play`` calls: the learner's plan, ``play`` and ``policy_value``."""
-        plan = work.kernel(self.policy, self.learner_rng)
-        play = pointer_to(kernels.play, *self._play_arguments(self.policy, 0))
+        plan = work.kernel(work.data(), self.learner_rng, self.policy)
+        play = pointer_to(kernels.play, *self._play_arguments(0))
         return plan, play, pointer_to(self._policy_value, self._references[2], self.arrays.starts, self.policy)
 
     @property
@@ -182,10 +179,9 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     rewards["value"], rewards["width"] = table.reward_values, table.reward_widths
     rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
-    weights, exits = step_weights(task.horizon, task.discount), task.model.exits
-    return kernels.WorldArrays(
-        starts, mdp.indptr.copy(), edges, no_rows, table.indptr, moves, table.reward_indptr, rewards, exits, weights
-    )
+    machine = (table.indptr, moves, table.reward_indptr, rewards)
+    ends = (task.model.exits, step_weights(task.horizon, task.discount), task.spec.is_done)
+    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends)
 
 
 def _tables(task: Task) -> NDArray[np.float64]:

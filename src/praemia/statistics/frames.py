@@ -34,7 +34,7 @@ KEYS = np.dtype(
 )
 RESULTS = np.dtype(
     [(name, np.float64) for name in ("regret", "optimal_value", "mean_return")]
-    + [("plans", np.int64), ("seconds", np.float64), ("praemia", np.object_)]
+    + [("steps", np.int64), ("plans", np.int64), ("seconds", np.float64), ("praemia", np.object_)]
 )
 
 
@@ -87,8 +87,8 @@ class StoredRuns:
 
         Its columns are task, title (the learner as it is shown), learner, parameters (as JSON), episodes, seed, run
         (its number), stream (0 but for runs of a tuning), streams (the revision of the random streams), regret,
-        optimal_value, mean_return, plans, seconds and praemia (the version). What is not known is NaN: how long a run
-        took, if nobody noted it; regret and optimal_value on a black box.
+        optimal_value, mean_return, steps (in all episodes), plans, seconds and praemia (the version). What is not known
+        is NaN: how long a run took, if nobody noted it; regret and optimal_value on a black box.
         """
         return _frame(run_columns(self))
 
@@ -102,8 +102,8 @@ class StoredRuns:
 
         Returns
         -------
-        The columns that tell runs apart, as in ``to_frame``, then episode, regret (exact, NaN on a black box) and
-        total_return (as it was sampled), both after so many episodes.
+        The columns that tell runs apart, as in ``to_frame``, then episode, regret (exact, NaN on a black box),
+        total_return (as it was sampled) and steps, all after so many episodes.
         """
         return _frame(curve_columns(self, episodes))
 
@@ -137,14 +137,16 @@ def run_columns(runs: Iterable[Run]) -> Columns:
 def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> Columns:
     """Return a row per point of each run's curves, as columns."""
     wanted = None if episodes is None else _checked(episodes)
-    keys, curves = [], [np.empty((0, 3))]
+    keys, curves = [], [np.empty((0, 4))]
     for run in runs:
         bends = np.append(run.plan_episodes, run.num_episodes)
         at = bends if wanted is None else wanted[wanted <= run.num_episodes]
         keys += [_key(run)] * len(at)
-        curves.append(np.column_stack((at, _regret_at(run, bends, at), _before(run.returns, at))))
-    episode, regret, total_return = np.concatenate(curves).T.copy()
+        sums = _before(run.returns, at), _before(run.steps, at)
+        curves.append(np.column_stack((at, _regret_at(run, bends, at), *sums)))
+    episode, regret, total_return, steps = np.concatenate(curves).T.copy()
     points = {"episode": episode.astype(np.int64), "regret": regret, "total_return": total_return}
+    points["steps"] = steps.astype(np.int64)
     return {**_columns(KEYS, keys), **points}
 
 
@@ -184,7 +186,8 @@ def _results(run: Run) -> tuple[Any, ...]:
     optimal = np.nan if run.optimal_value is None else run.optimal_value
     lengths = np.diff(np.append(run.plan_episodes, run.num_episodes))
     regret = np.nan if run.optimal_value is None else float(np.cumsum(run.plan_gaps * lengths)[-1])
-    return regret, optimal, float(run.returns.mean()), run.num_plans, run.seconds, run.versions.get("praemia", "")
+    played = float(run.returns.mean()), int(run.steps.sum())
+    return regret, optimal, *played, run.num_plans, run.seconds, run.versions.get("praemia", "")
 
 
 def _columns(types: np.dtype[np.void], rows: list[tuple[Any, ...]]) -> Columns:
@@ -207,6 +210,7 @@ def _regret_at(run: Run, bends: NDArray[np.int64], at: NDArray[np.int64]) -> NDA
     return np.interp(at, bends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(bends)))))
 
 
-def _before(returns: NDArray[np.float64], at: NDArray[np.int64]) -> NDArray[np.float64]:
-    sums: NDArray[np.float64] = np.concatenate(([0.0], np.cumsum(returns)))[at]
+def _before(of_episodes: NDArray[Any], at: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the sums of a number of each episode over the first ones."""
+    sums: NDArray[np.float64] = np.concatenate(([0.0], np.cumsum(of_episodes)))[at]
     return sums

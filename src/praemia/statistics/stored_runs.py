@@ -46,7 +46,8 @@ class Series:
 
     @property
     def num_episodes(self) -> int:
-        return self.first.num_episodes
+        """How many episodes all of the runs have; they differ where steps were budgeted."""
+        return min(run.num_episodes for run in self.runs)
 
     @cached_property
     def model(self) -> Task:

@@ -192,6 +192,7 @@ def product_task(task: Task) -> Task:
     entries = (edges.o * size + edges.m, edges.a, edges.z * size + edges.m_next, edges.probs)
     labels, start = ProductLabelling(mdp.labelling, task.machine, laws), np.zeros(num_states)
     start[task.table.initial :: size] = mdp.start_probs
+    ends = edges.ends | np.isin(edges.m_next, list(task.done_states))
     sizes = (num_states, mdp.num_actions)
-    product_mdp = LabeledMDP.from_entries(*sizes, *entries, labels=labels, start=start, ends=edges.ends)
-    return replace(task, mdp=product_mdp, machine=laws.machine)
+    product_mdp = LabeledMDP.from_entries(*sizes, *entries, labels=labels, start=start, ends=ends)
+    return replace(task, mdp=product_mdp, machine=laws.machine, until_done=False)

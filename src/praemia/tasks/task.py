@@ -20,6 +20,7 @@ from praemia.kernels.records import END, EveryRow, LabelSupport
 from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, format_label
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end, steps_left
@@ -55,8 +56,9 @@ class TaskSpec:
     table: MachineTable
     more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
     labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
-    can_end: bool = False  # whether episodes may end before the horizon
+    can_end: bool = False  # whether transitions may end an episode before the horizon
     discount: float = 1.0  # γ
+    done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
 
     @property
     def num_machine_states(self) -> int:
@@ -66,6 +68,11 @@ class TaskSpec:
     def num_successors(self) -> int:
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
+
+    @property
+    def is_done(self) -> NDArray[np.bool_]:
+        """bool[M], whether an episode is over in each machine state."""
+        return np.isin(np.arange(self.num_machine_states), list(self.done_states))
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
@@ -77,11 +84,6 @@ class TaskSpec:
     def value_caps(self) -> NDArray[np.float64]:
         """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
         return _fixed(steps_left(self.horizon, self.discount))
-
-    @cached_property
-    def value_floors(self) -> NDArray[np.float64]:
-        """float64[H + 1], the least that can still be earned at each step, a reward being at least 0."""
-        return _fixed(np.zeros(self.horizon + 1))
 
     @cached_property
     def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:
@@ -141,6 +143,7 @@ class Task:
 
     With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
     ``solve`` then finds the stationary optimum, and all else plays the fewest steps H with γ^H ≤ 1e-12.
+    With ``until_done`` an episode ends as soon as the machine can neither pay nor charge any more. No value changes.
 
     Examples
     --------
@@ -158,13 +161,16 @@ class Task:
     name: str = "task"
     discount: float = 1.0
     has_horizon: bool = True
+    until_done: bool = False
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "discount", require_discount(self.discount))
         object.__setattr__(self, "has_horizon", self.has_horizon and self.horizon is not None)
-        horizon = self.horizon if self.has_horizon else steps_that_count(self.discount)
+        horizon = self.horizon if self.has_horizon else effective_horizon(self.discount)
         object.__setattr__(self, "horizon", require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError))
+        if not isinstance(self.until_done, bool):
+            raise ModelError(f"until_done={self.until_done!r}; expected True or False")
         self._validate_labels()
         object.__setattr__(self, "table", MachineTable.of(self.machine, self.mdp.label_sets))
 
@@ -172,7 +178,11 @@ class Task:
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        return self if machine is self.machine else replace(self, machine=machine)
+        if machine is self.machine:
+            return self
+        unit = replace(self, machine=machine)
+        unit.__dict__["done_states"] = self.done_states  # what pays nothing is decided in the user's units
+        return unit
 
     def _validate_labels(self) -> None:
         known = self.machine.propositions
@@ -194,6 +204,11 @@ class Task:
     @property
     def num_machine_states(self) -> int:
         return self.machine.num_states
+
+    @cached_property
+    def done_states(self) -> frozenset[int]:
+        """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
+        return settled_states(self.machine) if self.until_done else frozenset()
 
     @cached_property
     def model(self) -> Model:
@@ -230,6 +245,7 @@ class Task:
             table=unit.table,
             can_end=self.mdp.can_end,
             discount=self.discount,
+            done_states=self.done_states,
         )
 
     def values_from_unit(self, values: Any) -> Any:
@@ -261,17 +277,29 @@ class Task:
         """
         return replace(self, discount=discount)
 
+    def with_until_done(self, until_done: bool = True) -> Task:
+        """Return the same task with episodes that end when the machine is done, or that do not.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> praemia.envs.warehouse(size=3).with_until_done()
+        Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, until done)
+        """
+        return replace(self, until_done=until_done)
+
     def __repr__(self) -> str:
-        horizon = f"horizon {self.horizon}" if self.has_horizon else "no horizon"
-        discount = "" if self.discount == 1.0 else f", discount {self.discount:g}"
+        length = f"horizon {self.horizon}" if self.has_horizon else "no horizon"
+        length += "" if self.discount == 1.0 else f", discount {self.discount:g}"
+        length += ", until done" if self.until_done else ""
         return (
             f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
-            f"{self.num_machine_states} machine states, {horizon}{discount})"
+            f"{self.num_machine_states} machine states, {length})"
         )
 
 
-def steps_that_count(discount: float) -> int:
-    """Return the smallest H with γ^H ≤ 1e-12: what comes after that many steps counts for nothing."""
+def effective_horizon(discount: float) -> int:
+    """Return the smallest H with γ^H ≤ 1e-12: what comes later hardly counts."""
     if discount == 1.0:
         raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
     weight, horizon = 1.0, 0

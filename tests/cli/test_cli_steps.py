@@ -1,0 +1,77 @@
+"""Runs with a budget of steps, and episodes that end with the task, by command and by experiment file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import praemia
+from praemia.cli import execute
+from praemia.errors import PraemiaError
+from praemia.experiments.experiment_file import load_experiment
+from praemia.experiments.requests import as_record, from_record
+from praemia.experiments.runner import run_in_memory
+from praemia.experiments.settings import Job
+
+RUN = ["run", "warehouse-2", "--learner", "random", "--runs", "2"]
+
+
+def test_a_command_plays_a_budget_of_steps_until_the_task_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = [*RUN, "--steps", "200", "--until-done", "--out", str(tmp_path / "runs")]
+    assert execute([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    runs = list(praemia.load_runs(tmp_path / "runs"))
+    assert (answer["steps"], "episodes" in answer) == (200, False)
+    assert [run.step_budget for run in runs] == [200, 200]
+    assert all(run.until_done and run.steps.min() < 6 for run in runs)
+    assert answer["learners"][0]["steps"] == sum(run.steps.sum() for run in runs) / 2
+    assert execute(command) == 0  # nothing is run again
+    assert "steps" in capsys.readouterr().out
+    assert len(praemia.load_runs(tmp_path / "runs")) == 2
+
+
+def test_a_frame_counts_the_steps(tmp_path: Path) -> None:
+    assert execute([*RUN, "--episodes", "9", "--until-done", "--out", str(tmp_path / "runs"), "--json"]) == 0
+    stored = praemia.load_runs(tmp_path / "runs")
+    assert stored.to_frame()["steps"].tolist() == [int(run.steps.sum()) for run in stored]
+    curves = stored.curves([0, 4, 9])
+    assert curves["steps"].tolist() == [int(run.steps[:k].sum()) for run in stored for k in (0, 4, 9)]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--steps", "5", "--episodes", "5"], "--episodes and --steps together"),
+        (["--steps", "1.5"], "--steps"),
+        (["--steps", "0"], "--steps"),
+    ],
+)
+def test_a_run_has_one_length(options: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*RUN, *options]) == 2
+    assert expected in capsys.readouterr().err
+
+
+def test_a_policy_is_shown_until_the_task_is_done(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = []
+    for options in ([], ["--until-done"]):
+        assert execute(["show", "warehouse-2", "--episode", "1", *options]) == 0
+        lines.append(capsys.readouterr().out.count("\n"))
+    assert lines[1] < lines[0]
+
+
+def test_an_experiment_may_be_as_long_as_a_number_of_steps(tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nruns: 1\nsteps: 25\n")
+    experiment = load_experiment(tmp_path / "mine.yaml")
+    assert from_record(as_record([experiment]), "a record") == [experiment]
+    jobs = experiment.jobs()
+    runs, failures = run_in_memory(jobs, num_workers=1)
+    assert not failures
+    assert [Job.of(run) for run in runs] == jobs
+    assert int(runs[0].steps.sum()) == 30
+    (tmp_path / "mine.yaml").write_text("tasks: [riverswim-3]\nlearners: [random]\nepisodes: 3\nsteps: 25\n")
+    with pytest.raises(PraemiaError, match="both episodes and steps"):
+        load_experiment(tmp_path / "mine.yaml")
