@@ -870,8 +870,8 @@ MACHINES = (
     Fault(
         "propositions that are not in the right order are taken for one another",
         "machines/state_diagrams.py",
-        "target.choose(numbers[self.variables[source.variable[diagram]]], low, high)",
-        "target.choose(source.variable[diagram], low, high)",
+        "target.choose(new[variable], low, high)",
+        "target.choose(variable, low, high)",
         f"{EQUAL}::test_a_machine_equals_its_rules_for_single_labels_in_any_order",
     ),
 )
