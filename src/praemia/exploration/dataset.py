@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError
 from praemia.exploration.dataset_file import encode, read
 from praemia.exploration.estimate import estimated_model, sparse_kernel
@@ -28,7 +29,7 @@ from praemia.tasks.model import Model
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Displayed):
     """Transitions of an environment, counted.
 
     Attributes
