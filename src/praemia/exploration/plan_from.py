@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
@@ -30,7 +31,7 @@ from praemia.tasks.task import MAX_HORIZON, Task
 
 
 @dataclass(frozen=True, eq=False)
-class ExploredPlan:
+class ExploredPlan(Displayed):
     """A plan made from data.
 
     Attributes

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import require
-from praemia.report.rendering import GREY, GRID, INK, Look, looks, new_figure, tidy
+from praemia.report.rendering import BLUE, GREY, GRID, INK, Look, looks, new_figure, tidy
+from praemia.simulation.run import Run
 from praemia.statistics.intervals import mean_band, mean_interval
 from praemia.statistics.stored_runs import Series
 from praemia.text_tables import number
@@ -46,7 +47,9 @@ def thinned(num_episodes: int) -> NDArray[np.int64]:
 
 
 def panel_title(series: Series) -> str:
-    """Name a panel: the task, its number of observations and its horizon."""
+    """Name a panel: the task and, where it is stored with the run, its number of observations and its horizon."""
+    if not series.first.task_text:
+        return series.task
     task = series.model
     return f"{series.task}  (O = {task.num_observations}, H = {task.horizon})"
 
@@ -66,6 +69,18 @@ def regret_figure(settings: Settings, title: str) -> Figure:
         axes.set_ylim(bottom=0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         _label_ends(axes, members)
+    return figure
+
+
+def run_figure(run: Run) -> Figure:
+    """Draw the regret of one run over episodes; on a black box, where it is not known, the mean return so far."""
+    title = f"{run.title} on {run.task}"
+    if run.optimal_value is not None:
+        return regret_figure({run.task: [Series(run.task, run.title, (run,))]}, title)
+    figure, episodes = new_figure(4.8, 3.7, title), thinned(run.num_episodes)
+    axes = figure.add_subplot()
+    _line(axes, episodes, (np.cumsum(run.returns) / np.arange(1, run.num_episodes + 1))[episodes - 1], BLUE, run.title)
+    tidy(axes, "", "episodes", "mean return so far")
     return figure
 
 

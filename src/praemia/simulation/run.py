@@ -15,14 +15,18 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -58,7 +62,7 @@ FILE = ArchiveKind(
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Displayed):
     """One learner on one task.
 
     A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear, and one
@@ -173,6 +177,12 @@ class Run:
             run = cls(**{**values, "seed": seed_key(values["seed"])})
             _check_lengths(run)
             return run
+
+    def plot(self) -> Figure:
+        """Draw the exact regret over episodes, on a black box the mean return so far: a figure of Matplotlib."""
+        from praemia.report.figures import run_figure
+
+        return run_figure(self)
 
     def __repr__(self) -> str:
         known = self.optimal_value is not None

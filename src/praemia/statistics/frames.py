@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
@@ -38,7 +39,7 @@ RESULTS = np.dtype(
 )
 
 
-class StoredRuns:
+class StoredRuns(Displayed):
     """The runs in a folder, read when they are asked for: iterate over them, or take them by number.
 
     They are in the order of task, learner, seed and number; a slice is a list. Iteration leaves damaged files out, with
