@@ -14,7 +14,7 @@ from praemia.experiments.settings import MAX_RUNS, default_title
 from praemia.learners import Learner
 from praemia.report.figures import regret_figure
 from praemia.report.rendering import Table
-from praemia.report.tables import pairs_table, summary_table
+from praemia.report.sections import pairs_table, summary_table
 from praemia.simulation import Run, simulate
 from praemia.simulation.simulate import check_run
 from praemia.statistics.stored_runs import Series

@@ -20,10 +20,10 @@ from praemia.pictures.scene import Scene
 from praemia.pictures.show import show
 from praemia.planning.exact import Plan, solve
 from praemia.planning.policy import Policy
-from praemia.report.exploration_figures import coverage_figure
+from praemia.report.exploration_page import coverage_figure
 from praemia.report.figures import run_figure
 from praemia.report.rendering import Table, address, render_page
-from praemia.report.tables import summary_table
+from praemia.report.sections import summary_table
 from praemia.simulation.rollout import Episode
 from praemia.simulation.run import Run
 from praemia.statistics.frames import StoredRuns
