@@ -116,7 +116,7 @@ def test_the_loss_of_search_against_brute_force(simulations: int) -> None:
     lost, stated = [], []
     for seed in range(20):
         mdp = random_task(3, 2, 2, horizon=4, seed=seed).mdp
-        view = KernelView.of_mdp(mdp)
+        view = KernelView(mdp)
         reward = TrajectoryReward(lambda t, s=seed: _noise(s, t), 1.0, "noise")  # type: ignore[misc]
         best = _value(view, ExpectimaxPlanner().plan(view, reward, 4).policy, reward)
         plan = SearchPlanner(simulations=simulations, seed=seed).plan(view, reward, 4)
@@ -130,7 +130,7 @@ def test_the_loss_of_greedy_coverage_against_brute_force() -> None:
     lost, stated = [], []
     for seed in range(40):
         mdp = random_task(6, 2, 2, horizon=6, seed=seed, branching=2).mdp
-        view = KernelView.of_mdp(mdp)
+        view = KernelView(mdp)
         reward = CoverageReward(np.random.default_rng(seed).uniform(size=6))
         best = _value(view, ExpectimaxPlanner(max_histories=10**7).plan(view, reward, 6).policy, reward, 6)
         plan = GreedyPlanner().plan(view, reward, 6)

@@ -162,7 +162,7 @@ def all_readers(folder: Path) -> dict[str, Reader]:
 
 def _texts() -> dict[str, Reader]:
     legend = {"i": "item", "d": "delivery"}
-    limits = {"max_states": 2_000}
+    limits = {"max_states": 300}  # reading is tried here; what is built has limits of its own
     return {
         "formula": Reader(
             (b"F(item & X F delivery)", b"G(a -> (b U c)) & !F(d & WX e)", b"Y (a S b) | O c -> H d"),

@@ -16,6 +16,7 @@ __version__ = version("praemia")
 
 _MODULES = ("deep", "envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
+    "praemia.comparison": ("compare",),
     "praemia.pictures.show": ("show",),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
-from dataclasses import Field, FrozenInstanceError, fields
+from dataclasses import Field, FrozenInstanceError, fields, replace
 from typing import Any
 
 import gymnasium
@@ -14,7 +14,7 @@ import numpy as np
 from praemia import envs
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
-from praemia.learners.base import Learner
+from praemia.learners.base import AT_ONCE, Learner
 from praemia.learners.baselines import Random
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -43,9 +43,10 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
     """Check that a learner keeps the rules; raise a ``LearnerCheckError`` that says what is wrong if not.
 
     Its plans must be valid on tasks of every kind (one machine state and many, deterministic and probabilistic
-    machines, one step and one action, a random start, a black box); the same seed must give the same run; planning must
-    not change the learner; and its parameters must be plain data from which an equal learner can be made. A learner
-    that plays alike whatever is paid gets a warning: it plans without the rewards.
+    machines, one step and one action, a random start, a black box), also when it plans in the middle of episodes; the
+    same seed must give the same run; planning must not change the learner; and its parameters must be plain data from
+    which an equal learner can be made. A learner that plays alike whatever is paid gets a warning: it plans without the
+    rewards.
 
     Examples
     --------
@@ -58,6 +59,7 @@ def check_learner(learner: type[Learner] | Learner, num_episodes: int = NUM_EPIS
         _check_runs(instance, task, num_episodes)
     if not instance.privileged:
         _check_runs(instance, _black_box(), num_episodes)
+    _check_at_once(instance, num_episodes)
     if not isinstance(instance, Random):
         _warn_if_rewards_do_not_matter(instance, num_episodes)
 
@@ -107,13 +109,24 @@ def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> N
         raise LearnerCheckError(f"on {task!r}: {error}") from error
     if repr(learner.parameters) != before:
         raise LearnerCheckError(f"learner {learner.name!r} changed its own parameters while planning")
-    for name in ("plan_episodes", "plan_values", "returns", "final_policy"):
+    for name in ("plan_episodes", "plan_values", "returns", "final_policy", *("regret",) * first.is_pathwise):
         if not np.array_equal(getattr(first, name), getattr(second, name), equal_nan=name == "plan_values"):
             raise LearnerCheckError(
                 f"on {task!r}: the same seed gave different {name.replace('_', ' ')}; draw random numbers only from "
                 "rng, and keep nothing on the learner"
             )
     _check_regret(learner, first)
+
+
+def _check_at_once(learner: Learner, num_episodes: int) -> None:
+    """Check a learner that plans in the middle of episodes, unless its rule does not allow that."""
+    try:
+        hasty = replace(learner, replan=learner.replan_rule + AT_ONCE)
+    except PraemiaError:
+        return
+    _check_runs(hasty, envs.make("warehouse-3"), num_episodes)
+    if not learner.privileged:
+        _check_runs(hasty, _black_box(), num_episodes)
 
 
 def _check_regret(learner: Learner, run: Run) -> None:

@@ -82,7 +82,7 @@ def corridor(size: int) -> KernelView:
     kernel = np.zeros((size, 2, size))
     for o in range(size):
         kernel[o, 0, o] = kernel[o, 1, min(o + 1, size - 1)] = 1.0
-    return KernelView.of_mdp(LabeledMDP.from_dense(kernel, start=0))
+    return KernelView(LabeledMDP.from_dense(kernel, start=0))
 
 
 def test_the_greedy_planner_covers_a_corridor_as_far_as_it_can() -> None:
@@ -98,7 +98,7 @@ def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
     kernel = np.zeros((5, 2, 5))
     kernel[0, 0, 1] = kernel[0, 1, 2] = kernel[2, :, 3] = 1.0
     kernel[[1, 3, 4], :, 4] = 1.0
-    view = KernelView.of_mdp(LabeledMDP.from_dense(kernel, start=0))
+    view = KernelView(LabeledMDP.from_dense(kernel, start=0))
     reward = CoverageReward([0.0, 2.0, 0.0, 3.0, 0.0])
     for horizon, expected in ((1, 2.0), (2, 3.0)):
         plan = GreedyPlanner().plan(view, reward, horizon)
@@ -108,7 +108,7 @@ def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
 def test_the_interval_of_a_sampled_value_is_hoeffdings() -> None:
     """Met with probability 1/2 each, two observations of weight 1 are worth 1.5 on average, far from both ends."""
     kernel = np.full((2, 1, 2), 0.5)
-    view, reward = KernelView.of_mdp(LabeledMDP.from_dense(kernel, start=0)), CoverageReward([1.0, 1.0])
+    view, reward = KernelView(LabeledMDP.from_dense(kernel, start=0)), CoverageReward([1.0, 1.0])
     policy = GreedyPlanner().plan(view, reward, 1).policy
     found = value_of_histories(view, policy, reward, 1, max_histories=0, samples=5_000, failure_prob=0.1)
     half = 2.0 * math.sqrt(math.log(2.0 / 0.1) / (2.0 * 5_000))

@@ -33,7 +33,7 @@ def random_reward(seed: int) -> TrajectoryReward:
 def view_of(seed: int, num_observations: int = 2, branching: int = 2) -> tuple[KernelView, np.ndarray, np.ndarray]:
     kernel = random_kernel(np.random.default_rng(seed), num_observations, 2, branching)
     mdp = LabeledMDP.from_dense(kernel)
-    return KernelView.of_mdp(mdp), kernel, mdp.start_probs
+    return KernelView(mdp), kernel, mdp.start_probs
 
 
 def value(view: KernelView, planner: object, reward: TrajectoryReward, horizon: int) -> tuple[float, float]:
@@ -58,7 +58,7 @@ def test_expectimax_is_the_best_of_all_policies(seed: int) -> None:
 def test_expectimax_on_a_machines_return_is_planning_in_the_product(seed: int) -> None:
     task = tiny_task(seed, horizon=4)
     reward = TrajectoryReward(lambda trajectory: return_of(task, flat(trajectory)), 4.0)
-    found, _ = value(KernelView.of_mdp(task.mdp), ExpectimaxPlanner(), reward, 4)
+    found, _ = value(KernelView(task.mdp), ExpectimaxPlanner(), reward, 4)
     assert found == pytest.approx(solve(task).value, abs=1e-12)
 
 
@@ -114,7 +114,7 @@ def test_search_knows_coverage_bounds_and_is_within_its_alpha() -> None:
 
 def test_a_sampled_value_says_that_it_is_an_estimate_and_its_interval_holds() -> None:
     task = tiny_task(2, horizon=6)
-    view, reward = KernelView.of_mdp(task.mdp), CoverageReward([1.0, 1.0, 1.0])
+    view, reward = KernelView(task.mdp), CoverageReward([1.0, 1.0, 1.0])
     policy = GreedyPlanner().plan(view, reward, 6).policy
     exact = value_of_histories(view, policy, reward, 6)
     # 40 intervals at 95%: more than 8 misses have probability below 1e-3.
@@ -126,7 +126,7 @@ def test_a_sampled_value_says_that_it_is_an_estimate_and_its_interval_holds() ->
 
 def test_exact_values_are_those_of_the_enumeration() -> None:
     task = tiny_task(5, horizon=3)
-    view, reward = KernelView.of_mdp(task.mdp), random_reward(5)
+    view, reward = KernelView(task.mdp), random_reward(5)
     plan = ExpectimaxPlanner().plan(view, reward, 3)
     total = sum(
         mass * reward(Trajectory(h[::2], h[1::2]))
@@ -153,11 +153,11 @@ def test_bad_rewards_and_planners_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ModelError, match="weights"):
         CoverageReward([1.0, -1.0])
     with pytest.raises(SizeError, match="SearchPlanner"):
-        ExpectimaxPlanner().plan(KernelView.of_mdp(warehouse(4).mdp), random_reward(0), 12)
+        ExpectimaxPlanner().plan(KernelView(warehouse(4).mdp), random_reward(0), 12)
 
 
 def test_a_greedy_policy_that_forgets_acts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    view = KernelView.of_mdp(tiny_task(3, num_observations=4, horizon=4).mdp)
+    view = KernelView(tiny_task(3, num_observations=4, horizon=4).mdp)
     reward = CoverageReward(np.arange(1.0, 5.0))
     usual = value_of_histories(view, GreedyPlanner().plan(view, reward, 4).policy, reward, 4)
     monkeypatch.setattr("praemia.exploration.planners.MAX_REMEMBERED", 3 * 4 * 4)

@@ -40,6 +40,7 @@ MATTERS_TO_HEADROOM = "learners/test_headroom.py::test_a_plan_for_a_task_in_whic
 HEADROOM = "learners/test_headroom.py::test_a_plan_is_its_formula"
 SIMULATE = "simulation/test_simulate.py"
 UNTIL_DONE = "simulation/test_until_done.py"
+AT_ONCE = "simulation/test_at_once.py"
 SHOWN = f"{SIMULATE}::test_what_a_learner_is_shown_adds_up"
 REPLAY = f"{SIMULATE}::test_a_run_is_its_plain_replay"
 PLANS = f"{SIMULATE}::test_the_value_of_every_plan_is_that_of_its_policy"
@@ -150,8 +151,8 @@ KERNELS = (
     Fault(
         "the last observation is counted at the first step",
         "kernels/play.py",
-        "counts.steps[length, o] += 1",
-        "counts.steps[0, o] += 1",
+        'counts.steps[length, progress["o"]] += 1',
+        'counts.steps[0, progress["o"]] += 1',
         SHOWN,
     ),
     Fault(
@@ -332,10 +333,31 @@ KERNELS = (
     ),
     Fault(
         "the value at the start is that of the last start",
-        "kernels/play.py",
+        "kernels/policy_value.py",
         'total += start["prob"] * table[start["o"], start["m"]]',
         'total = table[start["o"], start["m"]]',
         MATTERS_IN_RUNS,
+    ),
+    Fault(
+        "what a step loses leaves out the machine's chances",
+        "kernels/pathwise.py",
+        "best.probs[e] * best.move_probs[j] * (",
+        "best.probs[e] * (",
+        f"{AT_ONCE}::test_the_mean_pathwise_regret_of_a_fixed_policy_is_exact",
+    ),
+    Fault(
+        "a plan that is due at once waits for the next episode",
+        "kernels/play.py",
+        'if due and progress["at_once"] and h + 1 < horizon:',
+        "if False:",
+        AT_ONCE,
+    ),
+    Fault(
+        "a plan that no episode started with is noted",
+        "kernels/play.py",
+        'if progress["is_new"] and progress["step"] == 0:',
+        'if progress["is_new"]:',
+        AT_ONCE,
     ),
     Fault(
         "an episode goes on when the machine is done",
@@ -360,7 +382,7 @@ KERNELS = (
     ),
     Fault(
         "values are computed only where the first step can be",
-        "kernels/play.py",
+        "kernels/policy_value.py",
         "for i in range(values.until[h]):",
         "for i in range(values.until[0]):",
         PLANS,
@@ -420,8 +442,8 @@ SIMULATION = (
     Fault(
         "a plan in Python is valued like the one before",
         "simulation/loop.py",
-        "        self.policy = policy\n        return True",
-        "        self.policy = policy\n        return before is None",
+        "self.policy, self._value = policy, None",
+        "self.policy = policy",
         PLANS,
     ),
     Fault(
@@ -848,8 +870,8 @@ MACHINES = (
     Fault(
         "propositions that are not in the right order are taken for one another",
         "machines/state_diagrams.py",
-        "target.choose(numbers[self.variables[source.variable[diagram]]], low, high)",
-        "target.choose(source.variable[diagram], low, high)",
+        "target.choose(new[variable], low, high)",
+        "target.choose(variable, low, high)",
         f"{EQUAL}::test_a_machine_equals_its_rules_for_single_labels_in_any_order",
     ),
 )

@@ -27,6 +27,8 @@ from praemia.cli.progress import display
 from praemia.errors import ParameterError, require
 from praemia.text_tables import table_text
 
+PAUSE = 0.4  # seconds, between two steps in a terminal
+
 
 @click.command("solve")
 @click.argument("task", shell_complete=complete_tasks)
@@ -139,9 +141,6 @@ def _learner_text(entry: dict[str, Any]) -> str:
         lines.append(f"    {entry['reference']}")
     lines += [f"    --set {item['name']}={item['default']}  {item['help']}" for item in entry["parameters"]]
     return "\n".join(lines)
-
-
-PAUSE = 0.4  # seconds, between two steps in a terminal
 
 
 @click.command("show")

@@ -28,6 +28,8 @@ from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
 from praemia.simulation import Run, simulate
 
+CONNECT_SECONDS = 10
+MAX_JOBS = 10_000
 MAX_SETBACKS = 5  # how often workers may die without a single job being finished in between
 AHEAD = 64  # jobs handed out at a time: enough to keep workers busy, few enough to stop quickly
 
@@ -167,10 +169,6 @@ def _drain(todo: list[Job], finish: Finish, executor: Executor) -> None:
             job = running.pop(future)
             finish(job, future.result())
             todo.remove(job)
-
-
-CONNECT_SECONDS = 10
-MAX_JOBS = 10_000
 
 
 class EngineError(PraemiaError):

@@ -80,7 +80,7 @@ class LearnerChoice:
             learner = made(kind, name, parameters)
         written = {key: _as_data(learner.name, key, value) for key, value in learner.parameters.items()}
         origin = "" if code is None else code.origin
-        return cls(learner.name, written, title or _default_title(learner.name, parameters), origin, code)
+        return cls(learner.name, written, title or default_title(learner.name, parameters), origin, code)
 
     def make(self) -> Learner:
         """Return the learner."""
@@ -107,7 +107,8 @@ def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[No
         raise failure(error, kind) from error
 
 
-def _default_title(name: str, parameters: Mapping[str, Any]) -> str:
+def default_title(name: str, parameters: Mapping[str, Any]) -> str:
+    """Name a learner by the parameters that are given to it."""
     given = ", ".join(f"{key}={value}" for key, value in parameters.items())
     return f"{name} ({given})" if given else name
 

@@ -100,7 +100,7 @@ def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float6
 def history_visits(mdp: LabeledMDP, policy: HistoryPolicy, horizon: int) -> NDArray[np.float64]:
     """Return μ^π(o, a) = Σ_h P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
     visits = np.zeros((mdp.num_observations, mdp.num_actions))
-    for history, mass in walk(KernelView.of_mdp(mdp), policy, horizon):
+    for history, mass in walk(KernelView(mdp), policy, horizon):
         if not history.is_over(horizon):
             visits[history.last] += mass * policy.action_probs(history)
     return visits

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError
 from praemia.exploration.estimate import estimated_model, sparse_kernel
 from praemia.exploration.merging import add_up, merged
@@ -48,7 +49,7 @@ DTYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class Dataset(Displayed):
     """Transitions of an environment, counted.
 
     Attributes

@@ -53,6 +53,9 @@ from praemia.machines.machine import RewardMachine
 from praemia.simulation.interrupts import interrupts_held
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 
+PRIOR = 1.0
+OPTIMAL, FOLLOWING = 0, 1
+COPIES = 2
 DRAWS = 200
 LEVEL = 0.95
 MAX_DRAWS = 1_000_000
@@ -168,10 +171,6 @@ def _rank(level: float, draws: int) -> int:
     """Return ⌈c·(n + 1)⌉, tolerating rounding errors just above a whole number."""
     return math.ceil(level * (draws + 1) - 1e-9)
 
-
-PRIOR = 1.0
-OPTIMAL, FOLLOWING = 0, 1
-COPIES = 2
 
 value_in_draw: Any = None  # replaced by PSRL's mean under the kernel that was drawn
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError, require_whole
 from praemia.exploration.certificate import Certificate, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
@@ -30,7 +31,7 @@ from praemia.tasks.task import MAX_HORIZON, Task
 
 
 @dataclass(frozen=True, eq=False)
-class ExploredPlan:
+class ExploredPlan(Displayed):
     """A plan made from data.
 
     Attributes
@@ -98,7 +99,7 @@ class ExploredPlan:
         if isinstance(self.reward, RewardMachine):
             best = solve(task.with_machine(self.reward).with_horizon(self.horizon), keep_values=False).value
         else:
-            best = ExpectimaxPlanner().optimum(KernelView.of_mdp(task.mdp), self.reward, self.horizon)
+            best = ExpectimaxPlanner().optimum(KernelView(task.mdp), self.reward, self.horizon)
         own = self.true_value(task, **sampling)
         return Value(best - own.value, best - own.high, best - own.low, own.exact, own.confidence)
 
@@ -107,7 +108,7 @@ class ExploredPlan:
         if isinstance(self.reward, RewardMachine):
             truth = task.with_machine(self.reward).with_horizon(self.horizon)
             return Value.exactly(evaluate(truth, self.policy, keep_values=False).value)  # type: ignore[arg-type]
-        view = KernelView.of_mdp(task.mdp)
+        view = KernelView(task.mdp)
         policy: HistoryPolicy = self.policy  # type: ignore[assignment]
         return value_of_histories(view, policy, self.reward, self.horizon, **sampling)
 
@@ -189,7 +190,7 @@ def _for_trajectories(
 ) -> ExploredPlan:
     if isinstance(reward, CoverageReward) and len(reward.weights) != dataset.num_observations:
         raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
-    view = KernelView.of_dataset(dataset)
+    view = KernelView(dataset)
     planner = planner or _default_planner(view, reward, horizon, seed)
     plan = planner.plan(view, reward, horizon)
     value = value_of_histories(view, plan.policy, reward, horizon, failure_prob=failure_prob, seed=seed)

@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from itertools import pairwise
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,31 +152,12 @@ class KernelView:
     A row lists targets: o', or O + o' where the episode ends there.
     """
 
-    def __init__(
-        self,
-        num_observations: int,
-        num_actions: int,
-        indptr: NDArray[np.int64],
-        targets: NDArray[Any],
-        probs: NDArray[np.float64],
-        start_probs: NDArray[np.float64],
-    ) -> None:
-        self.num_observations, self.num_actions = num_observations, num_actions
-        bounds = list(zip(indptr[:-1].tolist(), indptr[1:].tolist(), strict=True))
-        self.rows = [(targets[i:j].tolist(), probs[i:j].tolist()) for i, j in bounds]
-        starts = np.flatnonzero(start_probs)
-        self.start = (starts.tolist(), start_probs[starts].tolist())
-
-    @classmethod
-    def of_dataset(cls, dataset: Dataset) -> KernelView:
-        """View p̂."""
-        sizes = dataset.num_observations, dataset.num_actions
-        return cls(*sizes, dataset.indptr, dataset.targets, dataset.probs, dataset.start_probs)
-
-    @classmethod
-    def of_mdp(cls, mdp: LabeledMDP) -> KernelView:
-        """View p."""
-        return cls(mdp.num_observations, mdp.num_actions, mdp.indptr, mdp.targets, mdp.probs, mdp.start_probs)
+    def __init__(self, kernel: Dataset | LabeledMDP) -> None:
+        self.num_observations, self.num_actions = kernel.num_observations, kernel.num_actions
+        targets, probs = kernel.targets, kernel.probs
+        self.rows = [(targets[i:j].tolist(), probs[i:j].tolist()) for i, j in pairwise(kernel.indptr.tolist())]
+        starts = np.flatnonzero(kernel.start_probs)
+        self.start = (starts.tolist(), kernel.start_probs[starts].tolist())
 
     def row(self, o: int, a: int) -> tuple[list[int], list[float]]:
         """Return the targets of a pair and their probabilities; both are empty where the unknown follows."""
@@ -259,21 +241,11 @@ def value_of_histories(
     total = 0.0
     for seen, (history, mass) in enumerate(walk(view, policy, horizon)):
         if seen >= max_histories:
-            return _sampled(view, policy, reward, horizon, samples, failure_prob, seed)
+            break
         if history.is_over(horizon):
             total += mass * reward(history)
-    return Value.exactly(total)
-
-
-def _sampled(
-    view: KernelView,
-    policy: HistoryPolicy,
-    reward: TrajectoryReward,
-    horizon: int,
-    samples: int,
-    failure_prob: float,
-    seed: int,
-) -> Value:
+    else:
+        return Value.exactly(total)
     rng = np.random.default_rng([seed, 17])
     returns = [_episode(view, policy, reward, horizon, rng) for _ in range(samples)]
     mean = math.fsum(returns) / samples

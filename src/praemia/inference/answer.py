@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from praemia.displayed import Displayed
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 
@@ -56,7 +57,7 @@ class HeldOut:
 
 
 @dataclass(frozen=True)
-class Inference:
+class Inference(Displayed):
     """A machine inferred from traces, with what supports it.
 
     Attributes
@@ -104,6 +105,9 @@ class Inference:
     def is_deterministic(self) -> bool:
         """Whether every label that was seen in a state always led to one state and one reward."""
         return all(edge.count == edge.of for edge in self.edges)
+
+    def __repr__(self) -> str:
+        return f"Inference({self.lines()[0]})"
 
     def lines(self) -> list[str]:
         """Describe the machine and what supports it, line by line."""

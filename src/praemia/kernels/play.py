@@ -7,12 +7,11 @@ progress.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, specialised
+from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled
 from praemia.kernels.counts import (
     add_row,
     add_state,
@@ -22,7 +21,8 @@ from praemia.kernels.counts import (
     count_visit,
     note_plan,
 )
-from praemia.kernels.exact import assess_state, exact_kernels
+from praemia.kernels.pathwise import BestArrays, step_loss
+from praemia.kernels.policy_value import ValueArrays, start_value
 from praemia.kernels.records import (
     END,
     NUM_EXITS,
@@ -31,13 +31,10 @@ from praemia.kernels.records import (
     CountArrays,
     Floats,
     Ints,
-    LayerArrays,
-    ModelArrays,
     Records,
     Whole,
 )
 from praemia.kernels.recursion import FIRST, PlanData
-from praemia.kernels.rows import fill_exits
 
 # A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
 START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], align=True)
@@ -64,6 +61,7 @@ class WorldArrays(NamedTuple):
     exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
     weights: Floats  # [H], what a reward counts at each step: γ^h
     is_done: Bools  # [M], whether an episode is over in a machine state
+    best: BestArrays
 
 
 @compiled(**UNCOUNTED)
@@ -106,10 +104,15 @@ def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) 
     return place
 
 
-# What a run records of each plan; how far it has got, and the number of steps after which no episode begins.
+# What a run records of each plan that an episode starts with; and how far it has got. No episode begins after
+# ``budget`` steps; ``at_once`` says whether plans change within episodes, ``is_new`` whether no episode has started
+# with the plan yet. The rest is of an episode in the middle of which a plan is due: its next step, where it is, and
+# what it got and lost so far.
 PLAN = np.dtype([("episode", "i8"), ("value", "f8"), ("optimistic", "f8")], align=True)
 PROGRESS = np.dtype(
-    [("played", "i8"), ("steps", "i8"), ("budget", "i8"), ("plans", "i8"), ("is_due", "i8"), ("work", "i8")], align=True
+    [(name, "i8") for name in ("played", "steps", "budget", "plans", "is_due", "work", "at_once", "is_new")]
+    + [("step", "i8"), ("o", "i8"), ("m", "i8"), ("gain", "f8"), ("loss", "f8")],
+    align=True,
 )
 
 
@@ -123,6 +126,7 @@ class LogArrays(NamedTuple):
     plans: Records  # PLAN
     returns: Floats
     steps: Ints  # of each episode
+    losses: Floats  # along the path of each episode, or [0]
     progress: Records  # [1], PROGRESS
     recent: Ints  # [H, 6], or [0, 6]
     recent_rewards: Floats  # [H], or [0]
@@ -144,118 +148,108 @@ def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
     return np.int64(world.moves[j]["target"]), reward
 
 
+@compiled(**INLINED)
+def begin_episode(world: WorldArrays, counts: CountArrays, rng: Any) -> tuple[Any, Any]:
+    """Draw where an episode begins; return the observation and the machine state."""
+    starts, s = world.starts, FIRST
+    if starts.shape[0] > 1:
+        s = draw(starts["sum"], s, starts.shape[0], rng.random())
+    start = starts[s]
+    o = np.int64(start["o"])
+    add_state(counts, o)
+    return o, np.int64(start["m"])
+
+
+@compiled(**INLINED)
+def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, rule: int) -> bool:
+    """Count a transition along an edge; tell whether a plan has become due."""
+    place = np.int64(world.edges[e]["place"])
+    if place < 0:
+        place = np.int64(first_sight(world, counts, pair, e))
+    return count_visit(counts, pair, place, rule)
+
+
+@compiled(**INLINED)
+def keep_step(log: LogArrays, h: int, o: Whole, a: Whole, z: Whole, label: Whole, m: Whole, m_next: Whole) -> None:
+    """Keep a step for learners that learn from it."""
+    recent = log.recent
+    recent[h, 0], recent[h, 1], recent[h, 2], recent[h, 3], recent[h, 4], recent[h, 5] = o, a, z, label, m, m_next
+    if h + 1 < recent.shape[0]:
+        recent[h + 1, 0] = -1
+
+
+@compiled(**INLINED)
+def play_on(
+    world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays
+) -> tuple[int, bool, bool]:
+    """Play an episode on from where ``log`` is; return its steps so far, and whether it is over and a plan is due."""
+    horizon, num_states, progress = policy.shape[0], policy.shape[2], log.progress[0]
+    num_actions, indptr, edges = counts.pairs.shape[0] // policy.shape[1], world.indptr, world.edges
+    uses_steps, keeps_recent = counts.steps.shape[0] > 0, log.recent.shape[0] > 0
+    learns_machine, keeps_losses = counts.machine.visits.shape[0] > 0, log.losses.shape[0] > 0
+    o, m, gain, loss = progress["o"], progress["m"], progress["gain"], progress["loss"]
+    length, is_over, due = horizon, True, False
+    for h in range(progress["step"], horizon):
+        a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
+        pair = o * num_actions + a
+        e = indptr[pair]
+        if indptr[pair + 1] - e > 1:
+            e = draw(edges["sum"], e, indptr[pair + 1], rng.random())
+        z, label = np.int64(edges[e]["target"]), np.int64(edges[e]["label"])
+        m_next, reward = move_machine(world, label * num_states + m, rng)
+        gain += world.weights[h] * reward
+        if keeps_losses:
+            loss += world.weights[h] * step_loss(world, world.best, h, o, m, a)
+        if uses_steps:
+            counts.steps[h, o] += 1
+        if count_edge(world, counts, pair, e, rule):
+            due = True
+        if learns_machine and count_move(counts.machine, label * num_states + m, m_next, num_states, reward):
+            due = True
+        if keeps_recent:
+            keep_step(log, h, o, a, z, label, m, m_next)
+            log.recent_rewards[h] = reward
+        o, m = z, m_next
+        if z >= policy.shape[1] or world.is_done[m]:
+            gain += world.weights[h] * world.exits[h + 1, END, m]
+            length = h + 1
+            break
+        if due and progress["at_once"] and h + 1 < horizon:
+            length, is_over = h + 1, False
+            break
+    progress["o"], progress["m"], progress["gain"], progress["loss"] = o, m, gain, loss
+    return length, is_over, due
+
+
 @compiled(**POINTED_AT)
 def play(
     world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays, last: Whole
 ) -> None:
     """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
-    It stops when a plan is due, ``last`` episodes are played in all, or the budget of steps is spent. An episode that
-    ends, or whose machine is done, is over, and its remaining steps are worth what the exit is.
+    It stops when a plan is due, ``last`` episodes are played in all, or the budget of steps is spent; with ``at_once``
+    also within an episode, and after the first one in which a plan changed. An episode that ends, or whose machine is
+    done, is over, and its remaining steps are worth what the exit is.
     """
-    horizon, num_states = policy.shape[0], policy.shape[2]
-    num_actions, starts = counts.pairs.shape[0] // policy.shape[1], world.starts
-    indptr, edges, recent = world.indptr, world.edges, log.recent
-    uses_steps, keeps_recent = counts.steps.shape[0] > 0, recent.shape[0] > 0
-    learns_machine = counts.machine.visits.shape[0] > 0
     due, progress = False, log.progress[0]
     episode, num_steps = progress["played"], progress["steps"]
     while episode < last and num_steps < progress["budget"] and not due:
-        s, gain, length = FIRST, 0.0, horizon
-        if starts.shape[0] > 1:
-            s = draw(starts["sum"], s, starts.shape[0], rng.random())
-        start = starts[s]
-        o, m = np.int64(start["o"]), np.int64(start["m"])
-        add_state(counts, o)
-        for h in range(horizon):
-            a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
-            pair = o * num_actions + a
-            e = indptr[pair]
-            if indptr[pair + 1] - e > 1:
-                e = draw(edges["sum"], e, indptr[pair + 1], rng.random())
-            edge = edges[e]
-            z, label, place = np.int64(edge["target"]), np.int64(edge["label"]), np.int64(edge["place"])
-            m_next, reward = move_machine(world, label * num_states + m, rng)
-            gain += world.weights[h] * reward
-            if place < 0:
-                place = np.int64(first_sight(world, counts, pair, e))
-            if uses_steps:
-                counts.steps[h, o] += 1
-            if count_visit(counts, pair, place, rule):
-                due = True
-            if learns_machine and count_move(counts.machine, label * num_states + m, m_next, num_states, reward):
-                due = True
-            if keeps_recent:
-                recent[h, 0], recent[h, 1], recent[h, 2] = o, a, z
-                recent[h, 3], recent[h, 4], recent[h, 5] = label, m, m_next
-                log.recent_rewards[h] = reward
-            o, m = z, m_next
-            if z >= policy.shape[1] or world.is_done[m]:
-                gain += world.weights[h] * world.exits[h + 1, END, m]
-                if keeps_recent and h + 1 < horizon:
-                    recent[h + 1, 0] = -1
-                length = h + 1
+        if progress["step"] == 0:
+            progress["o"], progress["m"] = begin_episode(world, counts, rng)
+            progress["gain"], progress["loss"] = 0.0, 0.0
+        length, is_over, due = play_on(world, counts, policy, rule, rng, log)
+        progress["step"] = 0 if is_over else length
+        if is_over:
+            if counts.steps.shape[0] > 0 and progress["o"] < policy.shape[1]:
+                counts.steps[length, progress["o"]] += 1
+            log.returns[episode], log.steps[episode] = progress["gain"], length
+            if log.losses.shape[0] > 0:
+                log.losses[episode] = progress["loss"]
+            episode, num_steps = episode + 1, num_steps + length
+            due = count_episode(counts, rule) or due
+            if progress["is_new"]:
                 break
-        if uses_steps and o < policy.shape[1]:
-            counts.steps[length, o] += 1
-        log.returns[episode], log.steps[episode] = gain, length
-        episode, num_steps = episode + 1, num_steps + length
-        due = count_episode(counts, rule) or due
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
-
-
-class ValueArrays(NamedTuple):
-    """What the exact value of a policy is computed from.
-
-    ``states`` are the states (o, m) that an episode can reach, in the order of the first step at which it can; the
-    first until[h] of them can be met at step h.
-    """
-
-    model: ModelArrays
-    layers: LayerArrays
-    exits: Floats  # [H + 1, NUM_EXITS, W]
-    states: Records
-    until: Ints  # [H]
-    discounts: Floats  # [H], what V_h counts for the step before: γ, and 1 for the first step
-    tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
-
-
-@compiled(**INLINED)
-def start_value(starts: Records, table: Floats) -> float:
-    """Return the value at the start, from a table whose first rows hold V_0[o, m]."""
-    total = 0.0
-    for i in range(starts.shape[0]):
-        start = starts[i]
-        total += start["prob"] * table[start["o"], start["m"]]
-    return total
-
-
-fill_table: Any = None  # replaced: ``praemia.kernels.exact.fill`` for the machine's width
-
-
-def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
-    """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
-    model, tables, last = values.model, values.tables, values.tables[policy.shape[0] % 2]
-    for o in range(policy.shape[1]):
-        for m in range(policy.shape[2]):
-            last[o, m] = 0.0
-    for h in range(policy.shape[0] - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_exits(after, policy.shape[1], values.exits[h + 1])
-        fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
-        for i in range(values.until[h]):
-            state = values.states[i]
-            observation, machine_state = np.int64(state["o"]), np.int64(state["m"])
-            assess_state(model, after, here, policy[h], observation, machine_state)
-            here[observation, machine_state] *= values.discounts[h]
-    return start_value(starts, tables[0])
-
-
-@cache
-def policy_value_for(lanes: int) -> Any:
-    """Return ``policy_value`` for tables that are filled so many machine states at a time."""
-    filler = {"fill_table": exact_kernels(lanes).fill}
-    return specialised(policy_value, f"policy_value_{lanes}", replacements=filler, **POINTED_AT)
 
 
 @compiled(**UNCOUNTED)
@@ -287,13 +281,17 @@ def plan_and_play(
                 break
             note_plan(counts)
             plan(data, learner_rng, policy)
+            progress["is_due"], progress["is_new"] = 0, 1
+            work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
+        if progress["is_new"] and progress["step"] == 0:
+            if number == log.plans.shape[0]:
+                break
             entry = log.plans[number]
             entry["episode"] = progress["played"]
             entry["optimistic"] = start_value(world.starts, memory.tables[0])
             if values.states.shape[0] > 0:
                 entry["value"] = value_policy(values, world.starts, policy)
-            progress["plans"], progress["is_due"] = number + 1, 0
-            work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
+            progress["plans"], progress["is_new"] = number + 1, 0
         first = progress["played"]
         left = most_work - work if most_work > work else 0
         last = first + 1 + left // (8 * horizon)

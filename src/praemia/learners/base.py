@@ -22,6 +22,7 @@ from praemia.limits import require_memory
 from praemia.tasks.task import Task, TaskSpec
 
 REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
+AT_ONCE = "-at-once"  # after a rule: plan as soon as it says so, in the middle of an episode
 VIEWS = ("observations", "product")
 
 
@@ -186,6 +187,12 @@ class LearnerPlan:
     memory: Any = None
 
 
+def replan_parameter(default: str) -> Any:
+    """Declare when a learner plans again."""
+    text = f"when to plan again: doubling, epoch, growth or episode; with {AT_ONCE} also within episodes"
+    return field(default=default, metadata={"help": text})
+
+
 @dataclass(frozen=True, kw_only=True)
 class Learner(ABC):
     """The base of all learners. Fields are the parameters; class variables say what it is and what it needs.
@@ -218,11 +225,12 @@ class Learner(ABC):
     privileged: ClassVar[bool] = False  # is told the task
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
 
-    replan: str = field(default="doubling", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
+    replan: str = replan_parameter("doubling")
 
     def __post_init__(self) -> None:
-        if self.replan not in REPLAN_RULES:
-            raise unknown_name("replan rule", self.replan, REPLAN_RULES)
+        rules = (*REPLAN_RULES, *(rule + AT_ONCE for rule in REPLAN_RULES))
+        if self.replan not in rules:
+            raise unknown_name("replan rule", self.replan, rules)
         if self.sees not in VIEWS:
             raise unknown_name("view", self.sees, VIEWS)
         for item in fields(self):
@@ -236,6 +244,16 @@ class Learner(ABC):
     def counting(self, spec: TaskSpec, num_episodes: int) -> Counting:
         """Return how the counts of this learner are laid out."""
         return Counting(steps=self.uses_steps)
+
+    @property
+    def replan_rule(self) -> str:
+        """The rule that says when to plan again."""
+        return self.replan.removesuffix(AT_ONCE)
+
+    @property
+    def replans_at_once(self) -> bool:
+        """Whether a plan that is due is made at once, and not before the next episode."""
+        return self.replan.endswith(AT_ONCE)
 
     @property
     def learns_machine(self) -> bool:

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
 from praemia.kernels.bonus import cube_root
-from praemia.learners.base import failure_prob_parameter, parameter
+from praemia.learners.base import failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.learners.rules import BonusRule
@@ -62,7 +62,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     headroom_scale: float = parameter(0.6, "c₂ of the practical bonus, on the headroom", 0.0)
     forgotten_scale: float = parameter(0.1, "c₃ of the practical bonus, on the episodes per visit", 0.0)
     failure_prob: float = failure_prob_parameter()
-    replan: str = field(default="growth", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
+    replan: str = replan_parameter("growth")
 
     def __post_init__(self) -> None:
         if self.constants not in CONSTANTS:

@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.learners.base import LARGEST, failure_prob_parameter
+from praemia.learners.base import LARGEST, failure_prob_parameter, replan_parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import SETS, SetRule
 from praemia.tasks.task import TaskSpec
@@ -64,7 +64,7 @@ class UCRL2RM(CompiledLearner):
         default=False,
         metadata={"help": "bernstein only: use the ends as distances, as the released code does"},
     )
-    replan: str = field(default="epoch", metadata={"help": "when to plan again: doubling, epoch, growth or episode"})
+    replan: str = replan_parameter("epoch")
 
     def __post_init__(self) -> None:
         if self.interval not in SETS:

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError, unknown_name
 from praemia.machines.diagrams import MAX_STATES
 from praemia.machines.labels import Label, as_label
@@ -37,9 +38,12 @@ from praemia.machines.rules import (
 )
 from praemia.machines.state_diagrams import Meanings, StateDiagrams
 
+if TYPE_CHECKING:
+    from praemia.pictures.diagrams import MachinePicture
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
-class RewardMachine:
+class RewardMachine(Displayed):
     """A probabilistic reward machine: frozen, and valid once it exists.
 
     With ``first_match`` the rules of a state are tried in their order and the first whose guard holds is taken. A rule
@@ -187,6 +191,12 @@ class RewardMachine:
 
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(f'{count} {kind}' for kind, count in self.sizes.items())})"
+
+    def draw(self) -> MachinePicture:
+        """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import MachinePicture
+
+        return MachinePicture(self)
 
     @cached_property
     def index(self) -> dict[str, int]:

@@ -16,6 +16,7 @@ import tempfile
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,10 +62,37 @@ def mermaid(machine: RewardMachine, title: str | None = None) -> str:
     return "\n".join(lines) + "\n"
 
 
-def machine_svg(machine: RewardMachine) -> str:
+def machine_svg(machine: RewardMachine | Annotated) -> str:
     """Return the machine as an SVG element, without the XML header, to stand inside an HTML page."""
-    text = _rendered([Annotated(machine)], "svg").decode()
+    item = machine if isinstance(machine, Annotated) else Annotated(machine)
+    text = _rendered([item], "svg").decode()
     return re.sub(r"<title>.*?</title>\n|<!--.*?-->\n", "", text[text.index("<svg") :], flags=re.DOTALL)
+
+
+@dataclass(frozen=True)
+class MachinePicture:
+    """A machine to be seen: in a notebook as it is, printed as Mermaid text, or saved."""
+
+    machine: RewardMachine
+
+    @property
+    def svg(self) -> str:
+        """The picture as an SVG element."""
+        _require_drawable(self.machine)
+        return machine_svg(self.machine)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the picture to a file, by its ending: .svg, .png, .pdf, .dot or .mmd (Mermaid)."""
+        draw_machine(self.machine, path)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
+
+    def __str__(self) -> str:
+        return mermaid(self.machine)
+
+    def __repr__(self) -> str:
+        return f"MachinePicture({self.machine!r})"
 
 
 def draw_machine(machine: RewardMachine, path: str | os.PathLike[str], title: str | None = None) -> Path:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +75,14 @@ def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], 
     times = [FRAME] * (len(images) - 1) + [LAST]
     images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=times, loop=0)
     write_whole(Path(path), buffer.getvalue())
+
+
+def path_scene(episode: Episode) -> Scene:
+    """Draw the path of an episode, with the agent where it ends."""
+    story = list(moments(episode))
+    stage = Stage(episode, story)
+    *_, last = stage.frames()
+    return replace(stage.ground, items=(*stage.ground.items, *last.items))
 
 
 class Stage:

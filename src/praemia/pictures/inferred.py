@@ -25,14 +25,15 @@ def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: Re
     if truth is not None:
         truth = truth.over(inference.machine.propositions)
         compared = compare_with_truth(inference, truth)
-    drawings = [_inferred(inference, compared)]
+    drawings = [annotated(inference, compared)]
     if truth is not None and compared is not None:
         wrong = {(item.true_state, item.label) for item in compared.differences}
         drawings.append(Annotated(truth, "the truth", {}, {}, _marked(truth, wrong), frozenset(s for s, _ in wrong)))
     return draw_machines(drawings, path)
 
 
-def _inferred(inference: Inference, compared: Comparison | None) -> Annotated:
+def annotated(inference: Inference, compared: Comparison | None = None) -> Annotated:
+    """Return an inferred machine with its support as notes, and what differs from the truth marked."""
     machine = inference.machine
     notes = {state: f"{count:,} steps" for state, count in inference.visits.items()}
     wrong = set() if compared is None else {(item.state, item.label) for item in compared.differences}

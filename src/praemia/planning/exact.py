@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
+from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.kernels import exact as kernels
@@ -40,7 +41,7 @@ WORTH_SHARING = 1 << 19  # from this many sums per step on, threads save more th
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class Plan(Displayed):
     """An optimal policy and its values.
 
     Attributes
@@ -50,12 +51,14 @@ class Plan:
     policy : int8 (int16 with more than 128 actions) [H, M, O].
     error : how far ``value`` can be from the optimum, rounding apart; above 0 only for a task without a horizon, whose
         values are [M, O] and whose policy is [M, O], the same at every step.
+    task : what it is a plan for; None for a model.
     """
 
     value: float
     values: NDArray[np.float64]
     policy: Actions
     error: float = 0.0
+    task: Task | None = None
 
     def __repr__(self) -> str:
         return f"Plan(value {self.value:.6g}, policy {self.policy.shape})"
@@ -124,7 +127,8 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     _require(model, keep_values, policy_bytes, task)
     policy = np.empty(shape, dtype=action_type(model.num_actions))
     first, values = backward(model, policy, keep_values=keep_values, threads=threads)
-    return Plan(start_value(model, first), values, policy.transpose(0, 2, 1))
+    own = task if isinstance(task, Task) else None
+    return Plan(start_value(model, first), values, policy.transpose(0, 2, 1), task=own)
 
 
 def evaluate(

@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.files.arrays import ArchiveKind, ArrayType
 from praemia.files.atomic_io import read_bytes, write_whole
@@ -54,7 +55,7 @@ def policy_array(policy: PolicyLike) -> NDArray[Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Policy:
+class Policy(Displayed):
     """A policy to keep: an action, or a probability for each, at every step, machine state and observation.
 
     An array is a policy too, wherever one is asked for; this class adds a file and a way to play it.

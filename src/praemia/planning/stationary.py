@@ -39,4 +39,4 @@ def solve_stationary(task: Task) -> Plan:
         if bound <= RELATIVE_ERROR * abs(value) or bound < SMALLEST or np.array_equal(values, before):
             break
     error = 0.0 if np.array_equal(values, before) else bound
-    return Plan(value, values.T, policy[0].T, error)
+    return Plan(value, values.T, policy[0].T, error, task)

@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+BLUE, PALE_BLUE, PALE_GREY, AMBER = "#0072B2", "#8DC3E0", "#AEB6C0", "#E69F00"
+CELL = 50.0  # pixels
+MAX_BARS = 40
+THIN = 0.005  # a bar that can still be seen
+LEAST_SHARE = 1e-5  # of the most that can be lost: what is less is drawn here
+
 
 def write_page(dataset: Dataset, rows: list[MachineReport], truth: Task | None, path: Path) -> None:
     """Write the page, whole or not at all."""
@@ -149,13 +155,6 @@ def _to_visit(dataset: Dataset, rows: list[MachineReport]) -> Table:
         for (o, a), weight in best
     ]
     return Table(("observation", "action", "visits", "adds on average"), body)
-
-
-BLUE, PALE_BLUE, PALE_GREY, AMBER = "#0072B2", "#8DC3E0", "#AEB6C0", "#E69F00"
-CELL = 50.0  # pixels
-MAX_BARS = 40
-THIN = 0.005  # a bar that can still be seen
-LEAST_SHARE = 1e-5  # of the most that can be lost: what is less is drawn here
 
 
 def coverage_figure(dataset: Dataset, truth: Task | None) -> Figure | Scene:

@@ -1,18 +1,22 @@
 """Figures of regret: the paper's curves, on log–log axes, per episode, and against the size of the task.
 
-Each function takes the settings of a study and returns a matplotlib figure with one panel per setting. Curves are
-means over runs; bands and error bars are 95 % intervals of the mean.
+Each function takes the settings of a study and returns a figure of matplotlib with one panel per setting; ``curves``
+returns one of Plotly, as plain data, for the report. Curves are means over runs; bands and error bars are 95 %
+intervals of the mean.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.report.rendering import GREY, INK, Look, looks, new_figure, tidy
+from praemia.errors import require
+from praemia.report.rendering import BLUE, GREY, GRID, INK, Look, looks, new_figure, tidy
+from praemia.simulation.run import Run
 from praemia.statistics.intervals import mean_band, mean_interval
 from praemia.statistics.stored_runs import Series
 from praemia.text_tables import number
@@ -23,6 +27,10 @@ if TYPE_CHECKING:
 
     from praemia.tasks.task import Task
 
+COLUMNS = 3
+ROW_HEIGHT = 330
+FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif"
+Json: TypeAlias = dict[str, Any]
 NUM_POINTS = 300
 NUM_WINDOWS = 30
 LABEL_GAP = 0.062  # of a panel's height: room for a line of text
@@ -39,7 +47,9 @@ def thinned(num_episodes: int) -> NDArray[np.int64]:
 
 
 def panel_title(series: Series) -> str:
-    """Name a panel: the task, its number of observations and its horizon."""
+    """Name a panel: the task and, where it is stored with the run, its number of observations and its horizon."""
+    if not series.first.task_text:
+        return series.task
     task = series.model
     return f"{series.task}  (O = {task.num_observations}, H = {task.horizon})"
 
@@ -59,6 +69,18 @@ def regret_figure(settings: Settings, title: str) -> Figure:
         axes.set_ylim(bottom=0)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         _label_ends(axes, members)
+    return figure
+
+
+def run_figure(run: Run) -> Figure:
+    """Draw the regret of one run over episodes; on a black box, where it is not known, the mean return so far."""
+    title = f"{run.title} on {run.task}"
+    if run.optimal_value is not None:
+        return regret_figure({run.task: [Series(run.task, run.title, (run,))]}, title)
+    figure, episodes = new_figure(4.8, 3.7, title), thinned(run.num_episodes)
+    axes = figure.add_subplot()
+    _line(axes, episodes, (np.cumsum(run.returns) / np.arange(1, run.num_episodes + 1))[episodes - 1], BLUE, run.title)
+    tidy(axes, "", "episodes", "mean return so far")
     return figure
 
 
@@ -121,7 +143,7 @@ def scaling_figure(settings: Settings, title: str, across: str, size: Callable[[
 
 def _panels(settings: Settings, title: str, draw: Callable[[Axes, Series, Look], None], up: str) -> Figure:
     """Draw every setting in its panel, at most three in a row, under one legend."""
-    columns = min(3, len(settings))
+    columns = min(COLUMNS, len(settings))
     rows = -(-len(settings) // columns)
     figure = new_figure(max(4.8, 3.7 * columns), 2.9 * rows + 0.8, title)
     look_of = looks(series.title for members in settings.values() for series in members)
@@ -179,3 +201,100 @@ def _guide(axes: Axes) -> None:
     y = 1.15 * bottom * np.sqrt(x / x[0])
     axes.plot(x, y, color=GREY, linewidth=1.2, linestyle=(0, (1, 1.5)), scalex=False, scaley=False)
     axes.annotate("slope of √T", (x[0], y[0]), (-3, 0), textcoords="offset points", ha="right", fontsize=8, color=GREY)
+
+
+def plotly_script() -> str:
+    """Return the text of Plotly's script."""
+    require("plotly.offline")
+    from plotly.offline import get_plotlyjs
+
+    return str(get_plotlyjs())
+
+
+def curves(settings: Settings) -> Json:
+    """Return the regret curves of some settings as a figure for Plotly: mean, and a band that is its 95 % interval."""
+    look_of = looks(series.title for members in settings.values() for series in members)
+    data: list[Json] = []
+    seen: set[str] = set()
+    for place, members in enumerate(settings.values()):
+        for series in members:
+            data += _traces(series, place, look_of[series.title], in_legend=series.title not in seen)
+            seen.add(series.title)
+    return {"data": data, "layout": _layout([members[0] for members in settings.values()])}
+
+
+def as_script_data(figure: Json) -> str:
+    """Write a figure as JSON that can stand inside a script element."""
+    return json.dumps(figure, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _traces(series: Series, place: int, look: Look, *, in_legend: bool) -> list[Json]:
+    episodes = thinned(series.num_episodes)
+    mean, low, high = mean_band(series.curves(episodes))
+    suffix = "" if place == 0 else str(place + 1)
+    shared = {"type": "scatter", "mode": "lines", "name": series.title, "legendgroup": series.title}
+    shared |= {"xaxis": f"x{suffix}", "yaxis": f"y{suffix}"}
+    red, green, blue = look.rgb
+    band = shared | {
+        "x": [*episodes.tolist(), *episodes[::-1].tolist()],
+        "y": _short(np.concatenate((high, low[::-1]))),
+        "fill": "toself",
+        "fillcolor": f"rgba({red},{green},{blue},0.16)",
+        "line": {"width": 0},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    line = shared | {
+        "x": episodes.tolist(),
+        "y": _short(mean),
+        "line": {
+            "color": look.colour,
+            "width": 2,
+            "dash": ",".join(f"{2 * part:g}px" for part in look.dash) or "solid",
+        },
+        "hovertemplate": "%{y:.4g} after %{x:,} episodes",
+        "showlegend": in_legend,
+    }
+    return [band, line]
+
+
+def _short(values: NDArray[np.float64]) -> list[float]:
+    """Round to five digits that count: more than a screen can show, and a third of the bytes."""
+    return [float(f"{value:.5g}") for value in values]
+
+
+def _layout(firsts: Sequence[Series]) -> Json:
+    columns = min(COLUMNS, len(firsts))
+    rows = -(-len(firsts) // columns)
+    layout: Json = {
+        "grid": {"rows": rows, "columns": columns, "pattern": "independent", "xgap": 0.16, "ygap": 0.34},
+        "height": ROW_HEIGHT * rows + 70,
+        "margin": {"l": 54, "r": 12, "t": 84, "b": 44},
+        "font": {"family": FONT, "size": 12, "color": INK},
+        "paper_bgcolor": "white",
+        "plot_bgcolor": "white",
+        "hoverlabel": {"namelength": -1},
+        "legend": {"orientation": "h", "x": 0, "y": 1, "yref": "container", "yanchor": "top", "font": {"size": 13}},
+        "annotations": [],
+    }
+    up: Json = {"title": {"text": "cumulative regret", "standoff": 6}}
+    for place, series in enumerate(firsts):
+        suffix = "" if place == 0 else str(place + 1)
+        axis = {"gridcolor": GRID, "linecolor": GREY, "zeroline": False, "ticks": "outside", "tickcolor": GREY}
+        layout[f"xaxis{suffix}"] = axis | {"title": {"text": "episodes", "standoff": 6}, "separatethousands": True}
+        layout[f"yaxis{suffix}"] = axis | {"rangemode": "tozero"} | (up if place % columns == 0 else {})
+        layout["annotations"].append(_panel_title(series, suffix))
+    return layout
+
+
+def _panel_title(series: Series, suffix: str) -> Json:
+    """Write the task above its panel, with its sizes on a line of their own: panels are narrow on paper."""
+    sizes = f"O = {series.model.num_observations}, H = {series.model.horizon}"
+    where = {"x": 0, "y": 1, "xref": f"x{suffix} domain", "yref": f"y{suffix} domain"}
+    look = {"showarrow": False, "align": "left", "xanchor": "left", "yanchor": "bottom", "font": {"size": 12}}
+    return where | look | {"text": f"<b>{_plain(series.task)}</b><br>{sizes}"}
+
+
+def _plain(text: str) -> str:
+    """Plotly reads a few tags in its texts; a task's name is not one of them."""
+    return text.replace("&", "&amp;").replace("<", "&lt;")

@@ -19,7 +19,7 @@ from praemia.pictures.diagrams import draw_machine
 from praemia.pictures.policy_page import has_map
 from praemia.pictures.show import show
 from praemia.report import figures as drawn
-from praemia.report.interactive import plotly_script
+from praemia.report.figures import plotly_script
 from praemia.report.league_page import league_figure, league_section
 from praemia.report.rendering import render_page, resource, save
 from praemia.report.sections import (

@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from praemia.displayed import Displayed
 from praemia.errors import MissingExtraError, require
 from praemia.experiments.paper import UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_PUBLISHED, UCRL2_L
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
-from praemia.text_tables import numeric_columns, plural
+from praemia.text_tables import numeric_columns, plural, table_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,7 +54,7 @@ class Look:
         return red, green, blue
 
 
-_BLUE = Look("#0072B2", (), "o")
+BLUE = Look("#0072B2", (), "o")
 _ORANGE = Look("#E69F00", (6.0, 2.0), "s")
 _GREEN = Look("#009E73", (6.0, 2.0, 1.5, 2.0), "^")
 _VERMILLION = Look("#D55E00", (1.5, 1.5), "D")
@@ -62,13 +63,13 @@ _SKY = Look("#56B4E9", (9.0, 2.0, 1.5, 2.0, 1.5, 2.0), "P")
 _BLACK = Look("#000000", (1.0, 3.0), "X")
 
 _OWN = {
-    UCBVI_PRM.title: _BLUE,
+    UCBVI_PRM.title: BLUE,
     UCBVI.title: _ORANGE,
     UCRL2_L.title: _GREEN,
     UCRL2_B_PUBLISHED.title: _VERMILLION,
     UCRL2_B.title: _PURPLE,
 }
-_CYCLE = (_SKY, _BLACK, _ORANGE, _GREEN, _VERMILLION, _PURPLE, _BLUE)
+_CYCLE = (_SKY, _BLACK, _ORANGE, _GREEN, _VERMILLION, _PURPLE, BLUE)
 
 
 def looks(titles: Iterable[str]) -> dict[str, Look]:
@@ -91,7 +92,13 @@ def new_figure(width: float, height: float, title: str) -> Figure:
     require("matplotlib.figure")
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(width, height), facecolor="white", layout="constrained")
+    class NotebookFigure(Figure):
+        """A figure that a notebook displays, though pyplot does not know it."""
+
+        def _repr_svg_(self) -> str:
+            return render(self, "svg").decode()
+
+    figure = NotebookFigure(figsize=(width, height), facecolor="white", layout="constrained")
     figure.suptitle(title, x=0.01, ha="left", fontsize=11, fontweight="bold", color=INK, parse_math=False)
     return figure
 
@@ -132,7 +139,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 
 
 @dataclass(frozen=True)
-class Table:
+class Table(Displayed):
     """A table; the rows numbered in ``strong`` are set in bold."""
 
     header: Sequence[str]
@@ -143,6 +150,12 @@ class Table:
     def numeric(self) -> list[bool]:
         """Whether each column holds numbers."""
         return numeric_columns(self.header, self.rows)
+
+    def __str__(self) -> str:
+        return table_text(self.header, self.rows)
+
+    def __repr__(self) -> str:
+        return f"Table({plural(len(self.rows), 'row')}: {', '.join(self.header)})"
 
 
 def render_page(template: str, **values: Any) -> bytes:
@@ -173,8 +186,14 @@ def inline_svg(text: str) -> Markup:
 def picture(draw: Callable[..., Figure | Scene], *about: Any) -> str | None:
     """Return a figure or a scene as an address that holds it whole; None if a package for it is missing."""
     try:
-        drawing = draw(*about)
-        svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing, "svg")
-        return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()
+        return address(draw(*about))
     except MissingExtraError:
         return None
+
+
+def address(drawing: Figure | Scene | str) -> str:
+    """Return a figure, a scene or an SVG document as an address that holds it whole: no style or id leaks from it."""
+    if isinstance(drawing, Scene):
+        drawing = render_svg(drawing)
+    svg = drawing.encode() if isinstance(drawing, str) else render(drawing, "svg")
+    return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()

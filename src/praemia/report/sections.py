@@ -16,7 +16,7 @@ from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
-from praemia.report.interactive import as_script_data, curves
+from praemia.report.figures import as_script_data, curves
 from praemia.report.rendering import Table, inline_svg, picture
 from praemia.statistics.claims import BEYOND, PAPER
 from praemia.statistics.intervals import mean_interval, quotient_interval, sum_interval
@@ -25,6 +25,21 @@ from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS, TOO_FEW, Cla
 from praemia.tasks.task import Task
 from praemia.text_tables import number
 
+SUMMARY_HEADER = (
+    "setting",
+    "learner",
+    "runs",
+    "episodes",
+    "regret",
+    "std",
+    "95% low",
+    "95% high",
+    "per 1,000 episodes at the end",
+    "worst run",
+    "plans",
+    "seconds per run",
+)
+PAIRS_HEADER = ("setting", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
 MAX_CELLS = 400  # of a map in the report
 MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
@@ -223,23 +238,6 @@ def _versions(studies: Iterable[Study]) -> Table:
                     versions.setdefault(package, set()).add(version)
     rows = [(package, ", ".join(sorted(own))) for package, own in sorted(versions.items())]
     return Table(("package", "version"), rows)
-
-
-SUMMARY_HEADER = (
-    "setting",
-    "learner",
-    "runs",
-    "episodes",
-    "regret",
-    "std",
-    "95% low",
-    "95% high",
-    "per 1,000 episodes at the end",
-    "worst run",
-    "plans",
-    "seconds per run",
-)
-PAIRS_HEADER = ("setting", "first", "second", "runs", "difference", "ratio", "95% low", "95% high", "who is lower")
 
 
 def summary_table(settings: Mapping[str, Sequence[Series]]) -> Table:

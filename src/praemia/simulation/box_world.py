@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -163,10 +164,9 @@ class BoxWorld(World):
     def play(self, most: int) -> None:
         began, last = time.perf_counter(), self.played + most
         while self.played < last and not self.is_due and not self.is_spent:
+            self.note_plan()
             steps, rewards = self._play_episode()
-            if self.learner.uses_recent:
-                in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
-                self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
+            self._keep_recent(steps, rewards)
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             self.log.steps[self.played] = len(steps)
             labels = list(self.labels)
@@ -175,6 +175,19 @@ class BoxWorld(World):
             self.log.progress["steps"] += len(steps)
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
+
+    def _keep_recent(self, steps: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
+        """Keep the steps of an episode so far for learners that learn from them."""
+        if self.learner.uses_recent:
+            in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
+            self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
+
+    def _replan_at_once(self, steps: Sequence[tuple[int, ...]], rewards: Sequence[float]) -> None:
+        """Plan in the middle of an episode."""
+        self._keep_recent(np.array(steps, dtype=np.int64), np.array(rewards))
+        self.log.progress["step"] = len(steps)
+        self.replan()
+        self.log.progress["step"] = 0
 
     def policy_value(self) -> float:
         return float("nan")
@@ -205,6 +218,9 @@ class BoxWorld(World):
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
+            if due and self.learner.replans_at_once and len(steps) < box.horizon:
+                self._replan_at_once(steps, rewards)
+                due = False
         if self.counting.steps and o < size:
             self.counts.steps[len(steps), o] += 1
         self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due

@@ -55,11 +55,14 @@ class World(ABC):
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
         self.num_episodes = num_episodes
         self.counting = learner.counting(self.spec, num_episodes)
-        self.rule = RULES[learner.replan]
+        self.rule = RULES[learner.replan_rule]
         most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
         most_episodes = num_episodes if num_steps is None else num_steps
         self.log = new_log(most_episodes, most_steps, int(spec.horizon) if learner.uses_recent else 0)
+        self.log.progress["at_once"] = learner.replans_at_once
         self.plan: LearnerPlan | None = None
+        self._own_values: NDArray[np.float64] | None = None  # the learner's V_0[M, O] of its last plan
+        self._value: float | None = None  # the exact value of the policy, once it is computed
         self.work: Workspace | None = None
         self.policy: NDArray[Any] = np.empty((0, 0, 0), dtype=np.int8)
 
@@ -109,9 +112,8 @@ class World(ABC):
 
     def experience(self) -> Experience:
         """Return what the learner may look at."""
-        recent = (
-            Recent.of(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and self.played else None
-        )
+        begun = self.played or self.log.progress[0]["step"]
+        recent = Recent.of(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and begun else None
         return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, counting=self.counting)
 
     def workspace(self) -> Workspace:
@@ -130,31 +132,37 @@ class World(ABC):
         """Have the learner plan, check what it returned, and note it."""
         self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
         self.counts.totals["at_plan"] = self.counts.totals["episodes"]
-        number = self.num_plans
-        if number == len(self.log.plans):
-            self.log = grow_log(self.log)
         if self.plans_compiled:
             work = self.workspace()
             work.plan(self.counts, self.policy, self.learner_rng)
-            values, is_new = work.values, True
-            refuse_nan(self.learner, values)
+            self._own_values, self._value = work.values, None
+            refuse_nan(self.learner, work.values)
         else:
-            is_new = self._plan_in_python()
-            assert self.plan is not None
-            values = self.plan.values  # type: ignore[assignment]
-        value = self.policy_value() if is_new else self.log.plans[number - 1]["value"]
-        optimistic = np.nan if values is None else self.start_value(values.T)
-        self.log.plans[number] = (self.played, value, optimistic)
-        self.log.progress["plans"], self.log.progress["is_due"] = number + 1, 0
+            self._plan_in_python()
+        self.log.progress["is_due"], self.log.progress["is_new"] = 0, 1
+        self.note_plan()
 
-    def _plan_in_python(self) -> bool:
-        """Ask the learner for a plan; tell whether its policy is a new one."""
+    def note_plan(self) -> None:
+        """Note the plan that an episode starts with, unless it is noted already, or an episode is under way."""
+        progress = self.log.progress[0]
+        if not progress["is_new"] or progress["step"] > 0:
+            return
+        number = self.num_plans
+        if number == len(self.log.plans):
+            self.log = grow_log(self.log)
+        if self._value is None:
+            self._value = self.policy_value()
+        optimistic = np.nan if self._own_values is None else self.start_value(self._own_values.T)
+        self.log.plans[number] = (self.played, self._value, optimistic)
+        progress["plans"], progress["is_new"] = number + 1, 0
+
+    def _plan_in_python(self) -> None:
+        """Ask the learner for a plan."""
         before, self.plan = self.plan, self.learner.plan(self.experience(), self.plan, self.learner_rng)
         policy = checked_policy(self.plan, before, self.learner, self.spec)
-        if policy is None:
-            return False
-        self.policy = policy
-        return True
+        self._own_values = self.plan.values
+        if policy is not None:
+            self.policy, self._value = policy, None
 
     @property
     def shown_policy(self) -> NDArray[Any]:
@@ -265,7 +273,7 @@ def new_log(most_episodes: int, most_steps: int, num_recent: int) -> LogArrays:
     progress["budget"] = most_steps
     recent = np.zeros((num_recent, 6), dtype=np.int64), np.zeros(num_recent)
     per_episode = np.empty(most_episodes), np.empty(most_episodes, dtype=np.int64)
-    return LogArrays(plans, *per_episode, progress, *recent)
+    return LogArrays(plans, *per_episode, np.empty(0), progress, *recent)
 
 
 def grow_log(log: LogArrays) -> LogArrays:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from praemia.arithmetic import ordered_sum
+from praemia.displayed import Displayed
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import format_label
@@ -32,7 +33,7 @@ class Step(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Episode:
+class Episode(Displayed):
     """An episode, step by step; ``print`` shows it as a table, with names."""
 
     task: Task
@@ -52,10 +53,17 @@ class Episode:
         return float(ordered_sum([step.reward for step in self.steps] * weights))
 
     def __str__(self) -> str:
-        rows = [("step", "observation", "action", "label", "reward", "machine state"), *map(self._row, self.steps)]
+        rows = self.rows()
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
         return "\n".join([*lines, f"return {self.total_reward:g}"])
+
+    def __repr__(self) -> str:
+        return f"Episode({self.task.name}, seed {self.seed}: {len(self)} steps, return {self.total_reward:g})"
+
+    def rows(self) -> list[tuple[str, ...]]:
+        """Return the episode as a table of texts, the names of its columns first."""
+        return [("step", "observation", "action", "label", "reward", "machine state"), *map(self._row, self.steps)]
 
     def _row(self, step: Step) -> tuple[str, ...]:
         mdp, states = self.task.mdp, self.task.machine.states

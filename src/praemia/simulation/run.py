@@ -15,14 +15,18 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import metadata
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 Seed: TypeAlias = int | Sequence[int]
 
@@ -51,17 +55,20 @@ FILE = ArchiveKind(
         "final_policy": ArrayType("iuf", (3, 4), is_optional=True),
         "mapped_gaps": ArrayType("f", is_optional=True),
         "steps": ArrayType("i", is_optional=True),
+        "path_losses": ArrayType("f", is_optional=True),
     },
     defaults={"discount": 1.0, "until_done": False, "step_budget": None},
 )
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(Displayed):
     """One learner on one task.
 
     A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear, and one
-    value per plan determines it.
+    value per plan determines it. A learner that replans at once changes its policy within episodes: its regret is that
+    of the paths taken, Σ_h γ^h [V*_h(s_h) − Q*_h(s_h, a_h)], which has the exact regret as its mean, and the plans are
+    those that episodes started with.
 
     Attributes
     ----------
@@ -77,6 +84,7 @@ class Run:
     versions : of the packages that can change a result; streams : the revision of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
     origin : where a learner from outside is defined, with a digest of its file; "" for this package's learners.
+    path_losses : float64[K], what each episode lost along its path; None where the regret is exact (``is_pathwise``).
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
     discount : the task's; values, returns and regret are discounted.
@@ -112,6 +120,7 @@ class Run:
     until_done: bool = False
     steps: NDArray[np.int64] = None  # type: ignore[assignment]  # H each where they are not given, as in old files
     step_budget: int | None = None
+    path_losses: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -122,6 +131,11 @@ class Run:
     @property
     def num_plans(self) -> int:
         return len(self.plan_episodes)
+
+    @property
+    def is_pathwise(self) -> bool:
+        """Whether the regret is that of the paths taken, and not of the policies."""
+        return self.path_losses is not None
 
     @property
     def plan_gaps(self) -> NDArray[np.float64]:
@@ -138,7 +152,9 @@ class Run:
 
     @property
     def regret(self) -> NDArray[np.float64]:
-        """float64[K], the exact cumulative regret after each episode."""
+        """float64[K], the cumulative regret after each episode: exact, or along the paths taken (``is_pathwise``)."""
+        if self.path_losses is not None:
+            return np.cumsum(self.path_losses)
         return cumulative_regret(self.plan_episodes, self.plan_gaps, self.num_episodes)
 
     def save(self, path: str | Path) -> None:
@@ -162,9 +178,16 @@ class Run:
             _check_lengths(run)
             return run
 
+    def plot(self) -> Figure:
+        """Draw the exact regret over episodes, on a black box the mean return so far: a figure of Matplotlib."""
+        from praemia.report.figures import run_figure
+
+        return run_figure(self)
+
     def __repr__(self) -> str:
         known = self.optimal_value is not None
-        result = f"regret {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
+        kind = "pathwise regret" if self.is_pathwise else "regret"
+        result = f"{kind} {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
         time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
         return (
             f"Run({self.learner} on {self.task}: {self.num_episodes:,} episodes, {self.num_plans:,} plans, "
@@ -199,6 +222,8 @@ def _check_lengths(run: Run) -> None:
     if len({len(array) for array in per_plan}) != 1 or {len(run.returns), len(run.steps)} != {run.num_episodes}:
         raise DamageError("its arrays have inconsistent lengths")
     starts = run.plan_episodes
+    if run.path_losses is not None and len(run.path_losses) != run.num_episodes:
+        raise DamageError("its losses do not belong to its episodes")
     if not len(starts) or starts[0] != 0 or np.any(np.diff(starts) <= 0) or starts[-1] >= run.num_episodes:
         raise DamageError("its plans do not follow one another")
 

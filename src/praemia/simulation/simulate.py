@@ -99,6 +99,7 @@ def simulate(
         until_done=task.until_done,
         steps=world.log.steps[: world.played].copy(),
         step_budget=num_steps,
+        path_losses=_path_losses(task, world),
     )
 
 
@@ -114,6 +115,11 @@ def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
 def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:
     """Return a callback of the loop that reports the steps played so far."""
     return None if on_progress is None else lambda _: on_progress(world.steps_played)
+
+
+def _path_losses(task: Task | BlackBox, world: World) -> NDArray[np.float64] | None:
+    """Return what each episode lost along its path, in the user's units; None where the regret is that of the plans."""
+    return world.log.losses[: world.played] * task.machine.reward_range.span if len(world.log.losses) else None
 
 
 def _mapped_gaps(

@@ -9,14 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels import play as kernels
+from praemia.kernels import policy_value
 from praemia.kernels.compiling import plain
 from praemia.kernels.exact import PLACE, lanes_of
+from praemia.kernels.pathwise import BestArrays
 from praemia.kernels.records import NUM_EXITS, CountArrays, Records
 from praemia.kernels.references import by_reference, pointer_to
 from praemia.learners.base import Experience, Learner
 from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
-from praemia.planning.exact import new_tables, once_for_each
+from praemia.planning.exact import new_tables, once_for_each, solve
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
@@ -43,6 +45,9 @@ class TaskWorld(World):
         super().__init__(learner, task.spec, num_episodes, learner_rng, num_steps)
         self.task, self.valued = task, valued
         self.arrays = self._world_arrays()
+        if valued and learner.replans_at_once:
+            self.arrays = self.arrays._replace(best=_best_arrays(task))
+            self.log = self.log._replace(losses=np.zeros(len(self.log.returns)))
         self.counts = self._empty_counts()
         self.values = _value_arrays(task)._replace(tables=_tables(task))
         if not valued:
@@ -87,6 +92,7 @@ class TaskWorld(World):
     def play(self, most: int) -> None:
         last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.task.horizon
         while self.played < last and not self.is_due and not self.is_spent:
+            self.note_plan()
             kernels.play(*self._play_arguments(min(last, self.played + size)))
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
@@ -145,7 +151,7 @@ class TaskWorld(World):
 
     @property
     def _policy_value(self) -> Any:
-        return kernels.policy_value_for(lanes_of(self.values.tables.shape[2]))
+        return policy_value.policy_value_for(lanes_of(self.values.tables.shape[2]))
 
     def policy_value(self) -> float:
         if not self.valued:
@@ -153,7 +159,7 @@ class TaskWorld(World):
         return float(self._policy_value(self._references[2], self.arrays.starts, self.policy))
 
     def start_value(self, values: NDArray[np.float64]) -> float:
-        return float(plain(kernels.start_value)(self.arrays.starts, values))
+        return float(plain(policy_value.start_value)(self.arrays.starts, values))
 
 
 def with_every_row(counts: CountArrays, rows: Records) -> CountArrays:
@@ -181,7 +187,16 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
     machine = (table.indptr, moves, table.reward_indptr, rewards)
     ends = (task.model.exits, step_weights(task.horizon, task.discount), task.spec.is_done)
-    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends)
+    nothing = np.zeros(0)
+    best = BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing)
+    return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends, best)
+
+
+@once_for_each
+def _best_arrays(task: Task) -> BestArrays:
+    """Return what the loss of a step is computed from."""
+    values = np.ascontiguousarray(solve(task).values.swapaxes(1, 2))
+    return BestArrays(values, np.array([task.discount]), task.mdp.probs, task.table.probs, task.table.rewards)
 
 
 def _tables(task: Task) -> NDArray[np.float64]:
@@ -189,7 +204,7 @@ def _tables(task: Task) -> NDArray[np.float64]:
 
 
 @once_for_each
-def _value_arrays(task: Task) -> kernels.ValueArrays:
+def _value_arrays(task: Task) -> policy_value.ValueArrays:
     """Return what the exact value of a policy is computed from."""
     states, until = reachable_states(task)
     tables = _tables(task)
@@ -198,7 +213,7 @@ def _value_arrays(task: Task) -> kernels.ValueArrays:
     model, width = task.model, tables.shape[2]
     discounts = np.where(np.arange(task.horizon) > 0, task.discount, 1.0)
     layers, exits = task.table.layers(width), model.exits_for(width)
-    return kernels.ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
+    return policy_value.ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
 
 
 def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

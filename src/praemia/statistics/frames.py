@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.store import Store
 from praemia.files.atomic_io import write_whole
@@ -38,7 +39,7 @@ RESULTS = np.dtype(
 )
 
 
-class StoredRuns:
+class StoredRuns(Displayed):
     """The runs in a folder, read when they are asked for: iterate over them, or take them by number.
 
     They are in the order of task, learner, seed and number; a slice is a list. Iteration leaves damaged files out, with
@@ -184,8 +185,8 @@ def _key(run: Run) -> tuple[Any, ...]:
 
 def _results(run: Run) -> tuple[Any, ...]:
     optimal = np.nan if run.optimal_value is None else run.optimal_value
-    lengths = np.diff(np.append(run.plan_episodes, run.num_episodes))
-    regret = np.nan if run.optimal_value is None else float(np.cumsum(run.plan_gaps * lengths)[-1])
+    bends = np.append(run.plan_episodes, run.num_episodes)
+    regret = float(_regret_at(run, bends, bends[-1:])[0])
     played = float(run.returns.mean()), int(run.steps.sum())
     return regret, optimal, *played, run.num_plans, run.seconds, run.versions.get("praemia", "")
 
@@ -207,6 +208,8 @@ def _regret_at(run: Run, bends: NDArray[np.int64], at: NDArray[np.int64]) -> NDA
     """Return the exact regret after some numbers of episodes, from the points where it bends."""
     if run.optimal_value is None:
         return np.full(len(at), np.nan)
+    if run.path_losses is not None:
+        return _before(run.path_losses, at)
     return np.interp(at, bends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(bends)))))
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.displayed import Displayed
 from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.records import END, EveryRow, LabelSupport
 from praemia.limits import require_memory
@@ -24,6 +25,9 @@ from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.machine_table import MachineTable, continuation_rows
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end, steps_left
+
+if TYPE_CHECKING:
+    from praemia.pictures.show import PolicyPicture
 
 MAX_HORIZON = 1_000_000
 
@@ -138,7 +142,7 @@ class TaskSpec:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class Task(Displayed):
     """A labelled MDP with a machine, played for episodes of ``horizon`` steps.
 
     With a ``discount`` γ below 1, a reward at step h counts γ^h times, and the horizon may be left out (or None):
@@ -287,6 +291,12 @@ class Task:
         Task('warehouse-3': 9 observations, 5 actions, 3 machine states, horizon 9, until done)
         """
         return replace(self, until_done=until_done)
+
+    def show(self, policy: Any = None) -> PolicyPicture:
+        """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
+        from praemia.pictures.show import show
+
+        return show(self, policy)
 
     def __repr__(self) -> str:
         length = f"horizon {self.horizon}" if self.has_horizon else "no horizon"

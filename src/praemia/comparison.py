@@ -1,0 +1,141 @@
+"""Compare learners on a task: the same seeds for all, a table with intervals, and the curves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from praemia import learners as registry
+from praemia.cli.progress import display
+from praemia.display import Card
+from praemia.errors import ParameterError, require_whole
+from praemia.experiments.settings import MAX_RUNS, default_title
+from praemia.learners import Learner
+from praemia.report.figures import regret_figure
+from praemia.report.rendering import Table
+from praemia.report.tables import pairs_table, summary_table
+from praemia.simulation import Run, simulate
+from praemia.simulation.simulate import check_run
+from praemia.statistics.stored_runs import Series
+from praemia.tasks.task import Task
+from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+REGRETS = ("learner", "regret", "95% low", "95% high", "per 1,000 episodes at the end", "seconds per run")
+RATIOS = ("first", "second", "ratio", "95% low", "95% high", "who is lower")
+
+
+@dataclass(frozen=True, eq=False)
+class LearnerComparison:
+    """The runs of several learners on one task: a notebook shows tables and curves, ``print`` the tables.
+
+    Attributes
+    ----------
+    series : for each learner its runs, in the order of their seeds.
+    """
+
+    task: str
+    series: tuple[Series, ...]
+
+    @property
+    def table(self) -> Table:
+        """The mean regret of each learner at the end, with its 95 % interval; the lowest is in bold."""
+        return _columns(summary_table({self.task: self.series}), REGRETS)
+
+    @property
+    def ratios(self) -> Table:
+        """The regret of every learner over that of every later one, seed by seed, with its 95 % interval."""
+        return _columns(pairs_table({self.task: self.series}), RATIOS)
+
+    @property
+    def figure(self) -> Figure:
+        """The regret over episodes: means, with bands that are their 95 % intervals."""
+        return regret_figure({self.task: self.series}, "Regret")
+
+    @property
+    def _facts(self) -> list[str]:
+        first = self.series[0]
+        return [plural(first.num_runs, "run"), plural(first.num_episodes, "episode")]
+
+    def _repr_html_(self) -> str:
+        tables = [self.table, self.ratios] if len(self.series) > 1 else [self.table]
+        return Card(f"Learners on {self.task}", self._facts, {"regret": lambda: self.figure}, tables).html
+
+    def __str__(self) -> str:
+        return f"{self.table}\n{self.ratios}" if len(self.series) > 1 else str(self.table)
+
+    def __repr__(self) -> str:
+        titles = ", ".join(series.title for series in self.series)
+        return f"LearnerComparison({titles} on {self.task}: {', '.join(self._facts)})"
+
+
+def compare(
+    task: Task, learners: Sequence[str | Learner], num_episodes: int = 1_000, *, runs: int = 8, seed: int = 0
+) -> LearnerComparison:
+    """Play several learners on a task with the same seeds, and compare their exact regret.
+
+    Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs, on all
+    cores.
+
+    Parameters
+    ----------
+    learners : names, such as ``"headroom"``, or learners, such as ``praemia.Headroom()`` or one of your own.
+    runs : the number of runs of each learner; run r has the seed (seed, r).
+
+    Returns
+    -------
+    The comparison: ``table``, ``ratios`` and ``figure``; a notebook shows all three.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> result = praemia.compare(praemia.envs.riverswim(3), ["headroom", "random"], 100, runs=2)
+    >>> [row[0] for row in result.table.rows]
+    ['headroom', 'random']
+    """
+    if not isinstance(task, Task):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'): its regret is known")
+    check_run(num_episodes, seed)
+    runs = require_whole("runs", runs, 1, MAX_RUNS)
+    players = _titled(learners)
+    played: dict[str, list[Run]] = {title: [] for title in players}
+    with display() as progress:
+        report, length = progress.count("episodes"), num_episodes
+        total, before = runs * len(players) * length, 0
+        for number in range(runs):
+            for title, learner in players.items():
+
+                def report_all(done: int, before: int = before) -> None:
+                    report(before + done, total)
+
+                run = simulate(task, learner, num_episodes, (seed, number), on_progress=report_all)
+                played[title].append(replace(run, title=title))
+                before += length
+    return LearnerComparison(task.name, tuple(Series(task.name, title, tuple(own)) for title, own in played.items()))
+
+
+def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:
+    """Return learners by the titles that tell them apart: their names, with the parameters that are not the default."""
+    if isinstance(learners, str) or not learners:
+        raise ParameterError(f"learners={learners!r}; expected a list of names or learners, such as ['headroom']")
+    players: dict[str, Learner] = {}
+    for item in learners:
+        learner = registry.make(item) if isinstance(item, str) else item
+        if not isinstance(learner, Learner):
+            raise ParameterError(f"learner={learner!r}; expected a name or a learner, such as Headroom()")
+        usual = type(learner)().parameters
+        given = {key: value for key, value in learner.parameters.items() if value != usual.get(key)}
+        title = default_title(learner.name, given)
+        if title in players:
+            raise ParameterError(f"two learners {title!r}; give each of them once")
+        players[title] = learner
+    return players
+
+
+def _columns(table: Table, names: Sequence[str]) -> Table:
+    """Return some columns of a table."""
+    places = [table.header.index(name) for name in names]
+    return replace(table, header=names, rows=[[row[i] for i in places] for row in table.rows])

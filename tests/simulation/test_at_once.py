@@ -1,0 +1,140 @@
+"""Learners that plan in the middle of an episode, and the regret of the paths that they take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+from line_walks import Rightwards, arrival, box, walk
+
+import praemia
+from praemia import Run, Task, envs, learners, simulate, solve
+from praemia.errors import PraemiaError
+from praemia.simulation.loop import run_loop
+from praemia.simulation.task_world import TaskWorld
+
+AT_ONCE = "-at-once"
+LEARNERS = ("headroom", "ucbvi-prm", "psrl", "ucbvi", "qr-max", "euler")
+
+
+def hasty(name: str) -> praemia.Learner:
+    learner = learners.make(name)
+    return replace(learner, replan=learner.replan + AT_ONCE)
+
+
+@pytest.mark.parametrize("world", [walk(arrival()), box(arrival())], ids=["task", "box"])
+def test_a_plan_is_made_as_soon_as_it_is_due(world: Any) -> None:
+    Rightwards.notes.clear()
+    simulate(world, Rightwards(replan="doubling-at-once"), 4)
+    # Each of the three pairs is visited once in an episode: the first, second and fourth visits double its count. The
+    # last step of an episode is followed by the next episode's plan, which the last episode does not need.
+    assert [visits for visits, *_ in Rightwards.notes] == [0, 1, 2, 3, 4, 5, 6, 10, 11]
+    assert [length for _, length, _ in Rightwards.notes] == [0, 1, 2, 3, 1, 2, 3, 1, 2]
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        envs.make("warehouse-3", horizon=12),
+        envs.make("riverswim-4").with_discount(0.9),
+        envs.make("office-coffee", horizon=30).with_until_done(),
+    ],
+    ids=lambda task: task.name,
+)
+def test_the_mean_pathwise_regret_of_a_fixed_policy_is_exact(task: Task) -> None:
+    """Within 4 standard errors of 4,000 episodes: error level 10⁻⁴ for each task."""
+    exact = simulate(task, praemia.Random(), 1).plan_gaps[0]
+    run = simulate(task, praemia.Random(replan="doubling-at-once"), 4000, 5)
+    assert run.is_pathwise
+    assert run.path_losses is not None
+    assert np.all(run.path_losses >= 0.0)
+    error = run.path_losses.std(ddof=1) / np.sqrt(4000)
+    assert 0.0 < error < 0.1
+    assert abs(run.path_losses.mean() - exact) <= 4 * error
+    np.testing.assert_allclose(run.plan_gaps, exact, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("reward", [1.0, -2.0])
+def test_without_chance_an_episode_loses_what_its_return_lacks(name: str, reward: float) -> None:
+    task = walk(arrival(reward, moving=0.25, still=0.125))
+    run = simulate(task, hasty(name), 60, 3)
+    np.testing.assert_allclose(run.path_losses, solve(task).value - run.returns, atol=1e-12)
+    np.testing.assert_allclose(run.regret, np.cumsum(solve(task).value - run.returns), atol=1e-10)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_compiled_and_single_plans_are_the_same(name: str) -> None:
+    task = envs.make("warehouse-3")
+    run = simulate(task, hasty(name), 80, 7)
+    if learners.make(name).sees == "product":
+        return
+    world = TaskWorld(task, hasty(name), 80, (7,))
+    run_loop(world, 80, watch=lambda: True)
+    np.testing.assert_array_equal(world.log.returns, run.returns)
+    np.testing.assert_array_equal(world.log.losses, run.path_losses)
+    np.testing.assert_array_equal(world.log.plans["episode"][: world.num_plans], run.plan_episodes)
+    np.testing.assert_array_equal(world.log.plans["value"][: world.num_plans], run.plan_values)
+
+
+class Noting(TaskWorld):
+    """A world that values each plan once more when it is noted."""
+
+    def note_plan(self) -> None:
+        before = self.num_plans
+        super().note_plan()
+        if self.num_plans > before:
+            self.noted.append((self.played, praemia.evaluate(self.task, self.shown_policy).value))
+
+    noted: ClassVar[list[tuple[int, float]]] = []
+
+
+@pytest.mark.parametrize("name", ["headroom", "psrl", "random"])
+def test_plans_that_episodes_start_with_are_valued(name: str) -> None:
+    Noting.noted.clear()
+    task = envs.make("warehouse-3")
+    run_loop(Noting(task, hasty(name), 100, (1,)), 100, watch=lambda: True)
+    run = simulate(task, hasty(name), 100, 1)
+    assert run.plan_episodes.tolist() == [episode for episode, _ in Noting.noted]
+    np.testing.assert_allclose(run.plan_values, [value for _, value in Noting.noted], rtol=1e-12)
+
+
+def test_a_stored_run_says_which_regret_it_has(tmp_path: Any) -> None:
+    runs = [simulate(envs.make("riverswim-3"), learners.make("headroom"), 20), None]
+    runs[1] = simulate(envs.make("riverswim-3"), hasty("headroom"), 20)
+    for run, is_pathwise in zip(runs, (False, True), strict=True):
+        run.save(tmp_path / "run.npz")
+        read = Run.load(tmp_path / "run.npz")
+        assert read.is_pathwise is is_pathwise
+        assert ("pathwise" in repr(read)) is is_pathwise
+        np.testing.assert_array_equal(read.regret, run.regret)
+
+
+def test_frames_have_the_pathwise_regret() -> None:
+    from praemia.statistics.frames import curve_columns, run_columns
+
+    run = simulate(envs.make("riverswim-3"), hasty("psrl"), 30)
+    assert run_columns([run])["regret"][0] == pytest.approx(run.regret[-1])
+    np.testing.assert_allclose(curve_columns([run], [1, 17, 30])["regret"], run.regret[[0, 16, 29]])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stubborn(Rightwards):
+    """A learner that learns from whole episodes."""
+
+    name: ClassVar[str] = "stubborn"
+
+
+def test_a_rule_that_does_not_exist_is_named() -> None:
+    with pytest.raises(PraemiaError, match="doubling-at-noon"):
+        Stubborn(replan="doubling-at-noon")
+    with pytest.raises(PraemiaError, match="learns from every episode"):
+        praemia.QLearning(replan="episode-at-once")
+
+
+def test_on_a_black_box_the_regret_is_not_known() -> None:
+    run = simulate(box(arrival()), hasty("headroom"), 50)
+    assert not run.is_pathwise
+    assert run.returns[-1] == 1.0

@@ -1,0 +1,82 @@
+"""``praemia.compare``: the runs of ``praemia run``, tables with intervals, and learners told apart by their titles."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import praemia
+from praemia.cli import execute
+from praemia.errors import ParameterError
+from praemia.statistics.intervals import mean_interval, quotient_interval
+from praemia.text_tables import number
+
+TASK = praemia.envs.riverswim(3)
+
+
+def test_the_runs_are_those_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    learners = ["--learner", "headroom", "--learner", "random"]
+    execute(["run", "riverswim-3", *learners, "--episodes", "60", "--runs", "3", "--seed", "4", "--json"])
+    rows = json.loads(capsys.readouterr().out)["learners"]
+    result = praemia.compare(TASK, ["headroom", "random"], 60, runs=3, seed=4)
+    assert {series.title: series.final.tolist() for series in result.series} == {
+        row["learner"]: row["regret"] for row in rows
+    }
+
+
+def test_the_tables_have_the_intervals_of_the_runs() -> None:
+    result = praemia.compare(TASK, ["headroom", "random"], 60, runs=3)
+    samples = np.array(
+        [[praemia.simulate(TASK, learner, 60, (0, r)).regret[-1] for r in range(3)]
+         for learner in (praemia.Headroom(), praemia.Random())]
+    )  # fmt: skip
+    for row, values in zip(result.table.rows, samples, strict=True):
+        interval = mean_interval(values)
+        assert list(row[1:4]) == [number(x) for x in (interval.estimate, interval.low, interval.high)]
+    ratio = quotient_interval(samples, [1, -1])
+    assert list(result.ratios.rows[0][2:5]) == [number(x) for x in (ratio.estimate, ratio.low, ratio.high)]
+    assert str(result).count("headroom") == 2
+
+
+def test_the_figure_has_a_curve_for_each_learner_that_ends_at_its_mean_regret() -> None:
+    result = praemia.compare(TASK, ["random", "optimal"], 30, runs=2)
+    ends = {line.get_label(): line.get_ydata()[-1] for line in result.figure.axes[0].get_lines()}
+    assert ends == {series.title: pytest.approx(series.final.mean()) for series in result.series}
+
+
+def test_learners_of_one_kind_are_told_apart_by_their_parameters() -> None:
+    result = praemia.compare(TASK, [praemia.UCBVIPRM(), praemia.UCBVIPRM(bonus_scale=0.5)], 5, runs=1)
+    assert [series.title for series in result.series] == ["ucbvi-prm", "ucbvi-prm (bonus_scale=0.5)"]
+
+
+def test_a_learner_of_the_users_own_needs_no_registration() -> None:
+    @dataclass(frozen=True)
+    class Mine(praemia.Random):
+        name: ClassVar[str] = "mine"
+
+    result = praemia.compare(TASK, [Mine(), "random"], 20, runs=2)
+    mine, other = result.series
+    assert mine.title == "mine"
+    assert mine.final.tolist() == other.final.tolist()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"task": "riverswim-3"}, "expected a Task"),
+        ({"learners": "headroom"}, "expected a list of names"),
+        ({"learners": []}, "expected a list of names"),
+        ({"learners": [3]}, "learner=3"),
+        ({"learners": ["random", praemia.Random()]}, "two learners 'random'"),
+        ({"runs": 0}, "runs=0"),
+        ({"num_episodes": 0}, "num_episodes=0"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_before_any_work(arguments: dict[str, Any], message: str) -> None:
+    usual: dict[str, Any] = {"task": TASK, "learners": ["random"], "num_episodes": 5, "runs": 1}
+    with pytest.raises(ParameterError, match=message):
+        praemia.compare(**{**usual, **arguments})
