@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MAX_HORIZON = 1_000_000
 
 
-def _fixed(array: NDArray[np.float64]) -> NDArray[np.float64]:
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
 
@@ -73,10 +73,10 @@ class TaskSpec:
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
-    @property
+    @cached_property
     def is_done(self) -> NDArray[np.bool_]:
         """bool[M], whether an episode is over in each machine state."""
-        return np.isin(np.arange(self.num_machine_states), list(self.done_states))
+        return _fixed(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
