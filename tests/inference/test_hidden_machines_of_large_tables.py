@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import praemia
 from praemia.cli import main
+from praemia.inference.hidden_machine import play_hidden
 
 SIDE = 16  # O·A·O = 256 · 4 · 256 is too much to tabulate every label
 
@@ -44,3 +46,19 @@ def test_the_last_plan_is_as_good_as_the_optimum(side: int, tmp_path: Path, caps
     said = json.loads(capsys.readouterr().out)
     assert said["optimal_value"] == 1.0
     assert said["runs"][0]["value"] == 1.0
+
+
+@pytest.mark.parametrize("side", [4, SIDE])
+def test_labels_of_a_function_are_not_lost(side: int) -> None:
+    """Go right and come back in a row of side² cells: the labels are told by a function alone."""
+    size = side * side
+    rows = {(o, a): {min(max(o + (1, -1)[a % 2], 0), size - 1): 1.0} for o in range(size) for a in range(4)}
+
+    def labels(o: int, a: int, z: int) -> set[str]:
+        return {"east"} if z == 1 else {"home"} if z == 0 else set()
+
+    mdp = praemia.LabeledMDP.from_rows(size, 4, rows, labels=labels, start=0)
+    builder = praemia.MachineBuilder("out").edge("out", "east", "back")
+    task = praemia.Task(mdp, builder.edge("back", "home", "done", reward=1.0).build(), 4)
+    run = play_hidden(task, 400, seed=0)
+    assert run.optimal_value == run.value == 1.0
