@@ -79,6 +79,7 @@ class _Derivation:
         self._memo: Memo = {}
         self._texts = {self._letters.true: "."}
         self._derivatives: dict[Expression, int] = {}
+        self._expression_texts: dict[Expression, str] = {}
         self.expression = self._build()
 
     @property
@@ -144,7 +145,7 @@ class _Derivation:
     def moves_of(self, state: Derived) -> int:
         """Return the diagram from a label to (what is left to match, whether the trace may end here)."""
         result = self.moves.leaf(frozenset())
-        for expression in sorted(state):
+        for expression in sorted(state, key=self._text_of):  # nested tuples with equal beginnings compare slowly
             result = self._union(result, self._derive(expression))
         return self.moves.map(result, lambda left: (left, any(map(_matches_nothing, left))), {})
 
@@ -188,7 +189,12 @@ class _Derivation:
 
     def text(self, state: Derived) -> str:
         """Write what is left to match."""
-        return " | ".join(sorted(self._write(expression) for expression in state)) or "false"
+        return " | ".join(sorted(map(self._text_of, state))) or "false"
+
+    def _text_of(self, expression: Expression) -> str:
+        if expression not in self._expression_texts:
+            self._expression_texts[expression] = self._write(expression)
+        return self._expression_texts[expression]
 
     def _write(self, expression: Expression, tight: bool = False) -> str:
         parts = expression.parts
