@@ -64,6 +64,8 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
     from praemia.theory import regret_bound, regret_lower_bound
 
     problem = resolve_task(task)
+    if problem.discount < 1.0:
+        raise ParameterError(f"{problem.name} has a discount; Theorem 1 and the lower bound are of tasks without one")
     sizes = (problem.num_observations, problem.num_actions)
     span = problem.machine.reward_range.span
     bound = regret_bound(*sizes, problem.num_machine_states, problem.horizon, episodes, failure_prob, span)

@@ -267,7 +267,7 @@ class Task(Displayed):
 
     @property
     def finite(self) -> Task:
-        """The task as it is played: itself, or one with the steps that count where there is no horizon."""
+        """The task as it is played: itself, or with the effective horizon where there is none."""
         return self if self.has_horizon else self.with_horizon(self.horizon)
 
     def with_discount(self, discount: float) -> Task:
@@ -313,7 +313,11 @@ def effective_horizon(discount: float) -> int:
     if discount == 1.0:
         raise ModelError("no horizon, and discount=1; give a horizon, or a discount below 1")
     weight, horizon = 1.0, 0
-    while weight > 1e-12 and horizon < MAX_HORIZON:
+    while weight > 1e-12:
+        if horizon == MAX_HORIZON:
+            raise ModelError(
+                f"no horizon, and discount={discount!r}: more than {MAX_HORIZON:,} steps count; give a horizon"
+            )
         weight, horizon = weight * discount, horizon + 1
     return horizon
 
