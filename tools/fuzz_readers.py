@@ -3,8 +3,8 @@
     python tools/fuzz_readers.py [--share 1.0] [--seed 0] [--reader NAME] [--case N]
 
 A case is a valid text, changed at a few places. A failure is anything but a result or a ``PraemiaError``, more than
-five seconds of processor time, or more than 1 GB: it is printed with the command that repeats it. ``--share`` scales the number of
-cases.
+five seconds of processor time, or more than 1 GB: it is printed with the command that repeats it. ``--share`` scales
+the number of cases.
 """
 
 from __future__ import annotations
