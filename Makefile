@@ -7,11 +7,11 @@
 #   make fuzz         the property tests, with examples drawn anew           10 min, or as long as you like
 #   make fuzz-readers damaged texts and files, for everything that reads      about 30 min; SHARE=0.1 for a tenth
 #   make docs         the documentation site, in results/site                about 1 min
-#   make reproduce    the paper's experiments and the report on them         about 6 min
+#   make reproduce    the paper's experiments and the report on them         about 3 min
 #
 #   make lint         ruff, mypy and import directions                       about 1.5 min
 #   make format       ruff's fixes and formatting                            seconds
-#   make names        generated files: public names, the list of learners    seconds
+#   make names        generated files: public names, learners, environments  seconds
 #   make goldens      the record of what the package computes                about 1 min
 #   make tree         the tree of sources in docs/architecture.md            seconds
 #   make core-table   the lines of each learner and of all loops             seconds

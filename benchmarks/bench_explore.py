@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from machine_family import machine_family
 
 from praemia.envs import make, random_task
 from praemia.exploration import (
@@ -27,7 +28,6 @@ from praemia.exploration import (
     plan_from,
 )
 from praemia.exploration.trajectories import KernelView, value_of_histories
-from praemia.exploration.what_if import machine_family
 from praemia.tasks.task import Task
 
 NUM_SEEDS = 8

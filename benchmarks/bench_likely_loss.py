@@ -16,13 +16,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from machine_family import machine_family
 
 from praemia.envs import make, random_task
 from praemia.exploration import explore, plan_from
+from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import likely_loss
-from praemia.exploration.what_if import machine_family
 from praemia.planning.exact import evaluate, solve
-from praemia.report.rendering import GREY, new_figure, render, tidy
+from praemia.report.figures import GREY, new_figure, render, tidy
 from praemia.tasks.task import Task
 
 PICTURE = Path(__file__).parents[1] / "docs" / "pictures" / "likely-loss.svg"
@@ -51,7 +52,7 @@ def held(task: Task, episodes: int, seed: int) -> list[tuple[bool, ...]]:
     data, found = explore(task, episodes=episodes, method="uncertainty", seed=seed), []
     for machine in machine_family(task.machine.propositions, NUM_MACHINES).values():
         policy = solve(data.model(machine)).policy
-        likely = likely_loss(data, machine, policy, seed=seed)
+        likely = likely_loss(Estimate.of(data, machine), policy, seed=seed)
         truth = task.with_machine(machine)
         loss = solve(truth).value - evaluate(truth, policy).value
         found.append(tuple(loss <= likely.at(level) + ROUNDING for level in LEVELS))

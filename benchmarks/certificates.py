@@ -13,14 +13,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from machine_family import machine_family
 from numpy.typing import NDArray
 from scipy.special import betaln, xlogy
 
 from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
-from praemia.exploration.bounds import most_to_earn
 from praemia.exploration.confidence import kl_radius
-from praemia.exploration.what_if import machine_family
+from praemia.exploration.estimate import extremes
 from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
@@ -135,12 +135,15 @@ def confidence_sets(dataset: Dataset) -> dict[str, LargestMeans]:
 def bounds(dataset: Dataset, task: Task, policy: NDArray[np.int64], largest: LargestMeans) -> tuple[float, float]:
     """Return V̄ − V̲^π and D, in plain backward steps; ``policy`` is [H, M, O]."""
     spec, machine = task.spec, task.machine
-    numbers, table = spec.dense_labels
+    numbers, table = spec.every_label[0], spec.every_table
     size, num_actions, num_states = task.num_observations, task.num_actions, machine.num_states
-    labels, tau = numbers.reshape(-1, size), np.zeros((len(table.inert), num_states, num_states))
+    labels, tau = numbers.reshape(-1, size), np.zeros((len(table.has_no_effect), num_states, num_states))
     row = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
     np.add.at(tau, (row // num_states, row % num_states, table.targets), table.probs)
-    most, shape = most_to_earn(machine, task.horizon), (size, num_actions, num_states)
+    most, shape = (
+        extremes(machine, task.horizon, task.discount, can_end=dataset.can_end),
+        (size, num_actions, num_states),
+    )
 
     def after(values: Floats, pay: float) -> Floats:
         by_label = np.einsum("lmk,zk->lzm", tau, values) + pay * table.mean_rewards[:, None, :]

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from praemia.experiments.league import HEADROOM, UCRL2_B_BEST
+from praemia.experiments.paper import HEADROOM, UCRL2_B_BEST
 from praemia.experiments.runner import run_into_store
-from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.experiments.settings import Experiment, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.statistics.stored_runs import collect, paired
@@ -96,7 +96,7 @@ def ratio_coverage(pool: Floats, picks: NDArray[np.int64], confidence: float) ->
 
 def pools(folder: str) -> dict[str, Floats]:
     """Play what is missing; return the final regrets float64[2, RUNS] of UCRL2-RM-B 0.03 and Headroom on each task."""
-    choices = (UCRL2_B_BEST, LearnerChoice.of(HEADROOM))
+    choices = (UCRL2_B_BEST, HEADROOM)
     experiment = Experiment("coverage", "", tuple(Setting(TaskText.builtin(task), choices, RUNS) for task in TASKS))
     store = Store.create(folder)
     run_into_store(experiment.jobs(), store, keep_policies=False)
@@ -112,7 +112,7 @@ def main() -> None:
             picks = np.random.default_rng(size).integers(0, pool.shape[1], (TRIALS, size))
             alone = [method(pool[1, picks]).coverage(pool[1].mean()) for method in METHODS.values()]
             rows.append((task, str(size), *alone, *(ratio_coverage(pool, picks, c) for c in (0.95, verdict))))
-    print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of {HEADROOM},")
+    print(f"coverage of 95 % intervals, {TRIALS} samples from {RUNS} runs: the mean regret of {HEADROOM.title},")
     print(f"and the ratio of {UCRL2_B_BEST.title} to it, seed by seed, by t on the log scale\n")
     print(table_text(header, rows), end="")
 

@@ -26,7 +26,7 @@ from praemia.errors import SizeError
 from praemia.machines.dialects import parse_formula
 from praemia.machines.formula import Formula
 from praemia.machines.from_formulas import growth_limits
-from praemia.machines.ltlf import accept_formula
+from praemia.machines.ltlf import formula_automaton
 
 LARGE = 200  # states
 
@@ -176,7 +176,7 @@ class Timing(NamedTuple):
 def time_ours(text: str) -> Timing:
     begin = time.process_time()
     try:
-        automaton = accept_formula(text, growth_limits())
+        automaton = formula_automaton(text, growth_limits())
     except SizeError:
         return Timing(time.process_time() - begin, None)
     seconds = time.process_time() - begin

@@ -16,7 +16,7 @@ import numpy as np
 import praemia
 from praemia.inference import Inference
 from praemia.inference.comparing import compare_with_truth
-from praemia.inference.episode_sampler import Played, Sampler
+from praemia.inference.player import Played, play_episodes
 from praemia.inference.reading import traces_from_arrays
 from praemia.tasks.task import Task
 
@@ -53,7 +53,7 @@ def main() -> None:
         task = praemia.envs.warehouse(size, horizon)
         optimum, ratios, telling, seconds = praemia.solve(task).value, [], [], []
         for seed in range(DATA_SETS):
-            played = Sampler(task).play(num_traces, np.random.default_rng(seed))
+            played = play_episodes(task, num_traces, np.random.default_rng(seed))
             telling.append(telling_episodes(task, played))
             began = time.perf_counter()
             found = praemia.infer(traces_from_arrays(played.labels, played.rewards, task.mdp.label_sets))

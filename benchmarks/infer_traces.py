@@ -7,7 +7,7 @@ import time
 import numpy as np
 
 import praemia
-from praemia.inference.episode_sampler import Sampler
+from praemia.inference.player import play_episodes
 
 TASKS = (
     praemia.envs.riverswim(5, 20),
@@ -18,7 +18,7 @@ TASKS = (
 
 def main() -> None:
     for task in TASKS:
-        traces = Sampler(task).play(10_000, np.random.default_rng(0)).traces(task)
+        traces = play_episodes(task, 10_000, np.random.default_rng(0)).traces(task)
         began = time.perf_counter()
         found = praemia.infer(traces)
         seconds = time.perf_counter() - began

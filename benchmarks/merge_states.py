@@ -13,7 +13,7 @@ from itertools import count, islice, product
 
 import numpy as np
 
-from praemia.inference.folding import fold_states
+from praemia.inference.merging import fold_states
 from praemia.inference.reading import as_traces
 
 NUM_MACHINES, NUM_TRACES, LENGTH, NUM_TESTS = 20, (300, 1_000), 30, 200

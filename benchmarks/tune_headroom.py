@@ -22,10 +22,11 @@ from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
 from praemia.learners.headroom import Headroom
 from praemia.statistics.standings import is_linear
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 SEEDS = TUNING_SEEDS[:2]
-DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in SEEDS)
+LATER = ("sea", "maze")  # kinds that were added after these trials
+DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS if kind not in LATER for seed in SEEDS)
 RANDOM = tuple(f"random-20x4x5-{seed}" for seed in range(4))
 PAPER = ("riverswim-5", "riverswim-15", "warehouse-4")
 TASKS = (*DRAWN, *PAPER, *RANDOM)
@@ -82,7 +83,7 @@ TRIALS: dict[str, dict[str, Any]] = {
 
 def played(trial: dict[str, Any], runs: int, episodes: int) -> tuple[dict[str, np.ndarray], int]:
     """Return the final regrets on every task, and how many runs are linear."""
-    learner, finals, linear = Trial(**trial), {}, 0
+    learner, finals, linear = Trial(**{"order": "drawn", "replan": "growth", **trial}), {}, 0
     for name in TASKS:
         task = envs.make(name)
         found = [simulate(task, learner, episodes, (7, run, 1)) for run in range(runs)]

@@ -32,7 +32,7 @@ def svg_of(figure: Figure) -> str:
 
 def exact_regret() -> str:
     """Show the exact regret of one run beside the one that its returns suggest."""
-    run = praemia.simulate(praemia.envs.warehouse(size=4), praemia.Headroom(), num_episodes=5_000, seed=0)
+    run = praemia.simulate(praemia.envs.warehouse(size=4), praemia.UCBVIPRM(), num_episodes=5_000, seed=0)
     assert run.optimal_value is not None
     episodes = np.arange(1, run.num_episodes + 1)
     from_returns = np.cumsum(run.optimal_value - run.returns)

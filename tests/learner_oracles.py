@@ -21,8 +21,14 @@ from typing import Any, ClassVar
 import numpy as np
 from oracles import label_of
 
-from praemia.learners.base import Counting, Experience, Learner, LearnerPlan
+from praemia.learners.base import Experience, Learner, LearnerPlan, Needs
 from praemia.tasks.task import Task
+
+
+def between_episodes(learner: Learner) -> Learner:
+    """Return a learner whose plans change only between episodes, so that each is played as it was valued."""
+    return replace(learner, replan="growth") if learner.replan == "repair" else learner
+
 
 Values = dict[tuple[int, ...], float]
 
@@ -64,10 +70,10 @@ class Wanderer(Learner):
         """Return a wanderer whose episodes are counted as those of a learner would be."""
         return cls(sees=learner.sees, instead=learner)
 
-    def counting(self, spec: Any, num_episodes: int) -> Counting:
+    def needs(self, spec: Any, num_episodes: int) -> Needs:
         """Count by step too."""
         instead = super() if self.instead is None else self.instead
-        return instead.counting(spec, num_episodes)._replace(steps=True)
+        return instead.needs(spec, num_episodes)._replace(steps=True)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec

@@ -22,7 +22,7 @@ from praemia import Run, envs, evaluate, explore, learners, occupancy, plan_from
 from praemia.exploration import coverage, significance
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
-from praemia.planning.losses import losses
+from praemia.planning.exact import losses
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

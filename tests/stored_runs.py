@@ -17,6 +17,7 @@ from praemia.statistics.stored_runs import Study, group
 
 EPISODES = 1000
 PRM, PRODUCT, L1, PUBLISHED, CORRECT = "UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B"
+BEST, HEADROOM = "UCRL2-RM-B 0.03", "headroom"
 FLOWERS = tuple(f"flower-{loop}" for loop in FLOWER_LOOPS)
 
 HORIZONS = ("riverswim-10-horizon-20", "riverswim-10-horizon-80")
@@ -26,6 +27,7 @@ RIVERS = ("riverswim-5-horizon-40", "riverswim-20-horizon-40")
 KIND = {
     **{(s, PRM): 10.0 for s in (*RIVERSWIMS, *WAREHOUSES, *FLOWERS)},
     **{(s, CORRECT): 15.0 for s in (*RIVERSWIMS, *WAREHOUSES)},
+    **{(s, name): 5.0 for name in (BEST, HEADROOM) for s in (*RIVERSWIMS, *WAREHOUSES)},
     **{(s, name): r for name in (L1, PUBLISHED) for s, r in zip(RIVERSWIMS, (10.0, 40.0, 90.0), strict=True)},
     **{(s, name): r for name in (PRODUCT, L1) for s, r in zip(WAREHOUSES, (30.0, 60.0, 120.0), strict=True)},
     **{(s, PUBLISHED): 60.0 for s in WAREHOUSES},

@@ -6,6 +6,7 @@ propositions of ``PROPOSITIONS``. It knows nothing of the package's guards.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import combinations, product
@@ -24,7 +25,14 @@ from praemia.tasks.task import Task
 
 PROPOSITIONS = ("a", "b", "c")
 STATES = ("q0", "q1", "q2")
-ALL_LABELS = [frozenset(chosen) for size in range(4) for chosen in combinations(PROPOSITIONS, size)]
+
+
+def subsets(names: Sequence[str]) -> list[frozenset[str]]:
+    """Return all labels over some propositions."""
+    return [frozenset(chosen) for size in range(len(names) + 1) for chosen in combinations(names, size)]
+
+
+ALL_LABELS = subsets(PROPOSITIONS)
 
 _leaves = st.one_of(
     st.sampled_from(PROPOSITIONS).map(lambda name: ("name", name)),
@@ -134,9 +142,9 @@ def random_machine(num_states: int, most_targets: int, seed: int) -> RewardMachi
     return RewardMachine(states, states[rng.integers(num_states)], PROPOSITIONS, tuple(found))
 
 
-def exactly(label: frozenset[str]) -> Guard:
+def exactly(label: frozenset[str], propositions: Sequence[str] = PROPOSITIONS) -> Guard:
     """Return the guard that holds on one label alone."""
-    return parse_guard(" & ".join(name if name in label else f"!{name}" for name in PROPOSITIONS))
+    return parse_guard(" & ".join(name if name in label else f"!{name}" for name in propositions))
 
 
 def with_rewards(machine: RewardMachine, low: float, high: float) -> RewardMachine:
@@ -254,3 +262,17 @@ def randomised_policies(draw: st.DrawFn, task: Task) -> np.ndarray:
     weight = generator.random(shape) * (generator.random(shape) < 0.7)
     weight[..., 0] += 1e-3
     return weight / weight.sum(axis=-1, keepdims=True)
+
+
+def halting(task: Task) -> Task:
+    """Return the task without a discount whose machine halts with probability 1 − γ after each step."""
+    machine, g = task.machine, task.discount
+    rules = []
+    for state in machine.states:
+        for label in subsets(machine.propositions):
+            outs = machine.outcomes(state, label)
+            going_on = [Outcome(out.target, g * out.probability, out.reward) for out in outs]
+            stopping = [Outcome("halted", (1.0 - g) * out.probability, out.reward) for out in outs]
+            rules.append(Rule(state, exactly(label, machine.propositions), (*going_on, *stopping)))
+    other = RewardMachine((*machine.states, "halted"), machine.initial, machine.propositions, tuple(rules))
+    return replace(task, machine=other, discount=1.0)

@@ -171,7 +171,7 @@ SPOILED = {
     "reward law sums to less": (
         "reward: 0.25",
         "reward: {values: [0, 1], probabilities: [0.5, 0.25]}",
-        ":19: a reward whose probabilities sum to 0.75",
+        ":19: a reward: probabilities sum to 0.75",
     ),
     "reward law is half": (
         "reward: 0.25",

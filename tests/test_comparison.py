@@ -80,3 +80,8 @@ def test_what_cannot_be_compared_is_refused_before_any_work(arguments: dict[str,
     usual: dict[str, Any] = {"task": TASK, "learners": ["random"], "num_episodes": 5, "runs": 1}
     with pytest.raises(ParameterError, match=message):
         praemia.compare(**{**usual, **arguments})
+
+
+def test_learners_of_one_class_are_called_by_their_names() -> None:
+    result = praemia.compare(praemia.envs.riverswim(3), ["ucrl2-rm-l", "ucrl2-rm-b"], 20, runs=2)
+    assert [series.title for series in result.series] == ["ucrl2-rm-l", "ucrl2-rm-b"]

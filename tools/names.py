@@ -1,7 +1,6 @@
-"""Write what follows from the list of public names: ``__init__.pyi`` for type checkers, and the table of learners.
+"""Write what follows from the lists of names: ``__init__.pyi`` for type checkers, tables of learners and tasks.
 
-The packages import a name when it is first used, which type checkers cannot follow. The table is in
-docs/reference/learners.md.
+The packages import a name when it is first used, which type checkers cannot follow. The tables are in docs/reference.
 
     python tools/names.py
 """
@@ -11,12 +10,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import praemia
-from praemia import learners
+from praemia import envs, learners
 from praemia.learners.registry import BUILT_IN
 
 PACKAGE = Path(praemia.__file__).parent
-PAGE = PACKAGE.parents[1] / "docs" / "reference" / "learners.md"
-BEGIN, END = "<!-- learners -->", "<!-- end of learners -->"
+PAGES = PACKAGE.parents[1] / "docs" / "reference"
 WIDTH = 120
 
 
@@ -28,25 +26,41 @@ def stubs() -> dict[Path, str]:
     return {
         PACKAGE / "__init__.pyi": stub({"praemia": list(praemia._MODULES), **homes}, ["__version__: str"]),
         PACKAGE / "learners" / "__init__.pyi": stub(own, []),
-        PAGE: page(PAGE.read_text(encoding="utf-8")),
+        PAGES / "learners.md": page("learners", learner_rows()),
+        PAGES / "environments.md": page("environments", environment_rows()),
     }
 
 
-def page(text: str) -> str:
-    """Return the page on learners with a new table."""
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{table()}{END}{after}"
+def page(name: str, rows: list[str]) -> str:
+    """Return a page of the reference with a new table."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = (PAGES / f"{name}.md").read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    table = "".join(f"{row}\n" for row in rows)
+    return f"{before}{begin}\n{table}{end}{after}"
 
 
-def table() -> str:
+def learner_rows() -> list[str]:
     """Return the built-in learners as a table."""
     lines = ["| name | what it does | optimistic | reference |", "|---|---|---|---|"]
     for name in BUILT_IN:
         kind = learners.kind_of(name)
         optimistic = "yes" if kind.optimistic else "no"
         lines.append(f"| `{name}` | {kind.summary} | {optimistic} | {kind.reference} |")
-    return "".join(f"{line}\n" for line in lines)
+    return lines
+
+
+def environment_rows() -> list[str]:
+    """Return the built-in environments as a table, with their sizes and optimal values."""
+    lines = [
+        "| name | O | A | M | H | optimal value |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name in envs.names():
+        task = envs.make(name)
+        sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
+        lines.append(f"| `{name}` | {' | '.join(f'{n:,}' for n in sizes)} | {praemia.solve(task).value:#.6g} |")
+    return lines
 
 
 def by_home(home_of: dict[str, str]) -> dict[str, list[str]]:

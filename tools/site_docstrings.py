@@ -1,4 +1,7 @@
-"""Turn NumPy-style docstrings into Markdown for the site."""
+"""Docstrings as griffe and Markdown read them: entries on two lines, and formulas whose stars are no emphasis.
+
+In the sources an entry is ``name : what it is``: its type is in the signature, where type checkers see it.
+"""
 
 from __future__ import annotations
 
@@ -7,42 +10,30 @@ from typing import Any
 
 from griffe import Extension, Object
 
-SECTION = re.compile(r"^(\w[\w ]*)\n-{3,}\n", re.MULTILINE)
-ITEM = re.compile(r"(?:^|(?<=[.;] ))(\w[\w, ]*) : ")  # at the start of a line, or after another item
+SECTION = re.compile(r"(?<=\n\n)(Parameters|Attributes)\n-{3,}\n(.*?)(?=\n\n|\Z)", re.DOTALL)
+ENTRY = re.compile(r"(^|(?<=[.;]) )(\w[\w, ]*) : ", re.MULTILINE)  # at the start of a line, or after another one
 
 OPTIMAL = re.compile(r"(`+).*?\1|[A-Z\u0370-\u03ff][\u0300-\u036f]*(\*)")  # V*, pȲ*, π*, unless in code
 INDEX = re.compile(r"(`+).*?\1|([_^])\{([^}]*)\}")  # V_{h+1}, A^{3/2}, unless in code
-EXAMPLE = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
-class Sections(Extension):
-    """Rewrite the docstring of every object before it is shown."""
+class Standard(Extension):
+    """Rewrite the docstring of every object before it is parsed."""
 
     def on_object(self, *, obj: Object, **kwargs: Any) -> None:
         if obj.docstring is not None:
-            obj.docstring.value = as_markdown(obj.docstring.value)
+            obj.docstring.value = standard(obj.docstring.value)
 
 
-def as_markdown(text: str) -> str:
-    """Return a docstring with bold titles, lists of parameters, and examples in fences."""
-    opening, *rest = SECTION.split(text.expandtabs())
-    lines = (line if line.startswith("    ") else literal(line) for line in opening.strip().splitlines())
-    parts = ["\n".join(lines)]
-    for title, body in zip(rest[::2], rest[1::2], strict=True):
-        content = body.strip("\n") if title == "Examples" else items(body)
-        parts.append(f"**{title}**\n\n{content}")
-    return "\n\n".join(fenced(part) for part in parts)
+def standard(text: str) -> str:
+    """Return a docstring in NumPy's own style, to be read as Markdown."""
+    text = "\n".join(line if line.startswith(("    ", ">>>")) else literal(line) for line in text.splitlines())
+    return SECTION.sub(lambda section: f"{section[1]}\n{'-' * len(section[1])}\n{entries(section[2])}", text)
 
 
-def items(body: str) -> str:
-    """Return the entries of a section as a list: a line that is not indented opens one."""
-    entries: list[str] = []
-    for line in body.strip("\n").splitlines():
-        if line.startswith(" ") and entries:
-            entries[-1] += f" {line.strip()}"
-        elif line.strip():
-            entries.append(ITEM.sub(r"`\1`: ", line))
-    return "\n".join(f"- {literal(entry)}" for entry in entries)
+def entries(body: str) -> str:
+    """Put every name on a line of its own, above what it is."""
+    return ENTRY.sub(lambda entry: ("\n" if entry[1] else "") + f"{entry[2]}\n    ", body)
 
 
 def literal(text: str) -> str:
@@ -55,8 +46,3 @@ def html_index(sign: str, text: str) -> str:
     """Return an index or a power as HTML."""
     tag = "sub" if sign == "_" else "sup"
     return f"<{tag}>{text}</{tag}>"
-
-
-def fenced(text: str) -> str:
-    """Put examples, with what they print, into fences."""
-    return EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", text)

@@ -13,7 +13,7 @@ ELSEWHERE = {
     "examples": "reference/examples.md",
 }
 LEARNER = r"src/praemia/learners/(\w+)\.py"  # shown on the page on learners
-LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+LINK = re.compile(r"\[([^\]]*)\]\(([^)\s]+)\)")  # of images too
 
 
 def site_links(text: str, file: str, page: str) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 import jupytext
 import nbformat
 from nbclient import NotebookClient
-from shown_output import blocks, commands, printed_in_comments, require_agreement
+from shown_output import Part, blocks, parts, require_agreement
 
 SECONDS = 600
 SETUP = "%config InlineBackend.figure_formats = ['svg']"
@@ -55,12 +55,12 @@ def cells_of(text: str) -> list[Any]:
     for cell in jupytext.reads(text, fmt="md").cells:
         cells.append(cell)
         if cell.cell_type == "code":
-            cell.metadata["shown"] = printed_in_comments(cell.source)
+            (cell.metadata["part"],) = parts("python", cell.source)
             continue
-        for _, block in blocks(cell.source, "console", "sh"):
-            for command, shown in commands(block):
-                call = COMMAND.format(shlex.split(command, comments=True)[1:])
-                cells.append(nbformat.v4.new_code_cell(call, metadata={"shown": shown, "hidden": True}))
+        for block in blocks(cell.source, "console", "sh"):
+            for part in parts(*block):
+                call = COMMAND.format(shlex.split(part.source, comments=True)[1:])
+                cells.append(nbformat.v4.new_code_cell(call, metadata={"part": part, "hidden": True}))
     return cells
 
 
@@ -69,7 +69,7 @@ def show(cell: Any) -> str:
     if cell.cell_type != "code":
         return str(cell.source)
     printed = "".join(output.text for output in cell.outputs if output.get("name") == "stdout")
-    require_agreement(cell.source, cell.metadata["shown"], printed)
+    require_agreement(Part(*cell.metadata["part"]), printed)
     if cell.metadata.get("hidden"):
         return ""
     shown = [block for output in cell.outputs for block in output_blocks(output, cell.source)]
@@ -91,7 +91,7 @@ def output_blocks(output: Any, source: str) -> list[str]:
 def in_comments(text: str, source: str) -> bool:
     """Tell whether the cell's comments already contain every printed line."""
     comments = {line.rpartition("# ")[2].strip() for line in source.splitlines() if "# " in line}
-    return all(line.strip() in comments for line in text.splitlines())
+    return all(line.strip() in comments for line in text.splitlines() if line.strip())
 
 
 def image(kind: str, content: str) -> str:

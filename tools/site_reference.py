@@ -10,40 +10,85 @@ from typing import Any
 
 import click
 from site_diagrams import picture
-from site_docstrings import as_markdown
+from site_docstrings import literal, standard
 from site_links import LEARNER, anchor_of
 
-from examples import MODULES, public_names
+from examples import public_names
 from praemia import cli
 from praemia.cli.tasks import describe_learner
 from praemia.learners.registry import BUILT_IN
 
 PATTERN_CALL = re.compile(r">>> patterns\.(\w+)\((.*?)\)")
+# The packages that define public names, and what their names are for, in the order of the index.
+GROUPS = {
+    "tasks": "Tasks",
+    "machines": "Machines",
+    "patterns": "Machines",
+    "files": "Files",
+    "envs": "Environments",
+    "planning": "Plan",
+    "pictures": "Plan",
+    "simulation": "Learn",
+    "comparison": "Learn",
+    "report": "Learn",
+    "statistics": "Learn",
+    "learners": "Learners",
+    "testing": "Learners",
+    "deep": "Learners",
+    "exploration": "Explore first, decide later",
+    "inference": "Infer a machine",
+    "theory": "Theory",
+    "errors": "Errors",
+}
 LANGUAGES = {".py": "python", ".yaml": "yaml"}
 
 
-def module_page(module: str) -> str:
-    """Return the page of a public module: directives that mkdocstrings fills in."""
+def groups() -> dict[str, list[str]]:
+    """Return all public names by what they are for."""
+    grouped: dict[str, list[str]] = {title: [] for title in [*GROUPS.values(), "More"]}
+    for name, thing in sorted(public_names().items()):
+        grouped[GROUPS.get(thing.__module__.split(".")[1], "More")].append(name)
+    return {title: names for title, names in grouped.items() if names}
+
+
+def index_page() -> str:
+    """Return the index of all public names, each with the first sentence of its docstring."""
     names = public_names()
-    own = [name for name in names if name.rpartition(".")[0] == module]
-    classes = [name for name in own if inspect.isclass(names[name])]
-    functions = [name for name in own if name not in classes]
-    # Only the first paragraph of the docstring is for users.
-    about = (inspect.getdoc(import_module(module)) or "").split("\n\n")[0]
-    directives = [directive(name, names[name]) for name in [*functions, *classes]]
-    return "\n\n".join([f"# {module}", about, *directives]) + "\n"
+    sections = []
+    for title, members in groups().items():
+        rows = [f"| [{short(name)}]({name}.md) | {summary(names[name])} |" for name in members]
+        sections.append("\n".join([f"## {title}\n", "| name | what it is for |", "|---|---|", *rows]))
+    return "\n\n".join(["# Python\n\nAll public names, without the `praemia.` in front.", *sections]) + "\n"
 
 
-def directive(name: str, thing: Any) -> str:
-    """Return the directive that shows a thing under its public name, with an anchor of that name.
+def navigation() -> list[dict[str, Any]]:
+    """Return the part of the site's navigation below the index."""
+    return [{title: [{short(name): f"reference/{name}.md"} for name in names]} for title, names in groups().items()]
+
+
+def short(name: str) -> str:
+    """Return a public name without that of the package."""
+    return name.removeprefix("praemia.")
+
+
+def summary(thing: Any) -> str:
+    """Return the first sentence of a docstring."""
+    first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    sentence = re.split(r"(?<=\w)(?:\. (?=[A-Z])|: )", first)[0].removesuffix(".")
+    return literal(sentence.replace("|", "&#124;"))
+
+
+def name_page(name: str, thing: Any) -> str:
+    """Return the page of a public name: a directive that mkdocstrings fills in.
 
     The directive names the defining module, because some packages have a module and a function of the same name.
     A pattern also shows the machine of its example.
     """
-    options = f"    options:\n      heading: {name}\n      toc_label: {name.rpartition('.')[2]}"
-    shown = f'<span id="{name}"></span>\n\n::: {thing.__module__}.{thing.__qualname__}\n{options}'
+    shown = (
+        f"::: {thing.__module__}.{thing.__qualname__}\n    options:\n      heading: {name}\n      toc_label: {name}\n"
+    )
     example = PATTERN_CALL.search(inspect.getdoc(thing) or "")
-    return f"{shown}\n\n{picture(*example.groups())}" if example else shown
+    return shown + (f"\n{picture(*example.groups())}\n" if example else "")
 
 
 def with_learners(text: str) -> str:
@@ -54,7 +99,7 @@ def with_learners(text: str) -> str:
 def learner(module: str) -> str:
     """Return the docstring of a learner's module, and the parameters of the learners in it."""
     home = f"praemia.learners.{module}"
-    text = as_markdown(inspect.getdoc(import_module(home)) or "")
+    text = standard(inspect.getdoc(import_module(home)) or "")
     text = re.sub(r"\bdocs/([\w/-]+\.md)", r"[\1](../\1)", text)
     names = [name for name, place in BUILT_IN.items() if place.partition(":")[0] == home]
     return "\n\n".join([f'<span id="{anchor_of(module)}"></span>', text, *map(parameters, names)])
@@ -103,5 +148,9 @@ def examples_page(folder: Path) -> str:
 
 def pages(root: Path) -> dict[str, str]:
     """Return the text of every generated page."""
-    made = {f"reference/{module}.md": module_page(module) for module in MODULES}
-    return {**made, "reference/commands.md": commands_page(), "reference/examples.md": examples_page(root / "examples")}
+    return {
+        "reference/python.md": index_page(),
+        **{f"reference/{name}.md": name_page(name, thing) for name, thing in public_names().items()},
+        "reference/commands.md": commands_page(),
+        "reference/examples.md": examples_page(root / "examples"),
+    }

@@ -18,6 +18,7 @@ _MODULES = ("deep", "envs", "learners", "patterns", "testing", "theory")
 _HOMES = {
     "praemia.comparison": ("compare",),
     "praemia.pictures.show": ("show",),
+    "praemia.report.watch_page": ("watch",),
     "praemia.envs.black_box": ("BlackBox",),
     "praemia.envs.machine_wrapper": ("MachineWrapper",),
     "praemia.errors": ("PraemiaError",),
@@ -31,7 +32,8 @@ _HOMES = {
     "praemia.tasks.mdp": ("LabeledMDP",),
     "praemia.tasks.product": ("product",),
     "praemia.machines.rewards": ("Reward",),
-    "praemia.tasks.task": ("Task", "TaskSpec"),
+    "praemia.tasks.spec": ("TaskSpec",),
+    "praemia.tasks.task": ("Task",),
     "praemia.planning.exact": ("evaluate", "occupancy", "solve"),
     "praemia.planning.policy": ("Policy",),
     "praemia.simulation": ("Run", "simulate"),

@@ -35,12 +35,14 @@ from praemia.machines.rewards import Reward
 from praemia.pictures.show import show
 from praemia.planning.exact import evaluate, occupancy, solve
 from praemia.planning.policy import Policy
+from praemia.report.watch_page import watch
 from praemia.simulation import Run, simulate
 from praemia.simulation.rollout import rollout
 from praemia.statistics.frames import StoredRuns, load_runs
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.product import product
-from praemia.tasks.task import Task, TaskSpec
+from praemia.tasks.spec import TaskSpec
+from praemia.tasks.task import Task
 
 __version__: str
 
@@ -103,4 +105,5 @@ __all__ = [
     "solve",
     "testing",
     "theory",
+    "watch",
 ]

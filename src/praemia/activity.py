@@ -1,4 +1,4 @@
-"""What workers are doing: which run each is at, how far it is, and whether anything is being compiled.
+"""What workers are doing: which run each is playing, how far it is, and whether anything is being compiled.
 
 Each worker writes to its own place on a board, an array in shared memory, without locks: a worker that is killed
 cannot block the others. The progress display reads the board several times a second.

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from praemia import learners as registry
 from praemia.cli.progress import display
-from praemia.display import Card
 from praemia.errors import ParameterError, require_whole
 from praemia.experiments.settings import MAX_RUNS, default_title
 from praemia.learners import Learner
-from praemia.report.figures import regret_figure
+from praemia.report.cards import Card
+from praemia.report.charts import regret_charts
+from praemia.report.figures import chart_figure
 from praemia.report.rendering import Table
-from praemia.report.sections import pairs_table, summary_table
+from praemia.report.run_tables import pairs_table, regret_note, summary_table
 from praemia.simulation import Run, simulate
 from praemia.simulation.simulate import check_run
 from praemia.statistics.stored_runs import Series
@@ -53,7 +54,7 @@ class LearnerComparison:
     @property
     def figure(self) -> Figure:
         """The regret over episodes: means, with bands that are their 95 % intervals."""
-        return regret_figure({self.task: self.series}, "Regret")
+        return chart_figure(regret_charts({self.task: self.series}), "Regret")
 
     @property
     def _facts(self) -> list[str]:
@@ -62,7 +63,8 @@ class LearnerComparison:
 
     def _repr_html_(self) -> str:
         tables = [self.table, self.ratios] if len(self.series) > 1 else [self.table]
-        return Card(f"Learners on {self.task}", self._facts, {"regret": lambda: self.figure}, tables).html
+        notes = [regret_note(self.series)]
+        return Card(f"Learners on {self.task}", self._facts, {"regret": lambda: self.figure}, tables, notes).html
 
     def __str__(self) -> str:
         return f"{self.table}\n{self.ratios}" if len(self.series) > 1 else str(self.table)
@@ -75,7 +77,7 @@ class LearnerComparison:
 def compare(
     task: Task, learners: Sequence[str | Learner], num_episodes: int = 1_000, *, runs: int = 8, seed: int = 0
 ) -> LearnerComparison:
-    """Play several learners on a task with the same seeds, and compare their exact regret.
+    """Play several learners on a task with the same seeds, and compare their regret.
 
     Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs, on all
     cores.
@@ -101,7 +103,7 @@ def compare(
     check_run(num_episodes, seed)
     runs = require_whole("runs", runs, 1, MAX_RUNS)
     players = _titled(learners)
-    played: dict[str, list[Run]] = {title: [] for title in players}
+    runs_of: dict[str, list[Run]] = {title: [] for title in players}
     with display() as progress:
         report, length = progress.count("episodes"), num_episodes
         total, before = runs * len(players) * length, 0
@@ -112,9 +114,9 @@ def compare(
                     report(before + done, total)
 
                 run = simulate(task, learner, num_episodes, (seed, number), on_progress=report_all)
-                played[title].append(replace(run, title=title))
+                runs_of[title].append(replace(run, title=title))
                 before += length
-    return LearnerComparison(task.name, tuple(Series(task.name, title, tuple(own)) for title, own in played.items()))
+    return LearnerComparison(task.name, tuple(Series(task.name, title, tuple(own)) for title, own in runs_of.items()))
 
 
 def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:
@@ -126,9 +128,10 @@ def _titled(learners: Sequence[str | Learner]) -> dict[str, Learner]:
         learner = registry.make(item) if isinstance(item, str) else item
         if not isinstance(learner, Learner):
             raise ParameterError(f"learner={learner!r}; expected a name or a learner, such as Headroom()")
-        usual = type(learner)().parameters
-        given = {key: value for key, value in learner.parameters.items() if value != usual.get(key)}
-        title = default_title(learner.name, given)
+        is_built_in = learner.name in registry.names()  # two of them may share a class
+        usual = (registry.make(learner.name) if is_built_in else type(learner)()).parameters
+        changes = {key: value for key, value in learner.parameters.items() if value != usual.get(key)}
+        title = default_title(learner.name, changes)
         if title in players:
             raise ParameterError(f"two learners {title!r}; give each of them once")
         players[title] = learner

@@ -1,4 +1,4 @@
-"""What a notebook displays richly: the base of classes that have a card, which ``praemia.display`` makes on demand."""
+"""What a notebook displays richly: the base of classes that have a card, made on demand by ``praemia.report.cards``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ class Displayed:
 
     def _repr_html_(self) -> str:
         # Cards need pictures and planning, which stand above the classes that are displayed.
-        from praemia.display import card_of
+        from praemia.report.cards import card_of
 
         return card_of(self).html

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from numbers import Integral
@@ -11,7 +13,7 @@ from typing import Any
 
 
 class PraemiaError(Exception):
-    """Report a mistake in what the user gave; the message says where, what was found and what is expected.
+    """A mistake in what the user gave; the message says where, what was found and what is expected.
 
     Examples
     --------
@@ -79,6 +81,15 @@ class LearnerFailure(PraemiaError):
     """Report a learner from outside whose own code raised an error."""
 
 
+@contextmanager
+def located(where: str | Callable[[], str]) -> Iterator[None]:
+    """Put a place, such as ``file:line``, before the message of any error that is raised within."""
+    try:
+        yield
+    except PraemiaError as error:
+        raise type(error)(f"{where() if callable(where) else where}: {error}") from None
+
+
 def came_from_interrupt(error: BaseException) -> bool:
     """Tell whether an error is Ctrl-C in disguise: raised while, or because, a KeyboardInterrupt was.
 
@@ -115,7 +126,6 @@ EXTRAS = {
     "distributed": ("an engine needs Dask", "dask"),
     "matplotlib.figure": ("figures need matplotlib", "plot"),
     "pandas": ("data frames need pandas", "frames"),
-    "plotly.offline": ("the report needs plotly", "report"),
     "pyarrow.parquet": ("parquet needs pyarrow", "parquet"),
     "pygraphviz": ("drawing needs pygraphviz", "diagrams"),
 }
@@ -143,6 +153,22 @@ def missing_extra(purpose: str, extra: str) -> MissingExtraError:
     wanted = [item.partition(";")[0].strip() for item in declared if item.endswith(f"extra == '{extra}'")]
     command = f": pip install {' '.join(map(repr, wanted))}" if wanted else ""
     return MissingExtraError(f"{purpose}{command} (the extra {extra!r} of praemia)")
+
+
+def require_distribution(where: str, probs: Collection[float], tolerance: float) -> None:
+    """Raise an error unless probabilities lie in [0, 1] and sum to 1; ``where`` begins its message."""
+    for probability in probs:
+        if not 0.0 <= probability <= 1.0 + tolerance:
+            raise ModelError(f"{where}probability {probability:g}; it must lie in [0, 1]")
+    total = math.fsum(probs)
+    if not abs(total - 1.0) <= tolerance:
+        raise ModelError(f"{where}probabilities sum to {total:.12g}; they must sum to 1")
+
+
+def require_fraction(name: str, value: float) -> None:
+    """Raise an error unless a number lies between 0 and 1."""
+    if not 0.0 < value < 1.0:
+        raise ParameterError(f"{name}={value!r}; expected a number between 0 and 1")
 
 
 def require_whole(

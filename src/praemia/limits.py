@@ -16,7 +16,7 @@ MAX_EPISODES = 10**9  # of a run
 
 @cache
 def memory_limit() -> int:
-    """Return how many bytes this process may hope for: the machine's memory, or its container's share of it."""
+    """Return the most memory that this process can have, in bytes: the machine's, or its container's share of it."""
     limit = _machine_memory()
     container = Path("/sys/fs/cgroup/memory.max")
     try:

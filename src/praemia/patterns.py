@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from praemia.errors import ParameterError, require_whole
-from praemia.machines.formula import quoted
+from praemia.machines.formula import write_name
 from praemia.machines.machine import RewardMachine
 
 __all__ = [
@@ -139,4 +139,4 @@ def _in_order(names: list[str]) -> str:
 def _names(events: tuple[str, ...]) -> list[str]:
     if not events:
         raise ParameterError("no event is given; expected at least one name")
-    return [quoted(event) for event in events]
+    return [write_name(event) for event in events]

@@ -30,6 +30,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def are(count: int) -> str:
+    """Return the verb that goes with a number: 1 ``is``, 2 ``are``."""
+    return "is" if count == 1 else "are"
+
+
 def numeric_columns(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[bool]:
     """Tell for each column whether it holds numbers: these stand to the right, words to the left."""
     return [any(_is_number(row[i]) for row in rows) for i in range(len(header))]

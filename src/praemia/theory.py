@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from praemia.errors import ParameterError
+from praemia.errors import ParameterError, require_fraction
 
 __all__ = [
     "RegretBound",
@@ -142,7 +142,7 @@ def policy_search_episodes(
     """
     _require_sizes(num_observations, num_actions, horizon)
     _require_positive(significance=significance, constant=constant)
-    _require_probability(failure_prob)
+    require_fraction("failure_prob", failure_prob)
     sizes = float(num_observations) * num_actions * horizon
     iota = max(1.0, math.log(sizes / (failure_prob * significance)))
     return constant * num_observations**2 * num_actions * float(horizon) ** 4 * iota**3 / significance
@@ -152,8 +152,3 @@ def _require_positive(**numbers: float) -> None:
     for name, number in numbers.items():
         if not 0.0 < number < math.inf:
             raise ParameterError(f"{name}={number!r}; expected a positive number")
-
-
-def _require_probability(failure_prob: float) -> None:
-    if not 0.0 < failure_prob < 1.0:
-        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")

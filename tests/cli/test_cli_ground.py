@@ -7,11 +7,13 @@ import json
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from task_texts import SPOILED, TASK, spoil
 
+import praemia
 import praemia.planning.exact as exact
 from praemia import envs
 from praemia.cli import COMMANDS, execute
@@ -148,7 +150,7 @@ def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
 def test_solve_tells_people_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["solve", "warehouse-3"]) == 0
     value = exact.solve(envs.make("warehouse-3")).value
-    assert str(value) in capsys.readouterr().out
+    assert f"value           {value:.6g}\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
@@ -175,13 +177,54 @@ def test_check_reads_a_machine_alone_and_warns(tmp_path: Path, capsys: pytest.Ca
 
 def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["envs"]) == 0
-    assert capsys.readouterr().out.split() == envs.names()
+    header, *rows, _, hint = capsys.readouterr().out.splitlines()
+    assert header.split() == ["name", "observations", "actions", "machine", "states", "horizon", "summary"]
+    assert [row.split()[0] for row in rows] == envs.names()
+    assert re.fullmatch(r"warehouse-3 +9 +5 +3 +9  Fetch an item .*", rows[envs.names().index("warehouse-3")])
+    assert hint == "praemia envs NAME shows one, with its picture"
     assert execute(["envs", "warehouse-3"]) == 0
     shown = capsys.readouterr().out
     assert "9 observations" in shown
     assert envs.text_picture("warehouse-3") in shown
     assert execute(["envs", "warehouse-3", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["observations"] == 9
+
+
+def test_learners_lists_names_and_shows_one_with_its_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert execute(["learners"]) == 0
+    rows = capsys.readouterr().out.splitlines()[1:-2]
+    assert [row.split()[0] for row in rows] == praemia.learners.names()
+    assert execute(["learners", "ucbvi-prm"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("ucbvi-prm: optimistic value iteration")
+    assert re.search(r"^bonus_scale +0\.001 +0 … 1e\+09  the exploration coefficient", text, re.MULTILINE)
+    assert execute(["learners", "ucbvi-prm", "--json"]) == 0
+    parameters = {item["name"]: item for item in json.loads(capsys.readouterr().out)["parameters"]}
+    assert parameters["bonus_scale"]["range"] == [0.0, 1e9]
+    assert parameters["replan"]["range"] is None
+    own = tmp_path / "own.py"
+    own.write_text(
+        "from typing import ClassVar\nimport praemia\n\n\nclass Own(praemia.Random):\n    name: ClassVar[str] = 'own'\n"
+    )
+    assert execute(["learners", f"{own}:Own"]) == 0
+    assert capsys.readouterr().out.startswith("own: ")
+    assert execute(["learners", "headrom"]) == 2
+    assert "did you mean 'headroom'" in capsys.readouterr().err
+
+
+def test_run_says_what_its_numbers_mean_and_what_to_do_next(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["run", "riverswim-3", "--learner", "optimal", "--episodes", "20", "--runs", "2"]) == 0
+    text = capsys.readouterr().out
+    assert f"optimal value {exact.solve(envs.make('riverswim-3')).value:.5g}\n" in text
+    assert "±: the standard deviation over the runs" in text
+    commands = [line.partition("praemia ")[2].split() for line in text.splitlines()[-3:]]
+    assert commands[0] == ["run", "riverswim-3", "--learner", "optimal", "--learner", "ucbvi-prm"]
+    for words in commands:  # they can be run as they are
+        module, _ = COMMANDS[words[0]]
+        command = getattr(import_module(module), f"{words[0]}_command")
+        command.make_context(words[0], words[1:])
 
 
 def test_draw_prints_mermaid_or_writes_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -77,7 +77,6 @@ def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
     claims = json.loads(capsys.readouterr().out)["claims"]
     outcomes = {claim["key"]: (claim["outcome"], claim["why"]) for claim in claims}
     assert outcomes["headroom-first"] == ("not decided", "too few runs (2; at least 8 are needed)")
-    assert outcomes["headroom-baselines"] == ("not decided", "runs missing")
 
 
 @pytest.mark.usefixtures("no_page")
@@ -92,3 +91,43 @@ def test_the_papers_settings_are_printed_apart(tmp_path: Path, capsys: pytest.Ca
     found = json.loads(capsys.readouterr().out)
     assert (found["tasks"], found["paper"]["tasks"]) == (["drawn-chain-3"], ["riverswim-5"])
     assert found["yardsticks"] == ["told-most"]
+
+
+@pytest.mark.usefixtures("no_page")
+def test_a_parameter_is_set_for_every_learner_that_has_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tiny = ["league", "--task", "riverswim-5", "--learner", "eqo", "--learner", "headroom", "--runs", "1"]
+    tiny += ["--episodes", "20", "--jobs", "1", "--out", str(tmp_path / "league"), "--json"]
+    assert execute([*tiny, "--set", "bonus_scale=0.5"]) == 0
+    titles = {line["learner"] for line in json.loads(capsys.readouterr().out)["standings"]}
+    assert titles == {"eqo (bonus_scale=0.5)", "headroom"}
+    assert execute([*tiny, "--set", "bonus=0.5"]) == 2
+    assert "has no parameter 'bonus'" in capsys.readouterr().err
+    assert execute([*tiny, "--suite", "office", "--set", "bonus_scale=0.5"]) == 2
+
+
+@pytest.mark.usefixtures("no_page")
+def test_an_experiment_ends_with_its_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "small.yaml"
+    file.write_text("tasks: [riverswim-3, riverswim-4]\nlearners: [optimal, random]\nruns: 2\nepisodes: 10\n")
+    assert execute(["experiment", str(file), "--out", str(tmp_path / "out"), "--jobs", "1"]) == 0
+    rows = [line.split() for line in capsys.readouterr().out.splitlines() if line.startswith("riverswim")]
+    assert [row[:5] for row in rows] == [
+        [task, learner, "10", "0", "2"] for task in ("riverswim-3", "riverswim-4") for learner in ("optimal", "random")
+    ]
+
+
+def test_parameters_are_searched_on_any_task(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = tmp_path / "mine.yaml"
+    task.write_text("environment: {name: riverswim-3}\n")
+    search = ["tune", "--task", str(task), "--task", "riverswim-4", "--learner", "eqo", "--try", "bonus_scale=0.01,1"]
+    search += ["--runs", "2", "--episodes", "20", "--jobs", "1", "--out", str(tmp_path / "out")]
+    assert execute([*search, "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    assert [entry["task"] for entry in results] == ["mine", "riverswim-4"]
+    assert execute(search) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split()[:4] == ["task", "learner", "parameters", "regret"]
+    assert len(rows) == 4
+    assert [row.split()[0] for row in rows if row.endswith("best")] == ["mine", "riverswim-4"]
+    assert execute([*search, "--only", "warehouse-3"]) == 2
+    assert "--task and --only together" in capsys.readouterr().err

@@ -8,8 +8,6 @@ import pytest
 
 from praemia.cli import execute
 
-pytest.importorskip("plotly")
-
 # Six series; the one claim that is made of them, "observations", needs four.
 TINY = ("reproduce", "--only", "river-length", "--episodes", "40", "--jobs", "1", "--no-policies")
 
@@ -36,7 +34,7 @@ def test_decide_plays_on_only_where_a_claim_is_open_until_it_is_not(
     monkeypatch.setattr("praemia.report.page.write_report", lambda *given, **options: [])  # figures take long
     assert execute([*TINY, "--runs", "2", "--out", str(tmp_path), "--decide"]) == 0
     captured = capsys.readouterr()
-    assert "claims are not decided; up to 8 runs of each" in captured.err
+    assert "1 of 1 claims is not decided; up to 8 runs of each" in captured.err
     (verdict,) = [line for line in captured.out.splitlines() if "number of observations than" in line]
     assert verdict.startswith(("held", "did not hold"))
     found = runs_of(tmp_path)

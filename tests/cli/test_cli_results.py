@@ -103,7 +103,6 @@ def test_an_empty_store_has_no_results_and_no_report(tmp_path: Path, capsys: pyt
 def test_a_report_is_written_where_it_is_wanted(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pytest.importorskip("plotly")
     out = tmp_path / "there" / "mine.html"
     assert execute(["report", str(store.folder), "--no-figures", "-o", str(out)]) == 0
     assert str(out) in capsys.readouterr().out
@@ -112,14 +111,12 @@ def test_a_report_is_written_where_it_is_wanted(
 
 
 def test_a_report_that_cannot_be_written_is_one_message(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("plotly")
     blocked = store.files()[0] / "report.html"
     assert execute(["report", str(store.folder), "-o", str(blocked)]) == 2
     assert "cannot be written" in capsys.readouterr().err
 
 
 def test_a_report_on_anybodys_runs_opens_no_other_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip("plotly")
     secret = tmp_path / "secret.yaml"
     save_machine(envs.warehouse(size=3).machine, secret)
     store = Store.create(tmp_path / "store")

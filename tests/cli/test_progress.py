@@ -12,9 +12,8 @@ import pytest
 from praemia import activity
 from praemia.cli import progress
 from praemia.cli.progress import Display
-from praemia.experiments.experiment_file import learner_choices, task_text
 from praemia.experiments.runner import run_in_memory
-from praemia.experiments.settings import Job, Setting
+from praemia.experiments.settings import Job, Setting, TaskText, learner_choices
 
 
 class Clock:
@@ -37,7 +36,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 def jobs(*tasks: str) -> list[Job]:
     choices = learner_choices(["optimal"], {})
-    return [job for task in tasks for job in Setting(task_text(task), choices, 2, 100, 0).jobs()]
+    return [job for task in tasks for job in Setting(TaskText.of(task), choices, 2, 100, 0).jobs()]
 
 
 def test_work_is_mentioned_after_two_seconds_and_then_every_five(
@@ -53,6 +52,19 @@ def test_work_is_mentioned_after_two_seconds_and_then_every_five(
         "draws (reach item): 200 of 2,000, 10%, about 18 s left",
         "draws (reach item): 700 of 2,000, 35%, about 13 s left",
     ]
+
+
+def test_a_count_that_does_not_move_is_told_again(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = clock.display()
+    report = shown.count("draws")
+    report(0, 2_000)
+    clock.now += 2.0
+    report(200, 2_000)
+    for _ in range(2):
+        shown.tick()
+        clock.now += 5.0
+    lines = capsys.readouterr().err.splitlines()
+    assert [line.partition(",000,")[0] for line in lines] == ["draws: 200 of 2"] * 2
 
 
 @pytest.mark.parametrize(("total", "left"), [(100, "about 50 s"), (700, "about 11 min"), (36_050, "about 10.0 h")])

@@ -16,6 +16,7 @@ from browser import Page, browser
 from built_site import ROOT, Links, build_once, pages, require_tools
 
 from praemia import cli, patterns
+from praemia.envs.registry import FAMILIES
 from praemia.learners.registry import BUILT_IN, parameters_of
 
 require_tools()
@@ -27,7 +28,8 @@ KINDS = (
     "how-to/compare-learners.html",
     "how-to/machines-from-formulas.html",
     "concepts/regret.html",
-    "reference/praemia.html",
+    "reference/python.html",
+    "reference/praemia.Task.html",
     "reference/commands.html",
     "reference/environments.html",
     "reference/learners.html",
@@ -84,20 +86,25 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     assert [target for path, target in loaded if not urlsplit(target).scheme and wrong(path, target)] == []
 
 
-def test_every_public_name_and_every_command_has_its_place(site: Path) -> None:
+def test_every_public_name_has_a_page_in_the_index_and_every_command_its_place(site: Path) -> None:
     names = runpy.run_path(str(ROOT / "tools" / "examples.py"))["public_names"]()
-    for name in names:
-        page = site / "reference" / f"{name.rpartition('.')[0]}.html"
-        assert name in links_of(page).anchors, name
+    index = links_of(site / "reference" / "python.html").links
+    for name, thing in names.items():
+        assert f"{name}.html" in index, name
+        assert f"{thing.__module__}.{thing.__qualname__}" in links_of(site / "reference" / f"{name}.html").anchors, name
     assert {f"praemia-{name}" for name in cli.COMMANDS} <= links_of(site / "reference" / "commands.html").anchors
+
+
+def test_types_and_entries_of_the_reference_are_linked_and_explained(site: Path) -> None:
+    page = site / "reference" / "praemia.explore.html"
+    assert "praemia.RewardMachine.html#praemia.machines.machine.RewardMachine" in links_of(page).links
+    assert "the exploration coefficient of the method" in page.read_text(encoding="utf-8")
 
 
 def test_the_page_on_learners_shows_their_recursions_and_parameters(site: Path) -> None:
     text = html.unescape((site / "reference" / "learners.html").read_text(encoding="utf-8"))
     for name, place in BUILT_IN.items():
         module = import_module(place.partition(":")[0])
-        if module.__name__.endswith(".baselines"):
-            continue
         formulas = re.findall(r"^    (\S.*)$", module.__doc__ or "", re.MULTILINE)
         assert [line for line in formulas if line not in text] == [], name
         assert [key for key in parameters_of(name) if f"<code>{key}=" not in text] == [], name
@@ -115,10 +122,20 @@ def test_diagrams_are_drawn(site: Path) -> None:
     assert source.count("```mermaid") == text.count('class="diagram"><img') > 0
 
 
+def test_every_environment_has_a_card_with_its_picture_sizes_and_optimum(site: Path) -> None:
+    text = (site / "reference" / "environments.html").read_text(encoding="utf-8")
+    cards = text.split('<div class="card">')[1:]
+    for (family, entry), card in zip(FAMILIES.items(), cards, strict=True):
+        assert f'src="../pictures/{family}-card.svg"' in card
+        assert (site / "pictures" / f"{family}-card.svg").read_text(encoding="utf-8").startswith("<svg")
+        assert [name for name in entry.examples if f"<td><code>{name}</code></td>" not in card] == []
+    assert "<td>0.815776</td>" in cards[list(FAMILIES).index("warehouse")]
+
+
 def test_the_reference_draws_the_machine_of_every_pattern(site: Path) -> None:
-    text = (site / "reference" / "praemia.patterns.html").read_text(encoding="utf-8")
-    functions = [name for name in patterns.__all__ if name != "Pattern"]
-    assert [name for name in functions if f'class="diagram"><img alt="The machine of {name}"' not in text] == []
+    for name in patterns.__all__:
+        text = (site / "reference" / f"praemia.patterns.{name}.html").read_text(encoding="utf-8")
+        assert (name == "Pattern") != (f'class="diagram"><img alt="The machine of {name}"' in text), name
 
 
 def test_pages_fit_every_screen_in_both_schemes_complain_of_nothing_and_ask_nobody(site: Path, page: Page) -> None:

@@ -156,9 +156,9 @@ def test_bars_in_tables_are_shown_without_backslashes() -> None:
 
 def test_docstrings_are_markdown_in_which_stars_are_stars() -> None:
     pytest.importorskip("griffe")
-    as_markdown = runpy.run_path(str(TOOLS / "site_docstrings.py"))["as_markdown"]
+    standard = runpy.run_path(str(TOOLS / "site_docstrings.py"))["standard"]
     text = "V*_h ≤ pY*, J(π*) − J(π) with π*(o), the *best* one, ``Q*_h`` and `V*_h`, V_{h+1} and `A^{3/2}`."
-    html = _html(as_markdown(text))
+    html = _html(standard(text))
     assert spoiled(html) == []
     for formula in (
         "V*_h ≤ pY*, J(π*) − J(π) with π*(o)",
@@ -169,3 +169,13 @@ def test_docstrings_are_markdown_in_which_stars_are_stars() -> None:
         "<code>A^{3/2}</code>",
     ):
         assert formula in html
+
+
+def test_entries_of_docstrings_stand_on_two_lines() -> None:
+    pytest.importorskip("griffe")
+    standard = runpy.run_path(str(TOOLS / "site_docstrings.py"))["standard"]
+    text = (
+        "Do it.\n\nParameters\n----------\na, b : sizes. c : V*,\n    exact.\nd : e.\n\nExamples\n--------\n>>> f : g\n"
+    )
+    expected = "a, b\n    sizes.\nc\n    V\\*,\n    exact.\nd\n    e.\n\nExamples\n--------\n>>> f : g"
+    assert standard(text) == f"Do it.\n\nParameters\n----------\n{expected}"

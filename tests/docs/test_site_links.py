@@ -23,6 +23,7 @@ site_links = TOOL["site_links"]
         ("[a](#below)", "docs/a.md", "a.md", "[a](#below)"),
         ("[a](https://example.org/b.md)", "docs/a.md", "a.md", "[a](https://example.org/b.md)"),
         ("![a](pictures/b.svg)", "docs/a.md", "a.md", "![a](pictures/b.svg)"),
+        ("![a](docs/pictures/b.svg)", "README.md", "index.md", "![a](pictures/b.svg)"),
     ],
 )
 def test_a_link_leads_to_the_page_that_shows_the_file(text: str, file: str, page: str, expected: str) -> None:

@@ -20,9 +20,10 @@ print(x)  # 2
 
 ```console
 $ praemia envs office-mail
-office-mail: …
+office-mail: an office
 $ make reproduce
 $ praemia check task.yaml
+ok
 ```
 """
 

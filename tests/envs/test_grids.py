@@ -385,9 +385,9 @@ def test_what_is_wrong_with_a_map_is_said_with_its_place(text: str, options: dic
 
 
 def test_cells_that_cannot_be_reached_are_a_warning() -> None:
-    with pytest.warns(PraemiaWarning, match=r"2 of the map's 3 cells cannot be reached from the start: 0,2, 0,3"):
+    with pytest.warns(PraemiaWarning, match=r"2 of 3 observations cannot be reached from the start: 0,2, 0,3"):
         make("S#..")
-    with pytest.warns(PraemiaWarning, match=r"1 of the map's 3 cells cannot be reached from the start: 0,0"):
+    with pytest.warns(PraemiaWarning, match=r"1 of 3 observations cannot be reached from the start: 0,0"):
         make(".>S")
 
 

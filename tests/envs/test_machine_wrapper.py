@@ -19,7 +19,6 @@ from scipy.stats import chi2
 
 from praemia import BlackBox, MachineBuilder, MachineWrapper, Reward, RewardMachine, learners, simulate
 from praemia.errors import FileError, ModelError, ParameterError
-from praemia.tasks.machine_sampler import settled_states
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # about its own dependencies
@@ -271,12 +270,12 @@ def test_the_machine_halts_when_the_episode_has_ended() -> None:
     ],
 )  # fmt: skip
 def test_settled_states_are_those_that_cannot_lead_to_a_reward(machine: RewardMachine, settled: set[str]) -> None:
-    assert {machine.states[m] for m in settled_states(machine)} == settled
+    assert {machine.states[m] for m in machine.settled_states} == settled
 
 
 def test_settled_states_of_formulas_are_those_in_which_all_is_decided() -> None:
     machine = RewardMachine.from_ltlf("!bad U goal")
-    settled = settled_states(machine)
+    settled = machine.settled_states
     assert set(range(machine.num_states)) - settled == {machine.index[machine.initial]}
 
 

@@ -86,7 +86,7 @@ def test_the_paper_has_six_settings_and_all_its_learners() -> None:
     horizons = [parse_task(s.task.text, s.name).horizon for s in paper.settings]
     assert horizons == [10, 20, 30, 9, 12, 15]
     names = {choice.name for choice in paper.settings[0].choices}
-    assert names == {"ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b"}
+    assert names == {"ucbvi-prm", "ucbvi", "ucrl2-rm-l", "ucrl2-rm-b", "headroom"}
     assert paper.settings[0].num_runs == 16
     assert paper.settings[0].num_episodes == 10_000
 

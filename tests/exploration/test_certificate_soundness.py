@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -15,7 +16,7 @@ from strategies import PROPOSITIONS, random_machine
 from praemia.exploration import Dataset, ExploredPlan, plan_from
 from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.confidence import Confidence, confidence, function_radii
-from praemia.exploration.estimate import most_to_earn
+from praemia.exploration.estimate import Estimate
 from praemia.kernels.certify import largest_by_kl
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
@@ -46,7 +47,7 @@ def drawn_rules(rng: np.random.Generator, size: int, num_actions: int) -> Rules:
     return tuple(found)
 
 
-def drawn_task(rng: np.random.Generator) -> Task:
+def drawn_task(rng: np.random.Generator, discount: float = 1.0) -> Task:
     """Draw a small task: sparse or dense, with one first observation or several, and a machine that moves by chance."""
     size, num_actions = int(rng.integers(2, 6)), int(rng.integers(2, 4))
     kernel = random_kernel(rng, size, num_actions, int(rng.integers(1, size + 1)))
@@ -56,7 +57,7 @@ def drawn_task(rng: np.random.Generator) -> Task:
     num_states = int(rng.integers(1, 4))
     machine = random_machine(num_states, int(rng.integers(1, num_states + 1)), int(rng.integers(50)))
     mdp = LabeledMDP.from_dense(kernel, drawn_rules(rng, size, num_actions), start)
-    return Task(mdp, machine, int(rng.integers(1, 6)))
+    return Task(mdp, machine, int(rng.integers(1, 6)), discount=discount)
 
 
 def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = True) -> Dataset:
@@ -74,15 +75,17 @@ def drawn_data(rng: np.random.Generator, task: Task, *, labels_known: bool = Tru
     return Dataset(
         size,
         num_actions,
-        task.horizon,
         pairs,
         successors,
+        np.zeros(len(pairs), dtype=bool),
         counts[pairs, successors],
         first,
+        task.horizon,
         RuleLabelling(rules),
         labels_known,
         reachability=np.ones(size),
         propositions=PROPOSITIONS,
+        discount=task.discount,
     )
 
 
@@ -115,7 +118,7 @@ def law_of_the_set(rng: np.random.Generator, dataset: Dataset, sure: Confidence,
 
 
 def functions_of_the_optimum(task: Task) -> np.ndarray:
-    """Return φ + W*_{h+1} as [H, M, O, A, O]."""
+    """Return φ + γW*_{h+1} as [H, M, O, A, O]."""
     machine, values = task.machine, solve(task).values
     size, num_actions = task.num_observations, task.num_actions
     found = np.zeros((task.horizon, machine.num_states, size, num_actions, size))
@@ -124,7 +127,7 @@ def functions_of_the_optimum(task: Task) -> np.ndarray:
         for m, state in enumerate(machine.states):
             for out in machine.outcomes(state, label):
                 after = values[1:, machine.index[out.target], z]
-                found[:, m, o, a, z] += out.probability * (out.reward.mean + after)
+                found[:, m, o, a, z] += out.probability * (out.reward.mean + task.discount * after)
     return found
 
 
@@ -146,23 +149,30 @@ def part_three_holds(dataset: Dataset, task: Task, radii: np.ndarray) -> bool:
 
 
 @settings(max_examples=30)
-@given(seed=st.integers(0, 2**32 - 1), labels_known=st.booleans(), shares=st.sampled_from([0, 1]))
-def test_for_every_law_in_the_set_the_bounds_are_on_the_right_side(seed: int, labels_known: bool, shares: int) -> None:
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    labels_known=st.booleans(),
+    shares=st.sampled_from([0, 1]),
+    discount=st.sampled_from([1.0, 0.9, 0.5]),
+)
+def test_for_every_law_in_the_set_the_bounds_are_on_the_right_side(
+    seed: int, labels_known: bool, shares: int, discount: float
+) -> None:
     rng = np.random.default_rng(seed)
-    task = drawn_task(rng)
+    task = drawn_task(rng, discount)
     dataset = drawn_data(rng, task, labels_known=labels_known)
     machine, horizon = task.machine, task.horizon
     sure = confidence(dataset, RHO, shares)
-    estimate, most = dataset.model(machine), most_to_earn(machine, horizon)
-    policy = solve(estimate).policy
+    estimate = Estimate.of(dataset, machine)
+    policy = solve(estimate.model).policy
     if rng.random() < 0.3:  # the bounds are those of any policy
         policy = rng.integers(task.num_actions, size=policy.shape).astype(policy.dtype)
-    bounds = machine_bounds(dataset, estimate, machine, None, sure, policy.transpose(0, 2, 1), most)
-    radii = function_radii(dataset, sure, horizon, machine.num_states) if shares else None
-    in_estimate = evaluate(estimate, policy).values[0, machine.index[machine.initial]]
+    bounds = machine_bounds(estimate, sure, policy.transpose(0, 2, 1))
+    radii = function_radii(dataset.visits, sure, horizon, machine.num_states) if shares else None
+    in_estimate = evaluate(estimate.model, policy).values[0, machine.index[machine.initial]]
     for shrink in (1.0, 1.0, 0.5, 0.1):
         kernel = law_of_the_set(rng, dataset, sure, shrink)
-        truth = Task(LabeledMDP.from_dense(kernel, task.mdp.labelling.rules), machine, horizon)
+        truth = replace(task, mdp=LabeledMDP.from_dense(kernel, task.mdp.labelling.rules))
         if radii is not None and not part_three_holds(dataset, truth, radii):
             continue
         first = machine.index[machine.initial]
@@ -208,7 +218,7 @@ def test_part_three_holds_for_functions_fixed_before_the_data() -> None:
         task = drawn_task(rng)
         dataset = drawn_data(rng, task)
         sure = confidence(dataset, 0.9, shares=1)
-        radii = function_radii(dataset, sure, task.horizon, task.num_machine_states)
+        radii = function_radii(dataset.visits, sure, task.horizon, task.num_machine_states)
         failures += not part_three_holds(dataset, task, radii)
     assert failures <= 104
 
@@ -269,7 +279,7 @@ def is_broken(plan: ExploredPlan, task: Task) -> bool:
     )
 
 
-def broken_certificates(trials: int) -> tuple[list[int], int]:
+def broken_certificates(trials: int, discount: float = 1.0) -> tuple[list[int], int]:
     """Return how often a certificate was broken, of three kinds, and how many of all said at least something.
 
     A trial is a random task with its data, and three plans: for a machine, for the same one fixed before the data, and
@@ -278,11 +288,12 @@ def broken_certificates(trials: int) -> tuple[list[int], int]:
     broken, telling = [0, 0, 0], 0
     for seed in range(trials):
         rng = np.random.default_rng([7, seed])
-        task = drawn_task(rng)
+        task = drawn_task(rng, discount)
         dataset = drawn_data(rng, task, labels_known=bool(rng.random() < 0.7))
         machine, rules = blinding(rng, task, dataset)
         start = {int(o): float(task.mdp.start_probs[o]) for o in task.starts}
-        blinded = Task(LabeledMDP.from_dense(task.mdp.to_dense(), rules, start), machine, task.horizon)
+        mdp = LabeledMDP.from_dense(task.mdp.to_dense(), rules, start)
+        blinded = Task(mdp, machine, task.horizon, discount=discount)
         plans = (
             plan_from(dataset, task.machine, failure_prob=RHO),
             plan_from(dataset, task.machine, failure_prob=RHO, fixed_in_advance=True),
@@ -294,8 +305,9 @@ def broken_certificates(trials: int) -> tuple[list[int], int]:
     return broken, telling
 
 
-def test_a_few_hundred_certificates_hold() -> None:
-    broken, telling = broken_certificates(60)
+@pytest.mark.parametrize("discount", [1.0, 0.8])
+def test_a_few_hundred_certificates_hold(discount: float) -> None:
+    broken, telling = broken_certificates(60, discount)
     assert max(broken) <= RHO * 60
     assert telling >= 60  # of 180
 

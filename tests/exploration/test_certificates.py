@@ -10,6 +10,7 @@ import pytest
 from helpers_exploration import tiny_task
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from machine_families import machine_family
 from strategies import tasks
 
 from praemia.envs import random_task, riverswim, warehouse
@@ -26,8 +27,8 @@ from praemia.exploration import (
 from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.certificate import _shifted
 from praemia.exploration.confidence import confidence
-from praemia.exploration.estimate import best_values, most_to_earn
-from praemia.exploration.what_if import machine_family
+from praemia.exploration.estimate import Estimate, extremes
+from praemia.exploration.observation_values import best_values
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.planning.exact import evaluate, solve
@@ -105,13 +106,12 @@ def test_both_brackets_close_around_the_values_in_the_estimate(seed: int, shares
     widths = []
     for episodes in (100, 10_000):
         dataset = explore(task, episodes=episodes, method="uncertainty", seed=seed)
-        estimate = dataset.model(task.machine)
-        plan = solve(estimate)
+        estimate = Estimate.of(dataset, task.machine)
+        plan = solve(estimate.model)
         policy = np.ascontiguousarray(plan.policy.transpose(0, 2, 1))
-        most = most_to_earn(task.machine, 5)
         sure = confidence(dataset, 0.05, shares)
-        upper, lower = machine_bounds(dataset, estimate, task.machine, None, sure, policy, most)[:2]
-        value = plan.values[0, estimate.table.initial]
+        upper, lower = machine_bounds(estimate, sure, policy)[:2]
+        value = plan.values[0, estimate.model.table.initial]
         assert np.all(lower <= value + 1e-9)
         assert np.all(value <= upper + 1e-9)
         widths.append(float((upper - lower)[0]))
@@ -156,7 +156,8 @@ def test_the_simulation_bound_holds_when_the_machine_moves_by_chance() -> None:
     labels = RuleLabelling((LabelRule(frozenset({"go"}), source=start), LabelRule(frozenset({"goal"}), target=goal)))
     first = np.array([often, 0, 0, 0])
     known = {"reachability": np.ones(4), "propositions": ("go", "goal")}
-    dataset = Dataset(4, 3, 2, pairs, successors, numbers, first, labels, True, **known)
+    ends = np.zeros(len(pairs), dtype=bool)
+    dataset = Dataset(4, 3, pairs, successors, ends, numbers, first, 2, labels, True, **known)
     machine = (
         MachineBuilder("initial")
         .edge("initial", "go", "rich", probability=0.01)
@@ -186,7 +187,21 @@ def test_the_most_that_a_machine_can_pay_is_that_of_its_best_labels() -> None:
         MachineBuilder("a").edge("a", "x", "b", probability=0.5, reward=1).edge("a", "x", "a", probability=0.5).build()
     )
     # One success in 3 tries at 1/2 each.
-    assert most_to_earn(machine, 3)[0, 0] == pytest.approx(1.0 - 0.5**3)
+    assert extremes(machine, 3, 1.0, can_end=False)[0, 0] == pytest.approx(1.0 - 0.5**3)
+    # With a discount, a success counts 1, 0.9 or 0.81.
+    assert extremes(machine, 3, 0.9, can_end=True)[0, 0] == pytest.approx(0.5 + 0.25 * 0.9 + 0.125 * 0.81)
+
+
+def test_an_end_may_pay_more_or_less_than_a_machine_that_goes_on() -> None:
+    machine = MachineBuilder("a").edge("a", "x", "a", reward=-1).edge("a", "!x", "a", reward=1).build().in_unit_range
+    can_end, cannot = (
+        [float(extremes(machine, 2, 0.5, can_end=ends, sign=sign)[0, 0]) for sign in (1, -1)] for ends in (True, False)
+    )
+    # In the unit range the labels pay 0 or 1 a step, an end ½ for each step left: never the best nor the worst here.
+    assert can_end == cannot == pytest.approx([1.5, 0.0])
+    costly = MachineBuilder("a").edge("a", "true", "a", reward=-1).build().in_unit_range
+    assert extremes(costly, 3, 0.5, can_end=False)[0, 0] == 0.0
+    assert extremes(costly, 3, 0.5, can_end=True)[0, 0] == pytest.approx(0.5 * 0.5 * (1 + 0.5))
 
 
 def test_moving_mass_is_the_largest_mean_within_a_distance() -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers_exploration import random_kernel, tiny_task
+from machine_families import machine_family
 
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError, ParameterError
 from praemia.exploration import CoverageReward, Dataset, explore, plan_from
-from praemia.exploration.certificate import Scope, machine_digest
+from praemia.exploration.certificate import Scope
 from praemia.exploration.confidence import confidence
-from praemia.exploration.what_if import joint_failure_prob, machine_family, machine_reports
+from praemia.exploration.estimate import machine_digest
+from praemia.exploration.plan_from import joint_failure_prob, machine_reports
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
@@ -37,8 +39,8 @@ def data_of(counts: np.ndarray) -> Dataset:
     pairs, successors = np.nonzero(counts)
     first = np.zeros(SIZE, dtype=np.int64)
     first[0] = counts.sum()
-    seen = (pairs, successors, counts[pairs, successors], first, RuleLabelling(()), True)
-    return Dataset(SIZE, 2, 1, *seen, reachability=np.ones(SIZE))
+    seen = (pairs, successors, np.zeros(len(pairs), dtype=bool), counts[pairs, successors], first)
+    return Dataset(SIZE, 2, *seen, 1, RuleLabelling(()), True, reachability=np.ones(SIZE))
 
 
 def flattering(counts: np.ndarray) -> list[np.ndarray]:
@@ -155,17 +157,18 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
         return builder.build()
 
     rules = (LabelRule("x", 0), LabelRule("y", target=1))
-    own = machine_digest(machine(), 4, rules)
-    assert own == machine_digest(machine(reverse=True), 4, rules[::-1])
+    own = machine_digest(machine(), 4, 1.0, rules)
+    assert own == machine_digest(machine(reverse=True), 4, 1.0, rules[::-1])
     others = [
-        machine_digest(machine(0.9), 4, rules),
-        machine_digest(machine(guard="x & !y"), 4, rules),
-        machine_digest(machine(), 5, rules),
-        machine_digest(machine(), 4, rules[:1]),
-        machine_digest(machine(), 4, None),
-        machine_digest(replace(machine(), idle_reward=Reward.of(0.25)), 4, rules),
+        machine_digest(machine(0.9), 4, 1.0, rules),
+        machine_digest(machine(guard="x & !y"), 4, 1.0, rules),
+        machine_digest(machine(), 5, 1.0, rules),
+        machine_digest(machine(), 4, 0.9, rules),
+        machine_digest(machine(), 4, 1.0, rules[:1]),
+        machine_digest(machine(), 4, 1.0, None),
+        machine_digest(replace(machine(), idle_reward=Reward.of(0.25)), 4, 1.0, rules),
     ]
-    assert len({own, *others}) == 7
+    assert len({own, *others}) == 8
 
 
 def test_the_parts_of_the_failure_probability(machines: list[RewardMachine]) -> None:

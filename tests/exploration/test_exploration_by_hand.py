@@ -10,11 +10,10 @@ import pytest
 from helpers_exploration import random_kernel, tiny_task
 
 from praemia.exploration import CoverageReward, Dataset, explore
+from praemia.exploration.counts import Counted
 from praemia.exploration.coverage import simulation_bound
-from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.explorers import FixedPolicy, play_given, uniform_at
-from praemia.exploration.merging import Counted
 from praemia.exploration.planners import GreedyPlanner
+from praemia.exploration.sessions import FixedPolicy, TaskEnvironment, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP

@@ -14,7 +14,7 @@ from praemia.envs import random_task
 from praemia.exploration import Dataset, explore
 from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.confidence import confidence, function_radii
-from praemia.exploration.estimate import most_to_earn
+from praemia.exploration.estimate import Estimate
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.builder import MachineBuilder
 from praemia.planning.exact import solve
@@ -72,20 +72,23 @@ def largest_mean(p_hat: np.ndarray, worth: np.ndarray, radius: float, distance: 
 
 
 @pytest.mark.parametrize("shares", [0, 1], ids=["any machine", "fixed"])
-@pytest.mark.parametrize(("seed", "episodes"), [(0, 3), (1, 40), (2, 400), (3, 40_000)])
-def test_the_bounds_of_a_machine_follow_their_formulas(seed: int, episodes: int, shares: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "episodes", "discount"), [(0, 3, 1.0), (1, 40, 1.0), (2, 400, 1.0), (3, 40_000, 1.0), (2, 400, 0.7)]
+)
+def test_the_bounds_of_a_machine_follow_their_formulas(seed: int, episodes: int, discount: float, shares: int) -> None:
     task, dataset = make(seed, episodes)
     machine, horizon = task.machine, task.horizon
     sure = confidence(dataset, 0.05, shares)
-    fixed = function_radii(dataset, sure, horizon, 3) if shares else np.full((4, 2), np.inf)
-    most, estimate = most_to_earn(machine, horizon), dataset.model(machine)
-    policy = solve(estimate).policy
+    fixed = function_radii(dataset.visits, sure, horizon, 3) if shares else np.full((4, 2), np.inf)
+    estimate = Estimate.of(dataset, machine, discount=discount)
+    most, policy = estimate.most, solve(estimate.model).policy
     p_hat = np.zeros((8, 4))
     p_hat[dataset.pairs, dataset.successors] = dataset.probs
     keys = [(m, o) for m in machine.states for o in range(4)]
     upper, lower, own, loss = (dict.fromkeys(keys, 0.0) for _ in range(4))
     for h in reversed(range(horizon)):
-        after, found = (upper, lower, own, loss), {}
+        found: dict[tuple[str, int], tuple[float, ...]] = {}
+        after = [{key: discount * worth for key, worth in table.items()} for table in (upper, lower, own, loss)]
         for m, o in keys:
             limit, chosen = most[h, machine.index[m]], int(policy[h, machine.index[m], o])
 
@@ -105,35 +108,37 @@ def test_the_bounds_of_a_machine_follow_their_formulas(seed: int, episodes: int,
             lost = max(max(0.0, min(ups[a] - mine, more if a == chosen else ups[a] - low + more)) for a in range(2))
             found[m, o] = max(ups), low, mine, min(limit, lost)
         upper, lower, own, loss = ({key: found[key][i] for key in keys} for i in range(4))
-    bounds = machine_bounds(dataset, estimate, machine, None, sure, policy.transpose(0, 2, 1), most)
+    bounds = machine_bounds(estimate, sure, policy.transpose(0, 2, 1))
     for values, table in ((bounds.upper, upper), (bounds.lower, own), (bounds.loss, loss)):
         np.testing.assert_allclose(values, [table[machine.initial, o] for o in range(4)], atol=2e-5)
 
 
-@pytest.mark.parametrize(("seed", "episodes"), [(0, 5), (1, 500), (2, 50_000)])
-def test_distances_follow_their_formula(seed: int, episodes: int) -> None:
+@pytest.mark.parametrize(
+    ("seed", "episodes", "discount"), [(0, 5, 1.0), (1, 500, 1.0), (2, 50_000, 1.0), (1, 500, 0.7)]
+)
+def test_distances_follow_their_formula(seed: int, episodes: int, discount: float) -> None:
     task, dataset = make(seed, episodes)
     machine = task.machine
     sure = confidence(dataset, 0.05)
-    most = most_to_earn(machine, task.horizon)
-    estimate = dataset.model(machine)
-    policy = solve(estimate).policy
+    estimate = Estimate.of(dataset, machine, discount=discount)
+    most, policy = estimate.most, solve(estimate.model).policy
 
     def distance(h: int, m: str, o: int, a: int, after: dict[tuple[str, int], float]) -> float:
         limit = most[h, machine.index[m]]
         rows = successors(task, dataset, m, o, a)
-        return min(limit, sure.tv[o, a] * limit + sum(p * continuation(outs, after, False) for _, p, outs in rows))
+        later = discount * sum(p * continuation(outs, after, False) for _, p, outs in rows)
+        return min(limit, sure.tv[o, a] * limit + later)
 
     own, farthest = ({(m, o): 0.0 for m in machine.states for o in range(4)} for _ in range(2))
     for h in reversed(range(task.horizon)):
         own = {(m, o): distance(h, m, o, int(policy[h, machine.index[m], o]), own) for m, o in own}
         farthest = {(m, o): max(distance(h, m, o, a, farthest) for a in range(2)) for m, o in farthest}
-    found = machine_bounds(dataset, estimate, machine, None, sure, policy.transpose(0, 2, 1), most)
+    found = machine_bounds(estimate, sure, policy.transpose(0, 2, 1))
     np.testing.assert_allclose(found.distance, [own[machine.initial, o] for o in range(4)], atol=1e-12)
     np.testing.assert_allclose(found.farthest, [farthest[machine.initial, o] for o in range(4)], atol=1e-12)
     # The policy that is named as the farthest has that distance.
     farthest = found.farthest_policy.transpose(0, 2, 1)
-    again = machine_bounds(dataset, estimate, machine, None, sure, farthest, most)
+    again = machine_bounds(estimate, sure, farthest)
     np.testing.assert_allclose(again.distance, found.farthest, atol=1e-12)
 
 
@@ -162,6 +167,6 @@ def test_the_uncertainty_follows_its_formula_and_its_policy_is_greedy() -> None:
 
 def test_the_example_in_the_documentation_runs(capsys: pytest.CaptureFixture[str]) -> None:
     text = (Path(__file__).parents[2] / "docs" / "concepts" / "exploration.md").read_text(encoding="utf-8")
-    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    code = "".join(re.findall(r"```python\n(.*?)```", text, re.DOTALL))
     exec(compile(code, "docs/concepts/exploration.md", "exec"), {})
     assert "pairs visited: 80 of 80" in capsys.readouterr().out

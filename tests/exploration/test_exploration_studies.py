@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from machine_families import machine_family
 
 from praemia.envs import make
 from praemia.exploration import coverage, explore, plan_from
-from praemia.exploration.what_if import machine_family
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,6 @@ import pytest
 from praemia.cli import execute
 from praemia.envs import warehouse
 from praemia.exploration import Dataset
-from praemia.exploration.what_if import machine_family
-from praemia.machines.labels import RuleLabelling
 from praemia.planning.exact import evaluate, solve
 from praemia.planning.policy import Policy
 
@@ -150,21 +148,24 @@ def test_exploring_until_a_loss_ends_with_a_status_and_keeps_the_data(
 
 def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    assert execute(["plan", str(data), "--task", "warehouse-3", "--report", str(page)]) == 0
+    machines = [part for name in ("item", "delivery") for part in ("--machine", machine_file(tmp_path, name))]
+    assert execute(["plan", str(data), *machines, "--task", "warehouse-3", "--report", str(page)]) == 0
     text = page.read_text()
     assert text.count('<img alt="') == text.count("data:image/svg+xml;base64,") == 3
     assert "They hold for any machine, also one chosen after looking at the data." in text
     assert "Likely: Bayesian." in text
     assert not re.search(r'(?:src|href)="(?!data:)', text)
-    for name in machine_family(("item", "delivery")):
-        assert name in text
+    for name in machines[1::2]:
+        assert Path(name).name in text
 
 
-def test_a_family_has_at_least_six_different_machines() -> None:
-    for names in (["p"], ["item", "delivery"], ["a", "b", "c"]):
-        machines = machine_family(names)
-        assert len(machines) >= 6
-        assert len(set(machines.values())) == len(machines)
+def test_without_a_machine_the_plan_is_for_that_of_the_task(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute(["plan", str(data), "--task", "warehouse-3", "--json"]) == 0
+    (record,) = json.loads(capsys.readouterr().out)["machines"]
+    assert record["machine"] == "warehouse-3"
+    assert record["optimum"] == solve(warehouse(3)).value
+    assert execute(["plan", str(data)]) == 2
+    assert "nothing to plan for; give --machine, or --task" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -191,9 +192,9 @@ def test_a_family_has_at_least_six_different_machines() -> None:
         (["plan", "{machine}"], "damaged, or not a dataset"),
         (["plan", "{data}", "--machine", "{machine}"], "'coffee', which the labels of this data never produce"),
         (["plan", "{data}", "--task", "warehouse-4"], "the task 'warehouse-4' has 16 and 5"),
-        (["plan", "{data}", "--failure-prob", "1.5"], "failure_prob"),
-        (["plan", "{data}", "--out", "{new}"], "one --machine"),
-        (["plan", "{data}", "--draws", "18"], "a level of 0.95 needs 19 at least"),
+        (["plan", "{data}", "--machine", "{known}", "--failure-prob", "1.5"], "failure_prob"),
+        (["plan", "{data}", "--machine", "{known}", "--machine", "{known}", "--out", "{new}"], "one --machine"),
+        (["plan", "{data}", "--machine", "{known}", "--draws", "18"], "a level of 0.95 needs 19 at least"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_written(
@@ -225,14 +226,3 @@ def test_a_machine_that_pays_nothing_has_a_plan_a_certificate_and_a_page(
     assert execute([*plan, "--json"]) == 0
     certificate = json.loads(capsys.readouterr().out)["machines"][0]["certificate"]
     assert (certificate["bound"], certificate["largest"], certificate["vacuous"]) == (0.0, 0.0, False)
-
-
-def test_data_without_propositions_has_no_family(
-    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from dataclasses import replace
-
-    bare = tmp_path / "bare.npz"
-    replace(Dataset.load(data), labelling=RuleLabelling(), propositions=()).save(bare)
-    assert execute(["plan", str(bare)]) == 2
-    assert "no propositions" in capsys.readouterr().err

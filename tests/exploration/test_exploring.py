@@ -17,9 +17,8 @@ from praemia.envs import riverswim, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
-from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.explorers import Searcher, search, uniform_at
-from praemia.exploration.merging import Counted
+from praemia.exploration.counts import Counted
+from praemia.exploration.sessions import Searcher, TaskEnvironment, search, uniform_at
 from praemia.machines.builder import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
 from praemia.tasks.task import Task

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers_exploration import RandomHistoryPolicy, random_kernel, tiny_task, trajectories
@@ -47,14 +49,14 @@ def test_lemma_two_holds_for_history_dependent_policies_and_any_reward(seed: int
 
 
 @settings(max_examples=40)
-@given(seed=st.integers(0, 10**6))
-def test_lemma_two_holds_for_tables_and_machines(seed: int) -> None:
+@given(seed=st.integers(0, 10**6), discount=st.sampled_from([1.0, 0.8]))
+def test_lemma_two_holds_for_tables_and_machines(seed: int, discount: float) -> None:
     rng = np.random.default_rng(seed)
-    task = tiny_task(seed, num_observations=4, horizon=4)
+    task = tiny_task(seed, num_observations=4, horizon=4).with_discount(discount)
     second = LabeledMDP.from_dense(nearby(task.mdp.to_dense(), rng), task.mdp.labelling)
     policy = rng.integers(2, size=(4, 2, 4))
-    gap = evaluate(task, policy).value - evaluate(Task(second, task.machine, 4), policy).value
-    most = 3.0  # the machine pays 1, 0.5, 1, 0.5 at most
+    gap = evaluate(task, policy).value - evaluate(replace(task, mdp=second), policy).value
+    most = 1.0 + 0.5 * discount + discount**2 + 0.5 * discount**3  # the machine pays 1, 0.5, 1, 0.5 at most
     assert abs(gap) <= simulation_bound(task, second, policy, most) + 1e-9 < most
 
 
@@ -93,15 +95,15 @@ def test_lemma_two_is_zero_for_equal_kernels_and_needs_equal_sizes_and_starts() 
         simulation_bound(task, moved, np.zeros((3, 2, 3), dtype=int), 1.0)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration(seed: int) -> None:
-    task = tiny_task(seed, horizon=3)
+@pytest.mark.parametrize(("seed", "discount"), [(0, 1.0), (1, 1.0), (2, 1.0), (3, 0.8), (4, 0.5)])
+def test_visits_of_a_history_dependent_policy_are_those_of_the_enumeration(seed: int, discount: float) -> None:
+    task = tiny_task(seed, horizon=3).with_discount(discount)
     policy = RandomHistoryPolicy(seed, 2)
     expected = np.zeros((3, 2))
     for history, mass in trajectories(task.mdp.to_dense(), task.mdp.start_probs, policy.probs, 3):
         for i in range(0, 6, 2):
-            expected[history[i], history[i + 1]] += mass
-    np.testing.assert_allclose(history_visits(task.mdp, policy, 3), expected, atol=1e-12)
+            expected[history[i], history[i + 1]] += discount ** (i // 2) * mass
+    np.testing.assert_allclose(history_visits(task, policy), expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -16,7 +17,8 @@ from praemia.envs import random_task
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.exploration import Dataset, TrajectoryReward, explore, plan_from
-from praemia.exploration.likely_loss import FOLLOWING, OPTIMAL, LikelyLoss, Posterior, likely_loss
+from praemia.exploration.estimate import Estimate
+from praemia.exploration.likely_loss import LikelyLoss, Posterior, likely_loss
 from praemia.kernels.records import NUM_EXITS
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -30,17 +32,12 @@ ERROR = 1e-4  # of each statistical test here: the seeds are fixed
 
 def last_kernel(posterior: Posterior) -> np.ndarray:
     """Return the kernel of the last draw, dense [O, A, O]."""
-    counts, memory = posterior._data.counts, posterior._data.memory
-    size, num_pairs = len(counts.states), len(counts.pairs)
-    dense, targets = np.zeros((num_pairs, size)), posterior._data.spec.every.rows["target"]
-    for pair in range(num_pairs):
-        first = counts.pairs[pair]["first"]
-        for e in range(first, first + counts.pairs[pair]["distinct"]):
-            dense[pair, counts.successors[e]["target"]] += memory.by_successor[e, 0]
-        for k, weight in enumerate(memory.by_pair[pair]):
-            if weight == 0.0:
-                break
-            dense[pair, targets[memory.drawn[pair, k]]] += weight
+    edges, size = posterior.model.arrays, posterior.model.num_observations
+    dense = np.zeros((len(edges.indptr) - 1, size))
+    targets = np.concatenate((np.arange(size + NUM_EXITS), edges.extra_rows["target"]))
+    for pair, (first, last) in enumerate(pairwise(edges.indptr.tolist())):
+        for e in range(first, last):
+            dense[pair, targets[edges.rows[e]]] += edges.probs[e]
     return dense.reshape(size, -1, size)
 
 
@@ -66,20 +63,22 @@ def test_values_in_a_draw_are_those_of_its_explicit_product(size: int) -> None:
     task = random_task(size, 2, 3, horizon=4, seed=3)
     dataset = explore(task, episodes=30, method="uncertainty")
     policy = plan_from(dataset, task.machine).policy
-    posterior = Posterior(dataset, task.machine, policy, None, np.random.default_rng(0))  # type: ignore[arg-type]
+    posterior = Posterior(Estimate.of(dataset, task.machine), np.random.default_rng(0))
     first = task.machine.index[task.machine.initial]
     for _ in range(3):
-        posterior.draw()
+        model = posterior.draw()
         kernel = last_kernel(posterior)
         np.testing.assert_allclose(kernel.sum(axis=2), 1.0)
         drawn = Task(LabeledMDP.from_dense(kernel, task.mdp.labelling.rules), task.machine, task.horizon)
-        for copy, table in (
-            (OPTIMAL, oracles.solve(drawn)[0]),
-            (FOLLOWING, oracles.evaluate(drawn, policy)[0]),
-            (OPTIMAL, oracles.evaluate(drawn, posterior.best_policy)[0]),
+        best, own = solve(model), evaluate(model, policy)
+        for values, table in (
+            (best.values, oracles.solve(drawn)[0]),
+            (own.values, oracles.evaluate(drawn, policy)[0]),
+            (best.values, oracles.evaluate(drawn, best.policy)[0]),
         ):
             expected = [table[first, o] for o in range(size)]
-            np.testing.assert_allclose(posterior.values(copy), expected, atol=1e-9)
+            np.testing.assert_allclose(values[0, first], expected, atol=1e-9)
+        assert best.value == pytest.approx(float(model.start_probs @ best.values[0, first]), rel=1e-12)
 
 
 @pytest.mark.parametrize(("size", "episodes", "draws"), [(4, 10, 150), (20, 40, 30)])
@@ -98,8 +97,7 @@ def test_draws_have_the_moments_of_the_posterior(size: int) -> None:
     task = random_task(size, 2, 2, horizon=3, seed=5)
     dataset = explore(task, episodes=6, method="uncertainty")
     assert (dataset.visits == 0).any()
-    policy = plan_from(dataset, task.machine).policy
-    posterior = Posterior(dataset, task.machine, policy, None, np.random.default_rng(0))  # type: ignore[arg-type]
+    posterior = Posterior(Estimate.of(dataset, task.machine), np.random.default_rng(0))
     kernels = []
     for _ in range(2_000):
         posterior.draw()
@@ -126,7 +124,7 @@ def test_it_is_calibrated_when_the_truth_comes_from_the_prior() -> None:
         task = Task(LabeledMDP.from_dense(kernel, rules, start), machine, 3)
         data = explore(task, episodes=1 + seed % 20, method="uncertainty", seed=seed)
         policy = solve(data.model(machine)).policy
-        found = likely_loss(data, machine, policy, draws=draws, level=0.5, seed=seed)
+        found = likely_loss(Estimate.of(data, machine), policy, draws=draws, level=0.5, seed=seed)
         loss = solve(task).value - evaluate(task, policy).value
         below, equal = int(np.sum(found.losses < loss - 1e-9)), int(np.sum(np.abs(found.losses - loss) <= 1e-9))
         ranks.append(below + int(rng.integers(equal + 1)))
@@ -145,7 +143,7 @@ def test_two_arms_follow_their_beta_distributions() -> None:
     counts = np.zeros((2, 2))
     counts[data.pairs[data.pairs < 2], data.successors[data.pairs < 2]] = data.counts[data.pairs < 2]
     policy = np.zeros((1, 2, 2), dtype=np.int8)
-    found = likely_loss(data, machine, policy, draws=8_000)
+    found = likely_loss(Estimate.of(data, machine), policy, draws=8_000)
     # From observation 1 nothing is lost, so the loss is the first observation's share times the difference.
     rng = np.random.default_rng(7)
     goal = [rng.beta(counts[arm, 1] + 0.5, counts[arm, 0] + 0.5, 20_000) for arm in (0, 1)]
@@ -240,12 +238,12 @@ def test_labels_never_seen_are_drawn_from_those_of_the_data() -> None:
     assert found is not None
     assert found.labels_drawn
     assert "drawn from those that the data has" in found.text()
-    posterior = Posterior(data, machine, plan.policy, None, np.random.default_rng(0))  # type: ignore[arg-type]
-    size, every = data.num_observations, posterior._labels.every
+    posterior = Posterior(Estimate.of(data, machine), np.random.default_rng(0))
+    size = data.num_observations
     shares = np.zeros((data.visits.size, 2 * size))
     for _ in range(1_000):
         posterior.draw()
-        shares += every.own >= size + NUM_EXITS  # only goal does anything
+        shares += posterior._labels.rows >= size + NUM_EXITS  # only goal does anything
     seen = np.zeros((data.visits.size, size), dtype=bool)
     seen[data.pairs, data.successors] = True
     seen = np.tile(seen, 2)  # with an end or without, the label is the same

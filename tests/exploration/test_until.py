@@ -10,18 +10,19 @@ import numpy as np
 import oracles
 import pytest
 from helpers_exploration import tiny_task
+from machine_families import machine_family
 
 from praemia.envs import random_task, warehouse
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError, PraemiaError
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.certificate import Scope
+from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import Posterior, random_numbers
 from praemia.exploration.until import Check, Goal, check, check_counts, loss_and_weights, most_gain
-from praemia.exploration.what_if import machine_family
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
-from praemia.planning.exact import solve
+from praemia.planning.exact import evaluate, solve
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -129,8 +130,10 @@ def test_weights_follow_their_formula() -> None:
     data = explore(task, episodes=40, method="uncertainty")
     likely, weights = loss_and_weights(data, task.machine)
     policy = solve(data.model(task.machine)).policy
-    posterior = Posterior(data, task.machine, policy, None, random_numbers(0))
-    draws = [(posterior.draw(), posterior.best_policy) for _ in range(200)]
+    posterior, draws = Posterior(Estimate.of(data, task.machine), random_numbers(0)), []
+    for _ in range(200):
+        best = solve(posterior.draw())
+        draws.append((best.value - evaluate(posterior.model, policy).value, best.policy))
     np.testing.assert_array_equal(likely.losses, np.sort([loss for loss, _ in draws]))
 
     assert data.visits.min() > 0  # so all is known

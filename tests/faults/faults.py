@@ -23,7 +23,10 @@ class Fault(NamedTuple):
         return f"{self.file}: {self.what}"
 
 
+REPAIR = "kernels/test_repair.py"
+ORDER = "kernels/test_order.py"
 EXACT = "planning/test_exact.py"
+Q_LEARNING = "learners/test_q_learning.py"
 OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
 POLICIES = f"{EXACT}::test_a_policy_is_worth_what_it_is_in_the_product_and_no_more_than_the_optimum"
 OCCUPANCY = f"{EXACT}::test_occupancy_is_that_of_the_product_and_accounts_for_the_value"
@@ -53,6 +56,7 @@ BOX = "simulation/test_black_box.py"
 BOX_COUNTS = "simulation/test_box_counts.py"
 BOX_PLANS = f"{BOX}::test_plans_are_made_when_they_are_due"
 DATASETS = "exploration/test_datasets.py"
+DISCOUNTED_PLANS = "exploration/test_discounted_plans.py"
 MERGING = f"{DATASETS}::test_merging_adds_up"
 COUNTERFACTUALS = "deep/test_counterfactuals.py"
 ESTIMATE = f"{DATASETS}::test_the_estimate_is_the_frequency_and_unvisited_pairs_pay_the_least_that_is_possible"
@@ -193,8 +197,8 @@ KERNELS = (
     Fault(
         "growing episodes make no plan due",
         "kernels/counts.py",
-        "(rule == GROWTH and grown)",
-        "(rule == GROWTH and False)",
+        "(rule in (GROWTH, REPAIR) and episodes_have_grown(counts))",
+        "(rule == REPAIR and False)",
         REPLAY,
     ),
     Fault(
@@ -256,7 +260,7 @@ KERNELS = (
     Fault(
         "the action values of all steps are kept in one place",
         "kernels/recursion.py",
-        'at = (place.step * num_slots + np.int64(pairs[i]["slot"])) * width + lane',
+        'at = (view.step * num_slots + np.int64(pairs[i]["slot"])) * width + lane',
         'at = np.int64(pairs[i]["slot"]) * width + lane',
         UCBVI,
     ),
@@ -282,10 +286,10 @@ KERNELS = (
         f"{MATTERS_TO_HEADROOM}[practical-3]",
     ),
     Fault(
-        "the spread is that of the step itself, not of those after it",
+        "the spread is that of the first step at all steps",
         "kernels/bonus.py",
-        "spread = sums[2 * LANES]",
-        "spread = max(LEAST_SPREAD, np.sum(sums[:LANES]) / np.sum(sums[LANES : 2 * LANES]))",
+        "spread = memory.shares[view.step]",
+        "spread = memory.shares[0]",
         f"{MATTERS_TO_HEADROOM}[practical-3]",
     ),
     Fault(
@@ -312,7 +316,7 @@ KERNELS = (
     Fault(
         "visits at the last plan are forgotten in a stretch",
         "kernels/play.py",
-        "            note_plan(counts)\n",
+        "                note_visits(counts)\n",
         "",
         ONE_LOOP,
     ),
@@ -333,7 +337,7 @@ KERNELS = (
     ),
     Fault(
         "the value at the start is that of the last start",
-        "kernels/policy_value.py",
+        "kernels/exact.py",
         'total += start["prob"] * table[start["o"], start["m"]]',
         'total = table[start["o"], start["m"]]',
         MATTERS_IN_RUNS,
@@ -355,9 +359,37 @@ KERNELS = (
     Fault(
         "a plan that no episode started with is noted",
         "kernels/play.py",
-        'if progress["is_new"] and progress["step"] == 0:',
-        'if progress["is_new"]:',
+        'starts = progress["is_new"] > 0 and progress["step"] == 0',
+        'starts = progress["is_new"] > 0',
         AT_ONCE,
+    ),
+    Fault(
+        "Q-learning hopes for what comes after the end",
+        "kernels/q_learning.py",
+        "if data.spec.done[i] == m:",
+        "if False:",
+        Q_LEARNING,
+    ),
+    Fault(
+        "CRM forgets what the machine pays",
+        "kernels/q_learning.py",
+        "return float(layers.paid[label * width + m] + data",
+        "return float(data",
+        Q_LEARNING,
+    ),
+    Fault(
+        "random actions of Q-learning are never taken",
+        "kernels/play.py",
+        "if epsilon > 0.0 and rng.random() < epsilon:",
+        "if epsilon > 0.0 and rng.random() < 0.0:",
+        Q_LEARNING,
+    ),
+    Fault(
+        "a share of the optimum is reached as soon as one plan has it",
+        "statistics/suite_lines.py",
+        "last = int(below[-1])",
+        "last = int(below[0])",
+        "experiments/test_suites.py::test_a_share_is_reached_for_good_when_no_later_plan_falls_below_it",
     ),
     Fault(
         "an episode goes on when the machine is done",
@@ -369,9 +401,37 @@ KERNELS = (
     Fault(
         "a plan hopes for what comes after the end",
         "kernels/recursion.py",
-        "        fill_done(after, num_states, spec.done, spec.exits[h + 1])\n        fill_rows",
-        "        fill_rows",
+        "exits)\n    if ORDER == DRAWN:\n        fill_done(table, num_states, spec.done, exits)\n",
+        "exits)\n",
         f"{UNTIL_DONE}::test_nobody_hopes_for_what_comes_after_the_end",
+    ),
+    Fault(
+        "a repair keeps the old counts of a pair that has grown",
+        "kernels/repair.py",
+        "                take_over(counts, pair)\n",
+        "",
+        REPAIR,
+    ),
+    Fault(
+        "a repair forgets what leads to what changed",
+        "kernels/repair.py",
+        '            place = np.int64(link["next"])\n',
+        "            place = 0\n",
+        REPAIR,
+    ),
+    Fault(
+        "a repair leaves the continuation rows of what changed",
+        "kernels/repair.py",
+        "            fill_after(zero, data, step, place - 1, place)\n",
+        "",
+        REPAIR,
+    ),
+    Fault(
+        "what is certain is not preferred",
+        "kernels/order.py",
+        "asked = select(least > low, asked, least)",
+        "asked = asked + 0.0",
+        ORDER,
     ),
     Fault(
         "an episode begins after the last step of the budget",
@@ -382,7 +442,7 @@ KERNELS = (
     ),
     Fault(
         "values are computed only where the first step can be",
-        "kernels/policy_value.py",
+        "kernels/exact.py",
         "for i in range(values.until[h]):",
         "for i in range(values.until[0]):",
         PLANS,
@@ -413,7 +473,7 @@ SIMULATION = (
     ),
     Fault(
         "what can be reached is known one step late",
-        "simulation/task_world.py",
+        "tasks/reachability.py",
         "        total += len(front)\n        until.append(total)\n",
         "        until.append(total)\n        total += len(front)\n",
         PLANS,
@@ -483,7 +543,7 @@ SIMULATION = (
     ),
     Fault(
         "the first machine move is always taken in a black box",
-        "tasks/machine_sampler.py",
+        "tasks/machine_table.py",
         "j = min(place, end - 1)",
         "j = begin",
         f"{BOX}::test_returns_have_the_mean_of_the_policies_that_were_played",
@@ -493,21 +553,21 @@ SIMULATION = (
 EXPLORATION = (
     Fault(
         "merged transitions are counted once each",
-        "exploration/merging.py",
+        "exploration/counts.py",
         "np.bincount(places, counts, len(keys))",
         "np.bincount(places, None, len(keys))",
         MERGING,
     ),
     Fault(
         "the starts of the other part are lost",
-        "exploration/merging.py",
+        "exploration/counts.py",
         "self.first_counts + other.first_counts",
         "self.first_counts",
         f"{EXPLORING}::test_searching_episodes_are_kept_on_demand {EPISODES}",
     ),
     Fault(
         "the start distribution of the data is lost",
-        "exploration/dataset.py",
+        "exploration/counts.py",
         "return self.first_counts / self.num_episodes",
         "return (self.first_counts > 0) / (self.first_counts > 0).sum()",
         BY_HAND,
@@ -521,28 +581,28 @@ EXPLORATION = (
     ),
     Fault(
         "a policy that was given is not taken up",
-        "exploration/explorers.py",
+        "exploration/sessions.py",
         "    world.learner = FixedPolicy(policy=policy)\n    world.replan()\n",
         "    world.learner = FixedPolicy(policy=policy)\n    if world.is_due:\n        world.replan()\n",
         BY_HAND,
     ),
     Fault(
         "actions are uniform at the first step alone",
-        "exploration/explorers.py",
+        "exploration/sessions.py",
         "weights[:, :, o] = 1.0 / num_actions",
         "weights[0, :, o] = 1.0 / num_actions",
         BY_HAND,
     ),
     Fault(
         "the last policy of a search is never played",
-        "exploration/explorers.py",
+        "exploration/sessions.py",
         "append=total)",
         'append=int(world.log.plans[len(policies) - 1]["episode"]))',
         f"{EXPLORING}::test_search_finds_policies_that_reach_their_target",
     ),
     Fault(
         "visits are bounded one step short",
-        "exploration/coverage.py",
+        "exploration/observation_values.py",
         "best_values(kernel, gain, horizon)[0].T",
         "best_values(kernel, gain, horizon - 1)[0].T",
         SIGNIFICANCE,
@@ -557,8 +617,8 @@ EXPLORATION = (
     Fault(
         "the last step of a history is not counted",
         "exploration/coverage.py",
-        "if not history.is_over(horizon):",
-        "if not history.is_over(horizon - 1):",
+        "if not history.is_over(task.horizon):",
+        "if not history.is_over(task.horizon - 1):",
         VISITS,
     ),
     Fault(
@@ -592,9 +652,23 @@ EXPLORATION = (
     Fault(
         "the step into the unknown pays nothing",
         "exploration/estimate.py",
-        "can_end=dataset.can_end)[:-1] if unknown is None",
-        "can_end=dataset.can_end)[1:] if unknown is None",
+        "self.model_with(self.least[:-1])",
+        "self.model_with(self.least[1:])",
         ESTIMATE,
+    ),
+    Fault(
+        "the most that can still be paid is not discounted",
+        "exploration/estimate.py",
+        "(discount * later).tolist()",
+        "later.tolist()",
+        f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts",
+    ),
+    Fault(
+        "losses in draws are not discounted",
+        "exploration/likely_loss.py",
+        "spec.exits, spec.discount)",
+        "spec.exits, 1.0)",
+        f"{DISCOUNTED_PLANS}::test_values_in_a_posterior_draw_are_those_of_a_machine_that_halts",
     ),
     Fault(
         "pairs never visited stay where they are",
@@ -660,23 +734,30 @@ OUTSIDE = (
     ),
     Fault(
         "a state is settled if it pays nothing itself",
-        "tasks/machine_sampler.py",
-        "            found.add(state)\n            paying.append(state)",
-        "            found.add(state)\n            found.discard(state)",
+        "machines/rules.py",
+        "    return closure(paying, sources)",
+        "    return paying",
         "envs/test_machine_wrapper.py::test_settled_states_are_those_that_cannot_lead_to_a_reward",
     ),
     Fault(
         "an agent is asked about the wrong machine state",
         "planning/agents.py",
-        "env.shown(o, m)",
-        "env.shown(o, 0)",
+        "env.state_of(o, m)",
+        "env.state_of(o, 0)",
         "planning/test_agents.py::test_the_value_of_an_agent_is_that_of_its_policy",
+    ),
+    Fault(
+        "an interval around 1 that could be level is called lower",
+        "statistics/verdicts.py",
+        "if interval.low > self.even:\n            return above",
+        "if interval.low > self.below:\n            return above",
+        "statistics/test_verdicts.py::test_readings_tell_level_from_not_clear",
     ),
     Fault(
         "a curve begins with its first plan's loss",
         "statistics/frames.py",
-        "np.interp(at, bends, ",
-        "np.interp(at + 1, bends, ",
+        "np.concatenate(([0.0], run.regret))[at]",
+        "run.regret[at - 1]",
         "statistics/test_frames.py::test_curves_at_chosen_episodes_are_the_exact_regret_there",
     ),
     Fault(
@@ -689,8 +770,8 @@ OUTSIDE = (
     Fault(
         "an episode ends in all machine states where it ends in one",
         "deep/counterfactuals.py",
-        "m_next in self.view.settled,",
-        "own in self.view.settled,",
+        "m_next in self.view.done_states,",
+        "own in self.view.done_states,",
         f"{COUNTERFACTUALS}::test_an_episode_ends_in_the_machine_state_that_can_earn_no_more",
     ),
     Fault(
@@ -754,7 +835,7 @@ INFERENCE = (
     ),
     Fault(
         "a fold that fails leaves its edges in the tree",
-        "inference/folding.py",
+        "inference/merging.py",
         "self._remove(added)",
         "pass",
         "inference/test_folding.py::test_a_fold_that_fails_or_is_removed_leaves_the_tree_as_it_was",
@@ -792,7 +873,7 @@ INFERENCE = (
 BITS = (
     Fault(
         "BLAS adds up the start",
-        "planning/exact.py",
+        "planning/backward.py",
         "ordered_sum(model.start_probs[model.starts] * first[model.starts, model.table.initial])",
         "np.dot(model.start_probs[model.starts], first[model.starts, model.table.initial])",
         PROCESSORS,

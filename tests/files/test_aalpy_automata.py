@@ -92,7 +92,7 @@ def test_an_automaton_that_pays_nothing_at_all_is_refused(tmp_path: Path) -> Non
 
 def test_a_table_is_for_this_format_alone(tmp_path: Path) -> None:
     praemia.save_machine(praemia.RewardMachine.from_ltlf("F a"), tmp_path / "m.yaml")
-    with pytest.raises(PraemiaError, match=r"rewards=.* is for AALpy"):
+    with pytest.raises(PraemiaError, match=r"rewards=.* is for files in the format dot"):
         praemia.load_machine(tmp_path / "m.yaml", rewards={"a": 1.0})
 
 

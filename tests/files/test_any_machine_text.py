@@ -94,5 +94,5 @@ def test_a_format_or_pay_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path.write_text(TEXTS["txt"])
     with pytest.raises(ParameterError, match="unknown format 'hao'"):
         load_machine(path, "hao")
-    with pytest.raises(ParameterError, match=r"pay='each' is for automata \(HOA\)"):
+    with pytest.raises(ParameterError, match=r"pay='each' is for files in the format hoa"):
         load_machine(path, pay="each")

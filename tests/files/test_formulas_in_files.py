@@ -5,7 +5,7 @@ import pytest
 
 from praemia import envs
 from praemia.errors import PraemiaError
-from praemia.files import dump_task, load_machine, load_task, parse_task
+from praemia.files import dump, load_machine, load_task, parse_task
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import solve
@@ -28,7 +28,7 @@ def test_a_formula_stands_in_the_place_of_rules():
     task = parse_task(CELLS, "cells.yaml")
     assert solve(task).value == 1.0
     assert task.machine.propositions == ("item", "delivery", "home")
-    assert solve(parse_task(dump_task(task), "again.yaml")).value == 1.0
+    assert solve(parse_task(dump(task), "again.yaml")).value == 1.0
 
 
 def test_the_warehouse_of_the_paper_is_a_formula_with_chances(tmp_path):
@@ -93,13 +93,13 @@ def test_a_task_keeps_its_formula_when_it_is_written():
     machine = RewardMachine.from_ltlf(conjunction, reward=2.0).with_chance({"a1": 0.5})
     mdp = LabeledMDP.from_dense(np.ones((1, 1, 1)), [LabelRule("a1", source=0)])
     task = Task(mdp, machine, 3)
-    text = dump_task(task)
+    text = dump(task)
     assert conjunction in text
     assert "transitions" not in text.partition("machine:")[2]
     again = parse_task(text, "again")
     assert again.machine == machine
     sums = RewardMachine.from_ltlf({"F a1": 1.0, "F a2": -0.5}, pay="each")
-    assert parse_task(dump_task(Task(mdp, sums, 3)), "again").machine == sums
+    assert parse_task(dump(Task(mdp, sums, 3)), "again").machine == sums
 
 
 def test_a_wrong_way_to_pay_is_listed_with_the_other_mistakes():

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from praemia import envs
-from praemia.files.lint import Finding, lint, lint_machine, reachable_observations
+from praemia.files.lint import Finding, lint
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.reachability import reachable_observations
 from praemia.tasks.task import Task
 
 # 0 → 1 → 1, and 2 → 0, which nothing reaches.
@@ -40,7 +41,7 @@ def test_parts_that_cannot_matter_are_named() -> None:
         .build()
     )
     assert _texts(lint(_task(machine))) == [
-        "warning: 1 observations cannot be reached from the start: 2",
+        "warning: 1 of 3 observations cannot be reached from the start: 2",
         "warning: machine state 'u' cannot be reached",
         "warning: state 's' on 'two & !one': this rule never fires; no label that occurs satisfies its guard",
         "note: from machine state 't' on, no reward can be earned",
@@ -56,7 +57,7 @@ def test_a_task_that_pays_nothing_is_warned_about() -> None:
 
 def test_a_machine_alone_is_judged_on_all_labels() -> None:
     machine = MachineBuilder("s", ("a", "b")).edge("s", "a & !a", "t", reward=1).edge("s", "a", "s", reward=0.5).build()
-    assert _texts(lint_machine(machine)) == [
+    assert _texts(lint(machine)) == [
         "warning: machine state 't' cannot be reached",
         "warning: state 's' on 'a & !a': this rule never fires; no label satisfies its guard",
         "note: no rule reads the propositions b",
@@ -77,12 +78,12 @@ def test_the_warehouse_has_only_its_end_to_note() -> None:
 def test_a_rule_that_earlier_ones_hide_is_named_as_it_was_written() -> None:
     builder = MachineBuilder("s", ("a", "b"), first_match=True)
     machine = builder.edge("s", "a | b", "t", reward=1).edge("s", "b & a", "s", reward=2).edge("t", "a", "s").build()
-    assert _texts(lint_machine(machine)) == [
+    assert _texts(lint(machine)) == [
         "warning: state 's' on 'b & a': this rule never fires; earlier rules take every label that satisfies its guard"
     ]
 
 
 def test_a_machine_from_a_formula_is_judged_on_its_diagrams() -> None:
     machine = RewardMachine.from_ltlf(" & ".join(f"F a{i}" for i in range(10)))
-    assert _texts(lint_machine(machine)) == ["note: from machine state 'done' on, no reward can be earned"]
+    assert _texts(lint(machine)) == ["note: from machine state 'done' on, no reward can be earned"]
     assert "rules" not in machine.__dict__  # they were never written out

@@ -13,7 +13,7 @@ from strategies import machines, tasks
 
 from praemia import envs, solve
 from praemia.errors import FileError, ModelError, ParameterError
-from praemia.files import dump_machine, dump_task, load_machine, load_task, save_machine, save_task
+from praemia.files import dump, load_machine, load_task, save_machine, save_task
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.formula import ELSE, proposition
 from praemia.machines.labels import LabelRule
@@ -83,7 +83,7 @@ def test_a_labelling_by_a_function_is_written_for_what_can_happen(folder: Path) 
     )
     task = Task(mdp, MachineBuilder("s", ("up", "down")).build(), 3)
     _require_same(task, _again(task, folder))
-    assert dump_task(task).count("label: [") == 2
+    assert dump(task).count("label: [") == 2
 
 
 def test_sums_that_are_off_by_rounding_survive(folder: Path) -> None:
@@ -105,7 +105,7 @@ def test_propositions_of_any_name_survive_in_guards(folder: Path, name: str) -> 
 def test_a_guard_that_would_read_differently_is_refused(name: str) -> None:
     rule = Rule("s", proposition(name), (Outcome("s"),))
     with pytest.raises(ModelError):
-        dump_machine(RewardMachine(("s",), "s", (name,), (rule,)))
+        dump(RewardMachine(("s",), "s", (name,), (rule,)))
 
 
 def test_nothing_is_left_behind_when_writing_fails(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from machine_traces import random_table, random_traces
 
 from praemia.inference.evidence import has_conflict
-from praemia.inference.folding import PrefixTree, fold_states
+from praemia.inference.merging import PrefixTree, fold_states
 from praemia.inference.reading import as_traces
 from praemia.inference.state_table import MAX_STATES, walk_from_start
 from praemia.inference.traces import Traces

@@ -15,7 +15,7 @@ import praemia
 from praemia.cli import execute
 from praemia.errors import ModelError
 from praemia.inference.hidden_machine import play_hidden
-from praemia.inference.player_memory import joint_machine, moves_of
+from praemia.inference.player import joint_machine, moves_of
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.tasks.mdp import LabeledMDP
@@ -36,6 +36,23 @@ def test_the_patrol_is_found_and_played_within_one_percent_of_the_optimum() -> N
     assert run.found_at is not None
     assert run.value >= 0.99 * run.optimal_value
     assert len(run.returns) == 400
+
+
+def test_a_discount_counts_in_returns_values_and_plans() -> None:
+    task = praemia.envs.riverswim(size=4, horizon=16).with_discount(0.9)
+    run = play_hidden(task, 400, seed=0)
+    assert run.found_at is not None
+    assert run.optimal_value == praemia.solve(task).value
+    assert 0.99 * run.optimal_value <= run.value <= run.optimal_value + 1e-12
+    # Patrolling pays 1 at most every third step, the first time at the third.
+    assert 0.0 < run.returns.max() <= sum(0.9 ** (3 * visit + 2) for visit in range(5))
+
+
+def test_without_a_horizon_the_steps_that_count_are_played() -> None:
+    task = praemia.envs.riverswim(size=3).with_discount(0.6).with_horizon(None)
+    run = play_hidden(task, 60, seed=0)
+    assert run.optimal_value == pytest.approx(praemia.solve(task).value, rel=1e-9)
+    assert run.value <= run.optimal_value + 1e-12
 
 
 def test_the_same_seed_gives_the_same_run() -> None:

@@ -11,8 +11,8 @@ from machine_traces import Table, random_table, random_traces
 
 import praemia
 from praemia.inference.comparing import compare_with_truth
-from praemia.inference.episode_sampler import Sampler
 from praemia.inference.hidden_moves import _climb, _events, _expected, _intervals, _longest_first, _normalised
+from praemia.inference.player import play_episodes
 from praemia.inference.reading import as_traces, traces_from_arrays
 from praemia.inference.traces import Traces
 from praemia.machines.machine import RewardMachine
@@ -39,7 +39,7 @@ def draws(machine: RewardMachine, num_traces: int, length: int, seed: int) -> li
 
 
 def sampled(task: Task, num_episodes: int, seed: int) -> Traces:
-    played = Sampler(task).play(num_episodes, np.random.default_rng(seed))
+    played = play_episodes(task, num_episodes, np.random.default_rng(seed))
     return traces_from_arrays(played.labels, played.rewards, task.mdp.label_sets)
 
 

@@ -12,16 +12,16 @@ from scipy.stats import binom, fisher_exact
 import praemia
 from praemia.errors import ModelError, ParameterError, SizeError
 from praemia.inference.comparing import compare, compare_with_truth
-from praemia.inference.episode_sampler import Sampler
 from praemia.inference.evidence import p_value
 from praemia.inference.machine_from_counts import clopper_pearson
 from praemia.inference.merging import merge_states
+from praemia.inference.player import play_episodes
 from praemia.inference.reading import as_traces
 from praemia.tasks.task import Task
 
 
 def sampled(task: Task, num_episodes: int, seed: int) -> list[list[tuple[frozenset[str], float]]]:
-    return Sampler(task).play(num_episodes, np.random.default_rng(seed)).traces(task)
+    return play_episodes(task, num_episodes, np.random.default_rng(seed)).traces(task)
 
 
 def test_the_sampler_draws_what_the_task_pays() -> None:
@@ -29,7 +29,7 @@ def test_the_sampler_draws_what_the_task_pays() -> None:
     task = praemia.envs.warehouse(size=3)
     shape = (task.horizon, task.num_machine_states, task.num_observations, task.num_actions)
     exact = praemia.evaluate(task, np.full(shape, 1 / task.num_actions)).value
-    returns = Sampler(task).play(20_000, np.random.default_rng(5)).rewards.sum(axis=1)
+    returns = play_episodes(task, 20_000, np.random.default_rng(5)).rewards.sum(axis=1)
     assert abs(returns.mean() - exact) < 4 * returns.std() / np.sqrt(len(returns))
 
 

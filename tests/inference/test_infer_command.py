@@ -11,13 +11,13 @@ import pytest
 
 import praemia
 from praemia.cli import execute
-from praemia.inference.episode_sampler import Sampler
+from praemia.inference.player import play_episodes
 
 
 @pytest.fixture
 def traces(tmp_path: Path) -> Path:
     task = praemia.envs.riverswim(size=3, horizon=12)
-    played = Sampler(task).play(300, np.random.default_rng(0)).traces(task)
+    played = play_episodes(task, 300, np.random.default_rng(0)).traces(task)
     path = tmp_path / "traces.jsonl"
     lines = [json.dumps([[sorted(label), reward] for label, reward in episode]) for episode in played]
     path.write_text("\n".join(lines))

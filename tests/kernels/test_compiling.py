@@ -149,3 +149,24 @@ def test_two_threads_may_compile_at_once(home: Path) -> None:
     ran = subprocess.run([sys.executable, "-c", IN_TWO_THREADS], capture_output=True, check=True, text=True)
     assert ran.stdout == "True\n"
     assert not ran.stderr
+
+
+def test_plans_compiled_by_several_processes_do_not_take_parts_of_each_other(tmp_path: Path) -> None:
+    """What a plan calls is found by name when it is loaded from disk: here by a process that loads two plans."""
+    code = (
+        "import sys, praemia\n"
+        "task = praemia.envs.make('random-3x2x4-0', horizon=4)\n"
+        "for name in sys.argv[1:]:\n"
+        "    run = praemia.simulate(task, praemia.learners.make(name), num_episodes=300)\n"
+        "    print(run.regret.tobytes().hex())\n"
+    )
+
+    def play(*names: str) -> list[str]:
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        command = [sys.executable, "-c", code, *names]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    play("eqo")  # compiles what all share, so that both processes that follow number their functions alike
+    apart = [*play("ucbvi-prm"), *play("euler")]
+    assert play("ucbvi-prm", "euler") == apart
+    assert play("euler", "ucbvi-prm") == apart[::-1]

@@ -190,7 +190,7 @@ def test_on_tasks_too_large_to_ask_for_every_label_the_top_is_larger_never_small
         (past,) = pasts(task, learner, 4, [20])
         exact = plan(learner, past).values
         with monkeypatch.context() as patch:
-            patch.setattr("praemia.tasks.label_support.MAX_TRIPLES", 0)
+            patch.setattr("praemia.tasks.spec.MAX_TRIPLES", 0)
             asked_anew = replace(past.shown, spec=replace(past.shown.spec))
             loose = plan(learner, replace(past, shown=asked_anew)).values
         assert np.all(loose >= exact - CLOSE)
@@ -221,7 +221,7 @@ def test_unknown_constants_are_refused_with_the_nearest() -> None:
 
 def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """The empty label pays nothing: a learner that hopes for no label it has not met would wander."""
-    monkeypatch.setattr("praemia.tasks.label_support.MAX_TRIPLES", 0)
+    monkeypatch.setattr("praemia.tasks.spec.MAX_TRIPLES", 0)
     task = praemia.envs.riverswim(4, 8)
     met: list[frozenset[str]] = [frozenset()]
     table = MachineTable.of(task.machine, met)

@@ -14,9 +14,9 @@ FILES = sorted({place.partition(":")[0].rpartition(".")[2] for place in BUILT_IN
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_a_learner_has_at_most_120_lines_and_opens_with_its_formula(name: str) -> None:
+def test_a_learner_has_at_most_150_lines_and_opens_with_its_formula(name: str) -> None:
     text = (ROOM / f"{name}.py").read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 120
+    assert len(text.splitlines()) <= 150
     assert text.startswith('"""')
 
 

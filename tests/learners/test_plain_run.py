@@ -10,7 +10,7 @@ import pytest
 
 from praemia import envs, learners, simulate
 from praemia.learners.base import Experience, LearnerPlan
-from praemia.learners.ucbvi_prm import UCBVIPRM
+from praemia.learners.ucbvi import UCBVIPRM
 
 CLOSE = 1e-9
 

@@ -7,7 +7,7 @@ import pytest
 
 from praemia import envs, learners, simulate, solve
 from praemia.errors import PraemiaError
-from praemia.learners.yardsticks import Told
+from praemia.learners.baselines import Told
 
 
 def test_who_is_told_everything_loses_nothing() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError
-from praemia.files.writing import dump_machine
+from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.guards import exactly, parse_guard
 from praemia.machines.machine import RewardMachine
@@ -132,8 +132,8 @@ def test_a_changed_copy_can_be_made_of_every_machine(made):
 
 def test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from():
     made = RewardMachine.from_ltlf("F a")
-    assert "ltlf" in dump_machine(made)
-    assert "ltlf" not in dump_machine(replace(made, idle_reward=Reward.of(0.5)))
+    assert "ltlf" in dump(made)
+    assert "ltlf" not in dump(replace(made, idle_reward=Reward.of(0.5)))
 
 
 def test_guards_of_many_pairs_and_their_negation_are_told_apart():

@@ -9,26 +9,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
-from praemia.machines.automaton import WAYS, paid, state_names
+from praemia.machines.automaton import PAY_SCHEMES, paid, state_names
 from praemia.machines.diagrams import Growth
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
-from praemia.machines.ltlf import accept_formula
+from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
 
 ALL_WORDS = oracle.words(5)
 
 
 def accepting(text):
-    return accept_formula(text, Growth())
+    return formula_automaton(text, Growth())
 
 
 def check_random_formula(rng, names="ab"):
     formula = oracle.random_formula(rng, rng.randint(1, 12), names, past=rng.random() < 0.25)
     automaton = accepting(oracle.write(formula))
     chosen = rng.sample(ALL_WORDS, 40) + [oracle.random_word(rng, names, 12) for _ in range(4)]
-    paying = {pay: paid(automaton, pay, Growth()) for pay in WAYS}
+    paying = {pay: paid(automaton, pay, Growth()) for pay in PAY_SCHEMES}
     for word in chosen:
         satisfied = oracle.satisfaction(formula, word)
         for pay, machine in paying.items():
@@ -57,7 +57,7 @@ def test_three_thousand_random_formulas_on_all_words_up_to_length_five():
         holds = {word: oracle.holds(formula, word, len(word) - 1 if past else 0) for word in beginnings}
         satisfied = {word: [holds[word[:end]] for end in range(1, len(word) + 1)] for word in beginnings}
         automaton = accepting(oracle.write(formula))
-        for pay in WAYS:
+        for pay in PAY_SCHEMES:
             machine, states = paid(automaton, pay, Growth()), {(): 0}
             for word in beginnings:
                 states[word], payment = machine.step(states[word[:-1]], word[-1])
@@ -233,11 +233,11 @@ def test_what_cannot_be_a_formula_is_refused(text, message):
 
 def test_growth_is_refused_with_the_size_so_far():
     text = conjoined(f"F a{i}" for i in range(12))
-    size = r"\(1\d\d states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
+    size = r"\(\d\d\d states, [\d,]+ diagram nodes and [\d,]+ different leaves so far\)"
     with pytest.raises(SizeError, match=rf"its limit of 100 states {size}; raise max_states"):
         RewardMachine.from_ltlf(text, max_states=100)
     with pytest.raises(SizeError, match=r"outgrew their limit of 200 diagram nodes.* 256 diagram nodes"):
-        accept_formula(text, Growth(max_nodes=200))
+        formula_automaton(text, Growth(max_nodes=200))
     with pytest.raises(SizeError, match=r"outgrew their limit of 10,000 different leaves \(\d states"):
         RewardMachine.from_ltlf(f"F(b & {conjoined(f'F a{i}' for i in range(40))})", max_states=50)
 
@@ -245,7 +245,7 @@ def test_growth_is_refused_with_the_size_so_far():
 def test_growth_is_told():
     told = []
     growth = Growth(tell=told.append, _last=-100.0)
-    accept_formula("F a & F b", growth)
+    formula_automaton("F a & F b", growth)
     assert "leaves so far" in told[0]
 
 

@@ -276,7 +276,7 @@ def test_a_digest_does_not_depend_on_how_a_machine_is_written():
 def test_what_can_happen_and_the_highest_worth_agree_with_all_labels(machine):
     sizes = range(len(machine.propositions) + 1)
     labels = [frozenset(c) for n in sizes for c in itertools.combinations(machine.propositions, n)]
-    found = machine.highest(lambda outcomes: sum(out.probability * out.reward.mean for out in outcomes))
+    found = machine.diagrams.highest(lambda outcomes: sum(out.probability * out.reward.mean for out in outcomes))
     for state, highest in zip(machine.states, found, strict=True):
         happens = [machine.outcomes(state, label) for label in labels]
         assert set(map(frozenset, machine.possible_outcomes(state))) == set(map(frozenset, happens))

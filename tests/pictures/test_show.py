@@ -19,7 +19,7 @@ import praemia
 from praemia import envs
 from praemia.cli import execute
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
-from praemia.files.writing import dump_task
+from praemia.files.writing import dump
 from praemia.pictures.diagrams import LIT, MachineLayout
 from praemia.pictures.episodes import save_gif, watched
 from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
@@ -52,6 +52,17 @@ def test_text_shows_arrows_visits_and_what_is_never_visited(corridor: Task) -> N
         "machine, from 'out' on",
         "  out → done  on goal | 1",
     ]
+
+
+def test_a_wide_map_has_one_sign_for_each_cell_in_text() -> None:
+    machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1).build()
+    wide = envs.grid("S" + 20 * "." + "g", legend={"g": "goal"}, machine=machine, horizon=21, slip=0.0, name="wide")
+    row = next(line for line in str(praemia.show(wide)).splitlines() if line.startswith("|"))
+    assert row == "| " + "   ".join([*(21 * ["→"]), "g"]) + " |"
+
+
+def test_visits_are_not_discounted(corridor: Task) -> None:
+    assert PolicyView.of(corridor.with_discount(0.5)).visits[0].tolist() == [1.0, 1.0, 0.0]
 
 
 def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
@@ -347,7 +358,7 @@ def test_a_policy_for_another_task_is_shown_with_a_warning(tmp_path: Path, capsy
         praemia.show(task, replace(run, task="elsewhere"))
     # A run that knows its task goes by what the task is: the same name may stand for another one.
     with pytest.warns(PraemiaWarning, match="made for 'warehouse-2'"):
-        praemia.show(task, replace(run, task_text=dump_task(task.with_horizon(5))))
+        praemia.show(task, replace(run, task_text=dump(task.with_horizon(5))))
     replace(run, task="elsewhere").save(tmp_path / "run.npz")
     assert execute(["show", "warehouse-2", "--policy", str(tmp_path / "run.npz")]) == 0
     assert capsys.readouterr().err.startswith("warning: this policy was made for 'elsewhere'")
@@ -355,7 +366,7 @@ def test_a_policy_for_another_task_is_shown_with_a_warning(tmp_path: Path, capsy
         warnings.simplefilter("error")
         for same in (run, praemia.Policy(table, task.name), praemia.Policy(table), table):
             praemia.show(task, same)
-        praemia.show(task, replace(run, task="elsewhere", task_text=dump_task(task)))
+        praemia.show(task, replace(run, task="elsewhere", task_text=dump(task)))
         praemia.show(task, replace(run, task_text="environment: {name: warehouse-2}\n"))
 
 

@@ -13,7 +13,7 @@ import pytest
 import praemia
 from praemia import envs
 from praemia.envs.gymnasium_env import TaskEnv
-from praemia.envs.gymnasium_maps import taxi_picture
+from praemia.envs.gymnasium_table import taxi_picture
 from praemia.errors import SizeError
 from praemia.pictures.policy_page import MOVES, has_map, policy_scene
 from praemia.pictures.renderers import render_svg

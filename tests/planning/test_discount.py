@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import oracles
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import deterministic_policies, exactly, randomised_policies, tasks_with_any_rewards, with_rewards
+from strategies import deterministic_policies, halting, randomised_policies, tasks_with_any_rewards, with_rewards
 
 import praemia
-from praemia import LabeledMDP, RewardMachine, Task
-from praemia.machines.rules import Outcome, Rule
+from praemia import LabeledMDP, Task
 from praemia.tasks.model import steps_left
 
 DISCOUNTS = st.sampled_from([0.3, 0.9, 0.99])
@@ -41,20 +38,6 @@ def plain_value(task: Task, policy: np.ndarray | None = None) -> float:
             weights = None if policy is None else oracles.action_probs(policy, h, state, task.num_actions)
             after[state] = max(values) if weights is None else sum(map(np.multiply, weights, values))
     return sum(p * after[state] for state, p in oracles.start(task).items())
-
-
-def halting(task: Task) -> Task:
-    """Return the task without a discount whose machine halts with probability 1 − γ after each step."""
-    machine, g = task.machine, task.discount
-    rules = []
-    for state in machine.states:
-        for label in task.mdp.label_sets:
-            outs = machine.outcomes(state, label)
-            going_on = [Outcome(out.target, g * out.probability, out.reward) for out in outs]
-            stopping = [Outcome("halted", (1.0 - g) * out.probability, out.reward) for out in outs]
-            rules.append(Rule(state, exactly(label), (*going_on, *stopping)))
-    other = RewardMachine((*machine.states, "halted"), machine.initial, machine.propositions, tuple(rules))
-    return replace(task, machine=other, discount=1.0)
 
 
 @given(discounted_tasks())
@@ -159,7 +142,7 @@ def test_other_discounts_are_refused(discount: object) -> None:
 
 @given(discounted_tasks(), st.data())
 def test_losses_add_up_to_what_a_policy_loses(task: Task, data: st.DataObject) -> None:
-    from praemia.planning.losses import losses
+    from praemia.planning.exact import losses
 
     policy, plan = data.draw(deterministic_policies(task)), praemia.solve(task)
     lost = plan.value - praemia.evaluate(task, policy).value

@@ -10,8 +10,7 @@ from strategies import tasks
 
 import praemia
 from praemia import envs
-from praemia.planning.exact import evaluate, solve
-from praemia.planning.losses import losses
+from praemia.planning.exact import evaluate, losses, solve
 from praemia.tasks.task import Task
 
 

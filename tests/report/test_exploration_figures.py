@@ -9,10 +9,12 @@ import pytest
 
 pytest.importorskip("matplotlib")
 
+from machine_families import machine_family
+
 from praemia import envs
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.what_if import MachineReport, machine_family, machine_reports
+from praemia.exploration.plan_from import MachineReport, machine_reports
 from praemia.pictures.scene import Scene, Text
 from praemia.report import exploration_page as drawn
 

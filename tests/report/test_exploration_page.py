@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from machine_families import machine_family
 
 from praemia import envs
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.what_if import MachineReport, machine_family, machine_reports
+from praemia.exploration.plan_from import MachineReport, machine_reports
 from praemia.report.exploration_page import write_page
 
 

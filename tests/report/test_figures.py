@@ -11,34 +11,35 @@ import pytest
 from stored_runs import KIND, studies
 
 from praemia.errors import MissingExtraError
-from praemia.report.rendering import looks
+from praemia.report.charts import on_log_axes, regret_charts, thinned
+from praemia.report.looks import looks
 
 pytest.importorskip("matplotlib")
 
-from praemia.report import figures, page, rendering
+from praemia.report import figures, page
 
 PAPER, SIZE, *_ = studies(KIND)
 
 
 def test_a_panel_for_each_setting_and_a_curve_for_each_learner() -> None:
-    figure = figures.regret_figure(PAPER.settings, "Regret")
+    figure = figures.chart_figure(regret_charts(PAPER.settings), "Regret")
     assert [axes.get_title("left").split()[0] for axes in figure.axes] == list(PAPER.settings)
-    assert {len(axes.lines) for axes in figure.axes} == {5}
-    assert {len(axes.collections) for axes in figure.axes} == {5}  # the bands
+    assert {len(axes.lines) for axes in figure.axes} == {7}
+    assert {len(axes.collections) for axes in figure.axes} == {7}  # the bands
     assert figure.get_suptitle() == "Regret"
     shown = [text.get_text() for text in figure.legends[0].get_texts()]
     assert shown == [series.title for series in PAPER.settings["riverswim-5"]]
 
 
 def test_a_curve_is_the_mean_and_ends_where_the_table_says() -> None:
-    figure = figures.regret_figure({"riverswim-5": PAPER.settings["riverswim-5"]}, "")
+    figure = figures.chart_figure(regret_charts({"riverswim-5": PAPER.settings["riverswim-5"]}), "")
     first = PAPER.settings["riverswim-5"][0]
     line = next(line for line in figure.axes[0].lines if line.get_label() == first.title)
     assert np.asarray(line.get_ydata())[-1] == pytest.approx(first.final.mean())
 
 
 def test_log_axes_carry_the_slope_of_the_square_root() -> None:
-    axes = figures.log_figure(PAPER.settings, "Log").axes[0]
+    axes = figures.chart_figure([on_log_axes(chart) for chart in regret_charts(PAPER.settings)], "Log").axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     x, y = (np.log(np.asarray(data, dtype=float)) for data in axes.lines[-1].get_data())
     assert (y[1] - y[0]) / (x[1] - x[0]) == pytest.approx(0.5)
@@ -46,14 +47,19 @@ def test_log_axes_carry_the_slope_of_the_square_root() -> None:
 
 def test_thinned_curves_are_short_and_reach_both_ends() -> None:
     for episodes in (1, 2, 10, 10_000, 10**7):
-        points = figures.thinned(episodes)
-        assert len(points) <= 300
+        points = thinned(episodes)
+        assert len(points) <= 160
         assert (points[0], points[-1]) == (1, episodes)
 
 
 def test_every_learner_has_its_own_line_style() -> None:
     chosen = looks(["UCBVI-PRM", "UCBVI", "UCRL2-RM-L", "UCRL2-RM-B as published", "UCRL2-RM-B", "mine", "yours"])
     assert len({look.dash for look in chosen.values()}) == len({look.colour for look in chosen.values()}) == 7
+
+
+def test_many_learners_can_still_be_told_apart() -> None:
+    names = ["UCBVI-PRM", "headroom", *(f"learner {number}" for number in range(30))]
+    assert len({(look.colour, look.dash) for look in looks(names).values()}) == 32
 
 
 def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
@@ -73,19 +79,18 @@ def test_the_papers_figures_are_named_after_what_they_show() -> None:
 
 
 def test_the_same_runs_give_the_same_bytes() -> None:
-    one, other = (
-        rendering.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "svg") for _ in "ab"
-    )
+    charts = regret_charts({"a": PAPER.settings["warehouse-3"]})
+    one, other = (figures.render(figures.chart_figure(charts, "A"), "svg") for _ in "ab")
     assert one == other
 
 
 def test_pyplot_is_not_touched() -> None:
     before = "matplotlib.pyplot" in sys.modules
-    rendering.render(figures.regret_figure({"a": PAPER.settings["warehouse-3"]}, "A"), "png")
+    figures.render(figures.chart_figure(regret_charts({"a": PAPER.settings["warehouse-3"]}), "A"), "png")
     assert ("matplotlib.pyplot" in sys.modules) == before
 
 
 def test_without_matplotlib_there_is_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
-        figures.regret_figure(PAPER.settings, "Regret")
+        figures.chart_figure(regret_charts(PAPER.settings), "Regret")

@@ -12,7 +12,7 @@ from gymnasium.spaces import Discrete
 from hidden_tasks import hide
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from learner_oracles import Wanderer, Watched
+from learner_oracles import Wanderer, Watched, between_episodes
 from oracles import label_of
 from strategies import tasks
 
@@ -66,11 +66,11 @@ def test_learners_from_steps_beat_random_in_a_hidden_task(name: str) -> None:
     assert evaluate(task, run.final_policy).value > random
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("name", [name for name in LEARNERS if name not in ("q-learning", "crm")])
 def test_returns_have_the_mean_of_the_policies_that_were_played(name: str) -> None:
     """The exact values of all policies played are known here: within 4 standard errors, error level 10⁻⁴."""
     task = envs.make("riverswim-prm-4", horizon=8)
-    watched = Watched(learners.make(name))
+    watched = Watched(between_episodes(learners.make(name)))
     run = simulate(hide(task), watched, 300, 2)
     inner = [p.swapaxes(1, 2).reshape(8, 4, 2, *p.shape[3:]) for p in watched.policies]
     shown = [p.swapaxes(1, 2) for p in inner]
@@ -204,7 +204,7 @@ def meaning(shown: Experience) -> Counter[Any]:
                 assert tuple(count_arrays.rows[row - size - NUM_EXITS][["target", "label"]]) == (z, label)
             else:
                 assert row == z
-                assert table.inert[label]
+                assert table.has_no_effect[label]
             found[number, z, law(label)] += int(seen["count"])
     return found
 

@@ -76,12 +76,6 @@ def test_an_unknown_replan_rule_is_refused(rule: Any) -> None:
         learners.make("ucbvi-prm", replan=rule)
 
 
-@pytest.mark.parametrize("name", ["q-learning", "crm"])
-def test_learners_from_steps_take_every_episode(name: str) -> None:
-    with pytest.raises(ParameterError, match=r"replan='doubling'.*learns from every episode"):
-        learners.make(name, replan="doubling")
-
-
 def test_as_published_belongs_to_bernstein_intervals() -> None:
     with pytest.raises(ParameterError, match="interval='bernstein' only"):
         UCRL2RM(interval="l1", as_published=True)

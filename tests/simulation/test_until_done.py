@@ -142,7 +142,7 @@ def test_progress_is_counted_in_steps_where_they_are_budgeted() -> None:
 @pytest.mark.parametrize("policy", [True, False])
 def test_runs_of_before_have_episodes_of_h_steps(policy: bool) -> None:
     task = praemia.envs.make("riverswim-3")
-    text = praemia.files.dump_task(task)
+    text = praemia.files.dump(task)
     run = replace(simulate(task, praemia.Random(), 5), task_text=text)
     run = run if policy else replace(run, final_policy=None)
     now = run_module.FILE
@@ -169,9 +169,9 @@ def test_a_stored_run_keeps_its_steps(tmp_path: Any) -> None:
 def test_a_task_keeps_until_done() -> None:
     task = walk(arrival(-1.0))
     kept = [task.with_horizon(3), task.with_machine(arrival()), task.in_unit_range]
-    kept.append(praemia.files.parse_task(praemia.files.dump_task(task), "walk"))
+    kept.append(praemia.files.parse_task(praemia.files.dump(task), "walk"))
     assert all(each.until_done and each.done_states == {1} for each in kept)
-    assert not praemia.files.parse_task(praemia.files.dump_task(task.with_until_done(False)), "walk").until_done
+    assert not praemia.files.parse_task(praemia.files.dump(task.with_until_done(False)), "walk").until_done
     with pytest.raises(ModelError, match="until_done=1; expected True or False"):
         task.with_until_done(1)  # type: ignore[arg-type]
 

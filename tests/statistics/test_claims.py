@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
-from stored_runs import CORRECT, FLOWERS, HORIZONS, KIND, L1, PRM, PRODUCT, PUBLISHED, RIVERS, studies
+from stored_runs import BEST, CORRECT, FLOWERS, HEADROOM, HORIZONS, KIND, L1, PRM, PRODUCT, PUBLISHED, RIVERS, studies
 
 from praemia.experiments.paper import WAREHOUSES
 from praemia.simulation import Run
-from praemia.statistics.claims import PAPER_CLAIMS, check_claims
-from praemia.statistics.comparisons import check
-from praemia.statistics.verdicts import Claim
+from praemia.statistics.claims import CLAIMS, check_claims
+from praemia.statistics.comparisons import Claim, check
 
 
 def _claims(
@@ -36,6 +35,8 @@ AGAINST: dict[str, dict[tuple[str, str], float]] = {
     "horizon": {(HORIZONS[-1], PRM): 60.0},
     "observations": {(RIVERS[-1], CORRECT): 15.0},
     "machine-size-product": {(FLOWERS[-1], PRODUCT): 30.0},
+    "headroom-baselines": {("riverswim-5", HEADROOM): 10.0},
+    "headroom-best-ucrl2": {("warehouse-3", BEST): 4.0},
 }
 
 
@@ -45,7 +46,7 @@ def test_every_claim_holds_where_the_runs_say_so() -> None:
     # Level with the baseline as published and yet ahead of the correct one: then the correct one is no better.
     claims["published-intervals"] = _claims({("riverswim-5", CORRECT): 5.0})["published-intervals"]
     assert {key: claim.held for key, claim in claims.items()} == dict.fromkeys(claims, True)
-    assert all(claim.evidence and claim.rule and claim.verdict == "held" for claim in claims.values())
+    assert all(claim.evidence and claim.statement.rule and claim.verdict == "held" for claim in claims.values())
 
 
 @pytest.mark.parametrize("key", AGAINST)
@@ -67,7 +68,7 @@ def test_growth_that_falls_short_of_the_square_root_of_the_machine_is_still_grow
 
 
 def test_without_runs_nothing_is_decided() -> None:
-    claims = check(PAPER_CLAIMS, [])
+    claims = check(CLAIMS, [])
     assert {claim.held for claim in claims} == {None}
     assert {claim.verdict for claim in claims} == {"not decided: runs missing"}
 
@@ -103,15 +104,30 @@ def test_a_missing_learner_leaves_only_its_own_claims_undecided() -> None:
     there = {key: regret for key, regret in KIND.items() if key != ("warehouse-4", PRODUCT)}
     claims = {claim.key: claim for claim in check_claims(studies(there))}
     undecided = {key for key, claim in claims.items() if claim.held is None}
-    assert undecided == {"warehouse-lowest", "warehouse-margin", "warehouse-of-all"}
+    assert undecided == {"warehouse-lowest", "warehouse-margin", "warehouse-of-all", "headroom-baselines"}
     assert len(claims["warehouse-lowest"].evidence) == 2
 
 
 def test_evidence_names_the_winner_and_counts_them() -> None:
     claim = _claims({("riverswim-15", CORRECT): 5.0, ("riverswim-10", CORRECT): 10.0})["correct-intervals"]
-    readings = {line.what.split(":")[0]: line.reading for line in claim.evidence}
+    readings = {line.quantity.what.split(":")[0]: line.reading for line in claim.evidence}
     assert readings["riverswim-5"] == "UCBVI-PRM is lower"
     assert readings["riverswim-10"] == "level"
     assert readings["riverswim-15"] == "UCRL2-RM-B is lower"
     assert claim.summary == "UCBVI-PRM is lower in 4 of 6; level in 1 of 6; UCRL2-RM-B is lower in 1 of 6"
     assert claim.evidence[2].interval.estimate == pytest.approx(0.5)
+
+
+def test_a_lead_that_is_no_lead_in_one_setting_is_not_one() -> None:
+    assert _claims({("riverswim-5", HEADROOM): 11.0})["headroom-baselines"].held is False
+
+
+def test_no_worse_allows_for_a_tenth_and_not_for_more() -> None:
+    assert _claims({("warehouse-3", BEST): 4.8})["headroom-best-ucrl2"].held is True
+    assert _claims({("warehouse-3", BEST): 4.4})["headroom-best-ucrl2"].held is False
+
+
+def test_only_what_there_are_runs_of_is_claimed() -> None:
+    horizon = [study for study in studies() if study.name == "horizon"]
+    assert [claim.key for claim in check_claims(horizon)] == ["horizon"]
+    assert check_claims([]) == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
-from praemia.statistics.comparisons import further_runs, next_look
+from praemia.statistics.comparisons import Claim, Comparison, Quantity, Statement, further_runs, next_look
 from praemia.statistics.intervals import Interval
-from praemia.statistics.verdicts import Claim, Line
+from praemia.statistics.verdicts import Question, Scale
 
 A, B, C = (LearnerChoice.of("eqo", title) for title in "ABC")
 CATALOGUE = [
@@ -21,10 +21,13 @@ def claim(outcomes: list[bool | None], held: bool | None = None, runs: int = 16,
         (("one", "warehouse-3", "A"), ("one", "warehouse-3", "B")),
         (("one", "rooms-9", "A"), ("one", "rooms-9", "C")),
     )
-    lines = tuple(
-        Line("", Interval(1.0, 0.5, 2.0), "", runs, outcome, own) for outcome, own in zip(outcomes, parts, strict=False)
+    quantities = [Quantity("", own, ("", "", ""), lambda *_: None) for own in parts]
+    evidence = tuple(
+        Comparison(quantity, Interval(1.0, 0.5, 2.0), Scale.ratio(), runs, outcome, "")
+        for outcome, quantity in zip(outcomes, quantities, strict=False)
     )
-    return Claim("key", "", "", "", held, 0.99, lines, "why", more_runs_help=helps)
+    statement = Statement("key", "", "", "", "", Question.ABOVE, quantities, more_runs_help=helps)
+    return Claim(statement, held, "why", 0.99, evidence)
 
 
 def wanted(*claims: Claim) -> set[tuple[str, str, int]]:

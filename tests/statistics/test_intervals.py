@@ -141,7 +141,7 @@ def test_a_band_is_the_interval_at_every_point_and_stays_above_nothing() -> None
     mean, low, high = mean_band(curves)
     for place in range(5):
         assert (low[place], mean[place], high[place]) == pytest.approx(ends(mean_interval(curves[:, place])))
-    assert all(np.array_equal(curves[0], part) for part in mean_band(curves[:1]))
+    assert all(part == pytest.approx(curves[0], rel=1e-12) for part in mean_band(curves[:1]))
 
 
 # Coverage. With N trials at a true coverage c the share covered lies within 3.3·√(c(1 − c)/N) of c but for one case in

@@ -16,9 +16,9 @@ from praemia.statistics.standings import (
     SMALL_GAP,
     LeagueTable,
     boards,
-    compare,
     is_linear,
     rank_profile,
+    regret_ratio,
     settled_after,
     standings,
 )
@@ -48,14 +48,14 @@ def test_ratios_and_ranks_are_those_of_the_mean_regrets() -> None:
 
 def test_kinds_of_several_tasks_are_fixed_and_their_tasks_vary() -> None:
     """Two warehouses: Student's t with one degree of freedom, the standard error is half their distance."""
-    found = compare(CLEAR, "high", "UCBVI-PRM")  # 8 and 1.5
+    found = regret_ratio(CLEAR, "high", "UCBVI-PRM")  # 8 and 1.5
     half = 12.7062 * np.log(8 / 1.5) / 2
     assert (found.low, found.high) == pytest.approx((12**0.5 / np.exp(half), 12**0.5 * np.exp(half)), rel=1e-4)
 
 
 def test_a_kind_of_one_task_makes_kinds_what_varies() -> None:
     mixed = board({**CLEAR_REGRETS, "rooms-9": {"UCBVI-PRM": [10], "low": [10], "high": [10]}})
-    found = compare(mixed, "high", "UCBVI-PRM")
+    found = regret_ratio(mixed, "high", "UCBVI-PRM")
     assert found.estimate == pytest.approx(12 ** (1 / 4))  # √12 in the warehouses, 1 in the rooms
     # Student's t with one degree of freedom; the standard error of two values is half their distance.
     half = 12.7062 * np.log(12) / 4
@@ -66,7 +66,7 @@ def test_a_comparison_does_not_change_when_others_join() -> None:
     tasks = ("warehouse-3", "rooms-9", "flower-5")
     two = {task: {"a": [5.0 + i, 6.0], "b": [9.0, 8.0 - i]} for i, task in enumerate(tasks)}
     many = {task: {**members, "c": [1.0, 1.0], "d": [7.0, 7.0]} for task, members in two.items()}
-    assert compare(board(two), "a", "b") == compare(board(many), "a", "b")
+    assert regret_ratio(board(two), "a", "b") == regret_ratio(board(many), "a", "b")
 
 
 def test_the_order_is_that_of_the_ratios_and_not_of_the_ranks() -> None:
@@ -174,7 +174,7 @@ def test_the_papers_settings_are_told_apart() -> None:
     assert apart is not None
     assert apart.tasks == tuple(CLEAR_REGRETS)
     assert boards(study(CLEAR_REGRETS).settings)[1] is None
-    assert "on which constants were chosen" in league_section(study(both))["apart"]["title"]
+    assert "on which constants were chosen" in league_section(study(both), []).content["apart"]["title"]
 
 
 def test_yardsticks_have_no_rank_and_are_shown() -> None:
@@ -200,7 +200,7 @@ def test_linear_runs_are_counted_by_task() -> None:
 
 def shown(league: Study) -> str:
     """Return the league's section of the report."""
-    return render_page("league.html.j2", study=league_section(league)).decode()
+    return render_page("league.html.j2", content=league_section(league, []).content).decode()
 
 
 def test_text_and_section_show_every_learner_and_task() -> None:
@@ -213,6 +213,7 @@ def test_text_and_section_show_every_learner_and_task() -> None:
     for row in regret_rows(CLEAR):
         assert row[0] in page
     assert "<img" in page
+    assert page.count("wins") == 1  # one kind of task, one lowest
     assert "http" not in page
 
 

@@ -13,7 +13,7 @@ from stored_runs import EPISODES, KIND, PRM, fill, jitter, made_up, small, studi
 from praemia.errors import FileError
 from praemia.experiments.league import league
 from praemia.experiments.store import Store
-from praemia.report.sections import pairs_table
+from praemia.report.run_tables import pairs_table
 from praemia.statistics.stored_runs import collect, discover, gather, paired
 
 

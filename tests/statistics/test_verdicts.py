@@ -9,20 +9,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from praemia.statistics.comparisons import Measurement, Quantity, Statement, check
+from praemia.statistics.comparisons import (
+    MISSING,
+    Comparison,
+    Measurement,
+    Quantity,
+    Statement,
+    check,
+    decide,
+    verdict_lines,
+)
 from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.verdicts import (
     LOOKS,
     MIN_RUNS,
-    MISSING,
     MOST_RUNS,
-    Claim,
-    Line,
     Question,
     Scale,
     bonferroni_level,
-    decide,
-    verdict_lines,
 )
 
 RATIO = Scale.ratio()
@@ -85,11 +89,15 @@ def test_no_interval_holds_above_and_below_at_once(middle: float, half: float) -
         assert {above, below} == {True, False}
 
 
-def line(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Line:
-    found = Measurement(Interval(math.sqrt(low * high), low, high), RATIO, runs)
-    quantity = Quantity("a ÷ b", (), WORDS, lambda *_: found)
-    (claim,) = check([Statement("key", "source", "A is lower.", "rule", question, [quantity])], [])
+def line(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Comparison:
+    (claim,) = check([statement(low, high, runs, question)], [])
     return claim.evidence[0]
+
+
+def statement(low: float, high: float, runs: int = 16, question: Question = Question.ABOVE) -> Statement:
+    measurement = Measurement(Interval(math.sqrt(low * high), low, high), RATIO, runs)
+    quantity = Quantity("a ÷ b", (), WORDS, lambda *_: measurement)
+    return Statement("key", "A first", "source", "A is lower.", "rule", question, [quantity])
 
 
 @pytest.mark.parametrize(
@@ -99,11 +107,19 @@ def line(low: float, high: float, runs: int = 16, question: Question = Question.
         (1.02, 1.05, "ours is lower, by less than 10 %"),
         (0.95, 1.05, "level"),
         (0.5, 0.8, "other is lower"),
+        (0.95, 1.5, "ours is lower or level"),
+        (0.8, 1.05, "level or other is lower"),
         (0.5, 1.5, "not clear"),
     ],
 )
 def test_readings_tell_level_from_not_clear(low: float, high: float, reading: str) -> None:
     assert line(low, high).reading == reading
+
+
+@given(st.floats(0.2, 5.0), st.floats(1.0, 3.0), st.sampled_from(Question))
+def test_what_held_never_reads_not_clear(middle: float, half: float, question: Question) -> None:
+    comparison = line(middle / half, middle * half, question=question)
+    assert not (comparison.outcome and comparison.reading == "not clear")
 
 
 def test_fewer_than_eight_runs_decide_nothing_however_clear_they_are() -> None:
@@ -125,9 +141,8 @@ def test_a_claim_holds_when_all_comparisons_do_and_fails_with_one() -> None:
 
 def test_the_verdict_says_which_of_three_and_why() -> None:
     texts = []
-    for lines in ([line(1.5, 2.0)], [line(0.5, 0.8)], [line(0.5, 2.0)]):
-        held, why = decide(lines)
-        claim = Claim("key", "A is lower.", "rule", "source", held, 0.99, tuple(lines), why)
+    for low, high in ((1.5, 2.0), (0.5, 0.8), (0.5, 2.0)):
+        (claim,) = check([statement(low, high)], [])
         texts += [claim.verdict, *verdict_lines([claim])]
     assert texts == [
         "held",

@@ -17,7 +17,7 @@ from learner_oracles import Wanderer, Watched
 import praemia
 from praemia import LabeledMDP, LabelRule, MachineBuilder, Task, evaluate, learners, occupancy, product, simulate, solve
 from praemia.kernels.records import END
-from praemia.planning.losses import losses
+from praemia.planning.exact import losses
 from praemia.tasks.product import product_task
 
 OVER = None  # the state of an episode that has ended
@@ -222,7 +222,7 @@ def test_learners_from_steps_take_the_end_for_what_it_is_worth(name: str) -> Non
     task = cliff(end_reward=-0.1)
     run = simulate(task, learners.make(name, epsilon=0.2), 4_000, 1)
     random = simulate(task, learners.make("random"), 1).plan_values[0]
-    assert run.plan_values[-1] > random
+    assert np.median(run.plan_values[-50:]) > random  # with a fixed learning rate single plans go wrong now and then
 
 
 class Walk(gymnasium.Env[int, int]):

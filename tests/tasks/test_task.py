@@ -1,6 +1,7 @@
 """A task is an MDP and a machine that speak of the same labels."""
 
 from dataclasses import fields
+from itertools import accumulate
 
 import numpy as np
 import oracles
@@ -59,8 +60,8 @@ def table_edges(table, label, state):
     row = label * table.num_states + state
     edges = {}
     for e in range(table.indptr[row], table.indptr[row + 1]):
-        law = slice(table.reward_indptr[e], table.reward_indptr[e + 1])
-        paid = (tuple(table.reward_values[law]), tuple(table.reward_probs[law]))
+        law = table.laws[table.law_indptr[e] : table.law_indptr[e + 1]]
+        paid = (tuple(law["value"]), tuple(law["sum"]))
         edges[int(table.targets[e])] = (table.probs[e], table.rewards[e], paid)
     return edges
 
@@ -75,7 +76,7 @@ def test_the_table_says_what_the_machine_says(machine):
                 machine.states.index(out.target): (
                     out.probability,
                     out.reward.mean,
-                    (out.reward.values, out.reward.probabilities),
+                    (out.reward.values, tuple(accumulate(out.reward.probabilities))),
                 )
                 for out in outcomes
             }
@@ -88,13 +89,13 @@ def test_a_still_label_moves_nothing_and_an_inert_one_pays_nothing_either(machin
     table = MachineTable.of(machine, strategies.ALL_LABELS)
     for i, label in enumerate(strategies.ALL_LABELS):
         steps = [(state, out) for state in machine.states for out in machine.outcomes(state, label)]
-        assert table.still[i] == all(out.target == state for state, out in steps)
-        assert table.inert[i] == (table.still[i] and all(out.reward.mean == 0.0 for _, out in steps))
+        assert table.keeps_state[i] == all(out.target == state for state, out in steps)
+        assert table.has_no_effect[i] == (table.keeps_state[i] and all(out.reward.mean == 0.0 for _, out in steps))
 
 
 @given(strategies.tasks())
 def test_a_learner_can_have_the_label_of_every_transition(task):
-    numbers, table = task.spec.dense_labels
+    numbers, table = task.spec.every_label[0], task.spec.every_table
     rules = task.mdp.labelling.rules
     for o, a, z in np.ndindex(numbers.shape):
         label = oracles.label_of(rules, o, a, z)

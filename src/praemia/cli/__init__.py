@@ -36,9 +36,10 @@ COMMANDS = {
     "reproduce": ("praemia.cli.experiments", "Run the paper's experiments and report which claims held."),
     "results": ("praemia.cli.results", "List the runs in a folder, or export them."),
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
-    "show": ("praemia.cli.tasks", "Show a policy: where it goes, and what it does there."),
+    "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there."),
     "solve": ("praemia.cli.tasks", "Find the optimal value of a task."),
     "tune": ("praemia.cli.tune", "Search for the exploration coefficients."),
+    "watch": ("praemia.cli.show", "See a learner learn: one page with a slider over its plans."),
 }
 
 FAILURE = 2

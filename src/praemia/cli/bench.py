@@ -106,7 +106,8 @@ def _between(times: dict[str, float], scale: float, form: str) -> str:
 
 def exact_planning(side: int, num_machine_states: int, horizon: int) -> dict[str, Any]:
     """Measure exact planning in a large warehouse under a machine of any size, with one thread and with all."""
-    from praemia.planning.exact import choose_threads, solve
+    from praemia.planning.backward import choose_threads
+    from praemia.planning.exact import solve
 
     task = warehouse_task(side, num_machine_states, horizon)
     for threads in (1, 2):

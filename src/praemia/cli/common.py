@@ -136,6 +136,11 @@ def learners_option(*default: str, help: str = "") -> Callable[[Function], Funct
     )
 
 
+def set_option(help: str = "Set a parameter of every learner that has it.") -> Callable[[Function], Function]:
+    """Add ``--set NAME=VALUE``, as the argument ``settings`` for ``parse_settings``."""
+    return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=help)
+
+
 def rho_option(default: float, help: str) -> Callable[[Function], Function]:
     return click.option("--failure-prob", default=default, show_default=True, help=f"ρ: {help}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -20,23 +20,26 @@ from praemia.cli.common import (
     episodes_option,
     json_option,
     learners_option,
+    parse_settings,
     parse_shard,
     runs_option,
     seed_option,
+    set_option,
     wants_json,
     where_options,
 )
 from praemia.cli.progress import display, say
+from praemia.cli.results import results_table
 from praemia.errors import ParameterError, require
-from praemia.text_tables import plural
+from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Experiment, Job
     from praemia.experiments.store import Store
+    from praemia.statistics.comparisons import Claim
     from praemia.statistics.standings import LeagueTable, Standing
     from praemia.statistics.stored_runs import Study
-    from praemia.statistics.verdicts import Claim
 
 
 class Sweep(NamedTuple):
@@ -55,7 +58,7 @@ def sweep(experiments: Iterable[Experiment], where: Where, *, is_reported: bool 
 
     assert where.out is not None
     if is_reported and where.shard is None:
-        require("plotly.offline", "PIL", "matplotlib.figure")
+        require("PIL", "matplotlib.figure")
     shard = parse_shard(where.shard)
     store = Store.create(where.out)
     asked = [replace(experiment, command=command_text()) for experiment in experiments]
@@ -141,6 +144,7 @@ def experiment_command(file: Path, where: Where, allow_code: bool) -> int:
         studies, damaged = gather(done.store, done.experiments)
         if studies:
             publish(done, studies, damaged)
+            click.echo(results_table(series for study in studies for own in study.settings.values() for series in own))
     return report_failures(done.failures)
 
 
@@ -159,23 +163,19 @@ def reproduce_command(
     seed: int,
     where: Where,
 ) -> int:
-    """Run the paper's experiments and a small league, and write a report on what held.
+    """Run the paper's experiments, with this package's own learner among them, and write a report on what held.
 
     A claim held, did not hold, or is not decided: there are too few runs, or an interval is too wide. With --decide,
     undecided claims get 8, 16, 32 … 512 runs of their learners and tasks, until they are decided.
 
     Finished runs are kept when the command is interrupted; run it again to do the rest.
     """
-    from praemia.experiments.league import ONE_OF_EACH_KIND, SETTINGS_OF_THE_PAPER, league
     from praemia.experiments.paper import experiments, select
-    from praemia.statistics.verdicts import verdict_lines
+    from praemia.statistics.comparisons import verdict_lines
 
     if decide and where.shard is not None:
         raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
-    # A glimpse of the league, for it has many learners and tasks. `praemia league` plays it in full.
-    tasks = (*ONE_OF_EACH_KIND, *SETTINGS_OF_THE_PAPER)
-    contest = league(tasks, num_runs=max(1, runs // 4), num_episodes=max(1, episodes // 10), seed=seed)
-    done = sweep(select([*experiments(runs, episodes, seed), contest], only), where)
+    done = sweep(select(experiments(runs, episodes, seed), only), where)
     if where.shard is not None or (done.failures and not done.store.files()):
         return report_failures(done.failures)
     done = _play_on(done, where) if decide else done
@@ -183,6 +183,7 @@ def reproduce_command(
     publish(done, studies, damaged)
     for line in verdict_lines(claims):
         click.echo(line)
+    click.echo("all learners on other tasks: praemia league")
     return report_failures(done.failures)
 
 
@@ -205,7 +206,7 @@ def _play_on(done: Sweep, where: Where) -> Sweep:
             return done
         open_claims = sum(claim.held is None for claim in claims)
         most = max(setting.num_runs for experiment in more for setting in experiment.settings)
-        say(f"{open_claims} of {len(claims)} claims are not decided; up to {most} runs of each")
+        say(f"{open_claims} of {len(claims)} claims {are(open_claims)} not decided; up to {most} runs of each")
         added = sweep(more, where)
         whole = [_grown(experiment, more) for experiment in done.experiments]
         done = Sweep(done.store, whole, added.failures, done.has_new_runs or added.has_new_runs)
@@ -228,15 +229,23 @@ def _grown(experiment: Experiment, more: Sequence[Experiment]) -> Experiment:
     help="A built-in task or a task file; may be repeated.  [default: all of the league's]",
 )
 @learners_option(help="  [default: all that plan]")
+@set_option("Set a parameter of every learner that has it, in place of its usual setting.")
+@click.option(
+    "--suite",
+    metavar="NAME",
+    help="Published benchmarks, office or craft: steps to the optimum, beside the published figures.",
+)
 @click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
-@click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, or 32 with --full.")
+@click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, 32 with --full, 10 with --suite.")
 @episodes_option(None, "Episodes of each run; 3000, or 10000 with --full.")
 @seed_option
-@where_options("results-league", "Folder for runs, report and figures; stored runs are not repeated.")
+@where_options(None, "Folder for runs, report and figures; by default results-league, or results-NAME for a suite.")
 @json_option
 def league_command(
     tasks: tuple[str, ...],
     names: tuple[str, ...],
+    settings: tuple[str, ...],
+    suite: str | None,
     full: bool,
     runs: int | None,
     episodes: int | None,
@@ -247,24 +256,33 @@ def league_command(
 
     Most tasks are drawn by seeds that no constant was chosen on; the paper's settings are reported separately. It takes
     up to 10 minutes on two cores. Left out unless named: random and optimal, which do not learn, and q-learning and
-    crm, which take most of the time.
+    crm, which need many more episodes.
+
+    With --suite it plays published benchmarks instead: how many steps until a learner is at .9, .95 and .99 of the
+    optimum for good, by exact values, within a budget that is the same for all. --learner q-learning adds others,
+    with the settings that were published.
 
     \b
     praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
+    praemia league --suite office
     """
+    if suite is not None:
+        given = {"--task": tasks, "--set": settings, "--full": full, "--episodes": episodes}
+        return _play_suite(suite, names, runs, seed, where, given)
+    where = replace(where, out=where.out or Path("results-league"))
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
     from praemia.statistics.claims import check_claims
+    from praemia.statistics.comparisons import verdict_lines
     from praemia.statistics.standings import boards, standings
     from praemia.statistics.stored_runs import gather
-    from praemia.statistics.verdicts import verdict_lines
 
-    contest = league(tasks, names, runs, episodes, seed, full=full)
+    contest = league(tasks, names, runs, episodes, seed, full=full, parameters=parse_settings(settings))
     done = sweep([contest], where)
     studies, damaged = gather(done.store, done.experiments)
     board, apart = boards(studies[0].settings if studies else {})
     if where.shard is None and not board.learners:
-        click.echo("no ranking: no learner has a run on every task (oracle baselines are not ranked)", err=True)
+        say("no ranking: no learner has a run on every task (oracle baselines are not ranked)")
     if where.shard is not None or not board.learners:
         return report_failures(done.failures)
     table, claims = standings(board), check_claims(studies)
@@ -275,6 +293,33 @@ def league_command(
     publish(done, studies, damaged)
     if claims and not wants_json():
         click.echo("\n".join(verdict_lines(claims)))
+    return report_failures(done.failures)
+
+
+def _play_suite(
+    name: str, names: tuple[str, ...], runs: int | None, seed: int, where: Where, given: Mapping[str, Any]
+) -> int:
+    """Play a suite of published benchmarks and print its table."""
+    from praemia.experiments.requests import unite
+    from praemia.experiments.suites import find, suite_experiment
+    from praemia.report.suite_page import suite_data, suite_text
+    from praemia.statistics.stored_runs import gather
+    from praemia.statistics.suite_lines import suite_lines
+
+    if clashing := [option for option, value in given.items() if value]:
+        raise ParameterError(f"--suite with {', '.join(clashing)}; a suite has tasks and lengths of its own")
+    suite = find(name)
+    # Hundreds of policies for hundreds of steps each would fill a disk, and no figure shows them.
+    where = replace(where, out=where.out or Path(f"results-{suite.name}"), policies=False)
+    done = sweep([suite_experiment(suite, names, runs, seed)], where)
+    # Learners that were asked for earlier, in the same folder, are in the table too.
+    unreadable: list[str] = []
+    earlier = [e for e in done.store.asked(unreadable.append) if e.name == done.experiments[0].name]
+    studies, damaged = gather(done.store, unite([*done.experiments, *earlier])[:1])
+    if where.shard is None and studies:
+        lines = suite_lines(suite, studies[0].settings)
+        emit(suite_data(suite, lines), suite_text(suite, lines))
+        publish(done._replace(has_new_runs=True), studies, [*unreadable, *damaged])
     return report_failures(done.failures)
 
 
@@ -293,4 +338,6 @@ def _as_data(board: LeagueTable, table: list[Standing]) -> dict[str, Any]:
 
 
 def _claims(claims: list[Claim]) -> dict[str, Any]:
-    return {"claims": [{"key": c.key, "statement": c.statement, "outcome": c.outcome, "why": c.why} for c in claims]}
+    return {
+        "claims": [{"key": c.key, "statement": c.statement.text, "outcome": c.outcome, "why": c.why} for c in claims]
+    }

@@ -25,8 +25,8 @@ from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
+    from praemia.exploration.plan_from import MachineReport
     from praemia.exploration.until import Check
-    from praemia.exploration.what_if import MachineReport
     from praemia.machines.machine import RewardMachine
 
 
@@ -146,6 +146,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 )
 @click.option("--task", shell_complete=complete_tasks, help="The true task, to compare with.")
 @click.option("--horizon", type=click.IntRange(1), help="Steps per episode; by default as in the data.")
+@click.option("--discount", type=float, help="A reward at step h counts γ^h times; by default as in the data.")
 @rho_option(0.05, "the probability with which the certificates may fail.")
 @click.option(
     "--fixed-in-advance", is_flag=True, help="You vouch that the machines were fixed before the data was collected."
@@ -160,29 +161,32 @@ def plan_command(
 ) -> None:
     """Plan for machines from DATA, a file that ``praemia explore`` wrote, and bound what each plan can lose.
 
-    Without --machine, a family of machines over the propositions of the data's labels is tried. The certificates are
-    proven: they hold together with probability 1 − ρ, whatever the machines. They are tighter for machines that the
-    data records, and with --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian:
-    with probability 0.95 under the posterior a plan loses at most this.
+    Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
+    probability 1 − ρ, whatever the machines. They are tighter for machines that the data records, and with
+    --fixed-in-advance, which divides ρ by the number of machines. The likely loss is Bayesian: with probability 0.95
+    under the posterior a plan loses at most this.
     """
     import numpy as np
 
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset
-    from praemia.exploration.what_if import machine_family, machine_reports
+    from praemia.exploration.plan_from import machine_reports
     from praemia.files import load_machine, resolve_task
     from praemia.planning.policy import Policy
     from praemia.report.exploration_page import write_page
 
-    if out is not None and len(machines) != 1:
+    if out is not None and len(machines) > 1:
         raise ParameterError("--out writes the policy of one machine; give one --machine")
     dataset = Dataset.load(data)
+    if not machines and task is None:
+        raise ParameterError("nothing to plan for; give --machine, or --task for the machine of that task")
     truth = None if task is None else resolve_task(task)
-    chosen = {name: load_machine(name) for name in machines}
-    family = chosen or machine_family(sorted(dataset.labelling.propositions()))
+    named = {name: load_machine(name) for name in machines}
+    if truth is not None and not named:
+        named = {truth.name: truth.machine}
     with display() as progress:
-        report_draws = _draw_progress(progress, len(family))
-        rows = machine_reports(dataset, family, truth, on_progress=report_draws, **how)
+        report_draws = _draw_progress(progress, len(named))
+        rows = machine_reports(dataset, named, truth, on_progress=report_draws, **how)
     if out is not None:
         Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
     if report is not None:
@@ -204,7 +208,7 @@ def _draw_progress(display: Display, num_machines: int) -> Callable[[str], Calla
 
 
 def _text(rows: list[MachineReport]) -> str:
-    from praemia.exploration.what_if import SAYS_LITTLE
+    from praemia.exploration.plan_from import SAYS_LITTLE
 
     is_truth_known = rows[0].optimum is not None
     header = (

@@ -32,7 +32,7 @@ def check_command(file: str) -> None:
         _check_traces(file)
         return
     from praemia.files import load
-    from praemia.files.lint import Finding, lint, lint_machine
+    from praemia.files.lint import Finding, lint
     from praemia.files.load_save import format_of
     from praemia.tasks.task import Task
 
@@ -44,7 +44,7 @@ def check_command(file: str) -> None:
         size += f"discount {loaded.discount:g}, " if loaded.discount < 1.0 else ""
         size += f"{_machine_size(loaded.machine)}"
     else:
-        kind, findings, size = "machine", lint_machine(loaded), _machine_size(loaded)
+        kind, findings, size = "machine", lint(loaded), _machine_size(loaded)
         remarks = getattr(format_of(file), "remarks", None)
         findings += [Finding("note", remark) for remark in (remarks(loaded) if remarks else ())]
     record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}

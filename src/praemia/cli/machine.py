@@ -71,7 +71,7 @@ def machine_command(
     """
     from praemia.files import save_machine
     from praemia.files.load_save import find_writer
-    from praemia.machines.from_formulas import Payment, accept, growth_limits, paying_machine, with_source
+    from praemia.machines.from_formulas import growth_limits, machine_from, text_automaton
     from praemia.pictures.diagrams import draw_machine
 
     require_drawing(draw)
@@ -79,9 +79,7 @@ def machine_command(
         find_writer(out, "machine")  # an ending that says no format is refused before the work begins
     kind = "regex" if regex else "formula"
     growth = growth_limits(max_states, lambda size: click.echo(size, err=True))
-    automaton = accept(kind, text, growth, syntax)
-    machine = paying_machine(automaton, Payment.of(reward, pay), None, growth)
-    machine = with_source(machine, kind, text, pay, reward, syntax)
+    machine = machine_from(kind, text, reward, pay, growth=growth, syntax=syntax)
     record: dict[str, Any] = {
         kind: text,
         "pay": pay,
@@ -90,7 +88,7 @@ def machine_command(
         "num_states": machine.num_states,
         "diagram_nodes": len(machine.diagrams),
         "states": [{"name": name, "meaning": meaning} for name, meaning in machine.meanings.items()],
-        "trace": None if trace is None else _judged(automaton, machine, trace),
+        "trace": None if trace is None else _judged(text_automaton(kind, text, growth, syntax), machine, trace),
     }
     if draw is not None:
         draw_machine(machine, draw, title=text)

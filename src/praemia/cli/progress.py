@@ -116,7 +116,8 @@ class Display(activity.Progress):
         elif (now := time.monotonic()) >= self._next_line and (rows[-1].total is None or rows[-1].completed):
             self._next_line = now + LINE_SECONDS
             say(_line(rows[-1]))
-            rows[-1].fields["count"] = ""  # the promise is made once; what is counted is written anew
+            if rows[-1].id == self._compiling:
+                rows[-1].fields["count"] = ""  # the promise is made once
 
     def stop(self) -> None:
         """Show the end of the work, and nothing more."""
@@ -180,17 +181,17 @@ def display() -> Iterator[Display]:
 
     activity.watch_compiling()
     Announcement.is_wanted = False  # the display has a notice of its own
-    shown, is_over = Display(), threading.Event()
+    screen, is_over = Display(), threading.Event()
 
     def repeat() -> None:
         while not is_over.wait(TICK_SECONDS):
-            shown.tick()
+            screen.tick()
 
     thread = threading.Thread(target=repeat, daemon=True)
     thread.start()
     try:
-        yield shown
+        yield screen
     finally:
         is_over.set()
         thread.join()
-        shown.stop()
+        screen.stop()

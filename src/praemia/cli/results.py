@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from praemia.cli.common import emit, file_option, json_option, wrote
+from praemia.cli.progress import say
 from praemia.errors import ParameterError, require
 from praemia.text_tables import plural, table_text
 
@@ -42,18 +44,26 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
     runs, damaged = read_all(Store.open(folder))
     members = group(runs)
     for message in damaged:
-        click.echo(f"warning: {message}", err=True)
+        say(f"warning: {message}")
     columns = curve_columns if curves else run_columns
     for write, file in ((write_csv, csv_file), (write_parquet, parquet_file)):
         if file is not None:
             write(columns(runs), file)
     wrote(csv_file, parquet_file)
     entries = [_entry(series) for series in members]
-    several = len({entry["streams"] for entry in entries}) > 1
     if not entries:
-        click.echo("no runs yet", err=True)
-    table = table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
-    emit({"results": entries, "damaged": damaged}, table if entries else "")
+        say("no runs yet")
+    emit({"results": entries, "damaged": damaged}, _table(entries) if entries else "")
+
+
+def results_table(members: Iterable[Series]) -> str:
+    """Write the runs of learners on tasks as a table: how many, and the mean final regret with its 95 % interval."""
+    return _table([_entry(series) for series in members])
+
+
+def _table(entries: Sequence[dict[str, Any]]) -> str:
+    several = len({entry["streams"] for entry in entries}) > 1
+    return table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
 
 
 def _seed(series: Series) -> str:
@@ -79,7 +89,7 @@ def _entry(series: Series) -> dict[str, Any]:
         "regret": regret.estimate,
         "low": regret.low,
         "high": regret.high,
-        "std": series.spread if series.num_runs > 1 else math.nan,
+        "std": series.spread,
         "mean_return": float(np.mean([run.returns.mean() for run in series.runs])),
     }
 
@@ -105,7 +115,8 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     from praemia.report.page import write_report
     from praemia.statistics.stored_runs import discover
 
-    require("plotly.offline", *(("PIL", "matplotlib.figure") if figures else ()))
+    if figures:
+        require("PIL", "matplotlib.figure")
     studies, damaged = discover(Store.open(folder))
     if not studies:
         also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""

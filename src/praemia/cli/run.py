@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,19 +15,21 @@ from praemia.cli.common import (
     complete_tasks,
     emit,
     episodes_option,
+    fields_text,
     is_typed,
     json_option,
     learners_option,
     parse_settings,
     runs_option,
     seed_option,
+    set_option,
     steps_option,
     until_done_option,
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.progress import display
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import number, plural, table_text
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
@@ -39,9 +43,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @click.command("run")
 @click.argument("task", shell_complete=complete_tasks)
 @learners_option("headroom")
-@click.option(
-    "--set", "settings", multiple=True, metavar="NAME=VALUE", help="Set a parameter of every learner that has it."
-)
+@set_option()
 @episodes_option(1000)
 @steps_option
 @until_done_option
@@ -73,8 +75,7 @@ def run_command(
     praemia run warehouse-3 --learner my_learner.py:MyLearner
     praemia run office-coffee --until-done --steps 20000
     """
-    from praemia.experiments.experiment_file import learner_choices, task_text
-    from praemia.experiments.settings import Setting
+    from praemia.experiments.settings import Setting, TaskText, learner_choices
 
     if hidden_machine:
         if is_typed("names", "settings", "steps", "until_done", "jobs", "out", "policies"):
@@ -85,7 +86,7 @@ def run_command(
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    setting = Setting(task_text(task, until_done=until_done), choices, runs, num_episodes, seed, num_steps=steps)
+    setting = Setting(TaskText.of(task, until_done=until_done), choices, runs, num_episodes, seed, num_steps=steps)
     began = time.perf_counter()
     members, failures = _perform(setting, where)
     optimal = members[0].first.optimal_value if members else None
@@ -94,12 +95,28 @@ def run_command(
     shared = {"task": setting.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
     if members:
-        text = f"{setting.name}: {length:,} {unit}, {plural(runs, 'run')}, optimal value {optimal:.6f}\n\n"
+        text = f"{setting.name}: {length:,} {unit}, {plural(runs, 'run')}, optimal value {optimal:.5g}\n\n"
         text += _table(rows, with_steps=until_done or steps is not None)
-        text += f"\n{time.perf_counter() - began:.1f} s in total"
+        text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
+        text += f"{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where.out}" if where.out else ""
+        text += "\n\n" + _next_steps(task, names)
     emit({**shared, "learners": rows}, text)
     return report_failures(failures)
+
+
+def _next_steps(task: str, names: Sequence[str]) -> str:
+    """Say how to compare the learner, and how to see what it learned."""
+    own, other = names[0], "headroom" if names[0] == "ucbvi-prm" else "ucbvi-prm"
+    learner = [] if own == "headroom" else ["--learner", own]
+    steps = {
+        "compare": ["run", task, "--learner", own, "--learner", other],
+        "see it learn": ["watch", task, *learner],
+        "see the optimum": ["show", task],
+    }
+    if len(names) > 1:
+        del steps["compare"]
+    return fields_text({what: shlex.join(["praemia", *words]) for what, words in steps.items()})
 
 
 def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
@@ -108,31 +125,31 @@ def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     from praemia.inference.hidden_machine import play_hidden
 
     task = resolve_task(name)
-    played: dict[int, HiddenRun] = {}
+    hidden_runs: dict[int, HiddenRun] = {}
     with display() as progress:
         report = progress.count("episodes")
         for own_seed in range(seed, seed + runs):
 
             def report_all(done: int, _: int) -> None:
-                report(len(played) * episodes + done, runs * episodes)
+                report(len(hidden_runs) * episodes + done, runs * episodes)
 
-            played[own_seed] = play_hidden(task, episodes, own_seed, on_progress=report_all)
-    optimal = played[seed].optimal_value
+            hidden_runs[own_seed] = play_hidden(task, episodes, own_seed, on_progress=report_all)
+    optimal = hidden_runs[seed].optimal_value
     table = [
         (
             str(own_seed),
             f"{run.returns.mean():.4f}",
-            f"{run.value:.6f}",
+            f"{run.value:.5g}",
             " → ".join(str(held.machine.num_states) for held in run.held),
             "never" if run.found_at is None else f"{run.found_at:,}",
         )
-        for own_seed, run in played.items()
+        for own_seed, run in hidden_runs.items()
     ]
     header = ("seed", "mean return", "value of the last plan", "states held", "right from episode")
-    rows = [_hidden_row(run, own_seed) for own_seed, run in played.items()]
+    rows = [_hidden_row(run, own_seed) for own_seed, run in hidden_runs.items()]
     emit(
         {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
-        f"{task.name}, machine hidden: {episodes:,} episodes, optimal value {optimal:.6f}\n\n"
+        f"{task.name}, machine hidden: {episodes:,} episodes, optimal value {optimal:.5g}\n\n"
         + table_text(header, table),
     )
 
@@ -164,8 +181,8 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
         [
             (
                 row["learner"],
-                f"{row['regret_mean']:.2f} ± " + ("–" if row["regret_std"] is None else f"{row['regret_std']:.2f}"),
-                f"{row['late_slope']:.3f}",
+                f"{row['regret_mean']:.2f}" + ("" if row["regret_std"] is None else f" ± {row['regret_std']:.2f}"),
+                number(row["late_slope"]),
                 *(f"{row['steps']:.0f}",) * with_steps,
                 f"{row['plans']:.0f}",
                 f"{row['seconds']:.2f}",
@@ -184,7 +201,7 @@ def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure
     work = setting.jobs()
     workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(default_jobs(), len(work)))
     if where.out is not None:
-        experiment = Experiment(setting.name, f"learners on {setting.name}", (setting,))
+        experiment = Experiment(setting.name, f"Learners on {setting.name}", (setting,))
         done = sweep([experiment], replace(where, jobs=workers), is_reported=False)
         return collect(done.store, [setting]).get(setting.name, []), done.failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):

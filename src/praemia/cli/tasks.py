@@ -1,33 +1,26 @@
-"""``praemia solve``, ``bound``, ``show``, ``envs`` and ``learners``: what a task is worth, and what is built in."""
+"""``praemia solve``, ``bound``, ``envs`` and ``learners``: what a task is worth, and what is built in."""
 
 from __future__ import annotations
 
-import sys
-import time
 from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import click
 
 from praemia.cli.common import (
     complete_environments,
+    complete_learners,
     complete_tasks,
     emit,
     episodes_option,
     fields_text,
-    file_option,
     json_option,
     rho_option,
-    until_done_option,
     wants_json,
-    wrote,
 )
 from praemia.cli.progress import display
-from praemia.errors import ParameterError, require
+from praemia.errors import ParameterError
 from praemia.text_tables import table_text
-
-PAUSE = 0.4  # seconds, between two steps in a terminal
 
 
 @click.command("solve")
@@ -50,7 +43,8 @@ def solve_command(task: str) -> None:
         "actions": problem.num_actions,
         "machine_states": problem.num_machine_states,
     }
-    emit(record, fields_text({name.replace("_", " "): entry for name, entry in record.items()}))
+    rounded = record | {"value": f"{value:.6g}"}
+    emit(record, fields_text({name.replace("_", " "): entry for name, entry in rounded.items()}))
 
 
 @click.command("bound")
@@ -92,47 +86,80 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
 @click.argument("name", required=False, shell_complete=complete_environments)
 @json_option
 def envs_command(name: str | None) -> None:
-    """List the built-in environments, or show the one called NAME with its picture."""
+    """List the built-in environments, or show the one called NAME with its picture.
+
+    The names in the list are examples: warehouse-7 or riverswim-40 are environments too.
+    """
     from praemia import envs
 
     if name is None:
-        emit({"environments": envs.names()}, "\n".join(envs.names()))
+        entries = [_env_entry(example) for example in envs.names()]
+        rows = [[f"{entry[key]:,}" if key in SIZES else entry[key] for key in ENTRY] for entry in entries]
+        table = table_text([key.replace("_", " ") for key in ENTRY], rows)
+        emit(
+            {"environments": envs.names(), "entries": entries},
+            f"{table}\npraemia envs NAME shows one, with its picture",
+        )
         return
     task = envs.make(name)
-    record = {
-        "name": task.name,
-        "observations": task.num_observations,
-        "actions": task.num_actions,
-        "machine_states": task.num_machine_states,
-        "horizon": int(task.horizon),
-        "propositions": list(task.machine.propositions),
-    }
+    record = _env_entry(name) | {"propositions": list(task.machine.propositions)}
     emit(record, "" if wants_json() else f"{envs.describe(name)}\n\n{envs.text_picture(task)}")
 
 
+SIZES = ("observations", "actions", "machine_states", "horizon")
+ENTRY = ("name", *SIZES, "summary")
+
+
+def _env_entry(name: str) -> dict[str, Any]:
+    """Return a built-in task as plain data: what it is, and its sizes."""
+    from praemia.envs.registry import make, summary
+
+    task = make(name)
+    sizes = (task.num_observations, task.num_actions, task.num_machine_states, int(task.horizon))
+    return {
+        "name": task.name,
+        **dict(zip(SIZES, sizes, strict=True)),
+        "summary": summary(name).partition(";")[0].rstrip("."),
+    }
+
+
 @click.command("learners")
+@click.argument("name", required=False, shell_complete=complete_learners)
 @json_option
-def learners_command() -> None:
-    """List the learners with their parameters, defaults and references."""
+def learners_command(name: str | None) -> None:
+    """List the learners, or show the one called NAME with its parameters: defaults, ranges and what they do.
+
+    NAME may be file.py:Class too.
+    """
     from praemia import learners
 
-    entries = [describe_learner(name) for name in learners.names()]
-    emit({"learners": entries}, "\n\n".join(map(_learner_text, entries)) + "\n")
+    if name is not None:
+        entry = describe_learner(name)
+        emit(entry, _learner_text(entry))
+        return
+    entries = [describe_learner(each) for each in learners.names()]
+    table = table_text(("learner", "what it does"), [(entry["name"], entry["summary"]) for entry in entries])
+    emit({"learners": entries}, f"{table}\npraemia learners NAME shows one, with its parameters")
 
 
 def describe_learner(name: str) -> dict[str, Any]:
-    """Return what there is to say of a learner: its summary, its reference, and its parameters with their defaults."""
-    from praemia import learners
+    """Return what there is to say of a learner: its summary, its reference, and its parameters."""
+    from praemia.experiments.settings import LearnerChoice
 
-    kind = learners.kind_of(name)
-    helps = {item.name: item.metadata.get("help", "") for item in fields(kind)}
+    learner = LearnerChoice.of(name).make()
+    metadata = {item.name: item.metadata for item in fields(learner)}
     return {
-        "name": name,
-        "summary": kind.summary,
-        "reference": kind.reference,
+        "name": learner.name,
+        "summary": learner.summary,
+        "reference": learner.reference,
         "parameters": [
-            {"name": key, "default": value, "help": helps.get(key, "")}
-            for key, value in learners.parameters_of(name).items()
+            {
+                "name": key,
+                "default": value,
+                "range": list(metadata[key]["range"]) if "range" in metadata[key] else None,
+                "help": metadata[key].get("help", ""),
+            }
+            for key, value in learner.parameters.items()
         ],
     }
 
@@ -140,79 +167,16 @@ def describe_learner(name: str) -> dict[str, Any]:
 def _learner_text(entry: dict[str, Any]) -> str:
     lines = [f"{entry['name']}: {entry['summary']}"]
     if entry["reference"] != "—":
-        lines.append(f"    {entry['reference']}")
-    lines += [f"    --set {item['name']}={item['default']}  {item['help']}" for item in entry["parameters"]]
+        lines.append(entry["reference"])
+    rows = [
+        (item["name"], str(item["default"]), _range_text(item["range"]), item["help"]) for item in entry["parameters"]
+    ]
+    if rows:
+        lines += ["", table_text(("parameter", "default", "range", "what it does"), rows).rstrip()]
+        first = entry["parameters"][0]
+        lines += ["", f"praemia run TASK --learner {entry['name']} --set {first['name']}={first['default']}"]
     return "\n".join(lines)
 
 
-@click.command("show")
-@click.argument("task", shell_complete=complete_tasks)
-@click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
-@click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
-@until_done_option
-@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
-def show_command(task: str, policy: str, episode: int | None, until_done: bool, out: Path | None) -> None:
-    """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
-
-    Without --out it is printed as text; --episode plays an episode in the terminal.
-    """
-    from praemia.files import resolve_task
-    from praemia.pictures.show import named_policy, show
-
-    suffix = out.suffix.lower() if out else ""
-    if episode is not None and out is not None and suffix not in (".gif", ".txt"):
-        raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
-    if suffix in (".png", ".gif"):
-        require("PIL")
-    problem, given_policy = resolve_task(task), named_policy(policy)
-    problem = problem.with_until_done() if until_done else problem
-    with display():
-        picture = show(problem, given_policy)
-    if episode is None and suffix != ".gif":
-        if out is None:
-            click.echo(str(picture))
-        else:
-            picture.save(out)
-            wrote(out)
-        return
-    _play(problem, given_policy, episode or 0, out)
-
-
-def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
-    from praemia.files.atomic_io import write_whole
-    from praemia.pictures.episodes import save_gif
-    from praemia.planning.exact import solve
-    from praemia.simulation.rollout import rollout
-
-    played = rollout(problem, solve(problem).policy if given_policy is None else given_policy, seed)
-    if out is None and sys.stdout.isatty():
-        _animate(played)
-    elif out is None:
-        click.echo(str(played))
-    else:
-        if out.suffix.lower() == ".txt":
-            write_whole(out, f"{played}\n".encode())
-        else:
-            with display() as progress:
-                save_gif(played, out, progress.count("frames"))
-        wrote(out)
-
-
-def _animate(played: Any) -> None:
-    """Play an episode in the terminal: the map with the agent in brackets, the machine's state lit."""
-    from rich.console import Console
-    from rich.live import Live
-    from rich.text import Text
-
-    from praemia.pictures.episodes import moments
-    from praemia.pictures.task_picture import page_text, task_picture
-
-    picture = task_picture(played.task)
-    with Live(console=Console(), auto_refresh=False) as live:
-        for observation, machine_state, line in moments(played):
-            scene = Text(page_text(picture, played.task.name, observation))
-            for i, name in enumerate(played.task.machine.states):
-                scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
-            scene.append(f"\n{line}\n")
-            live.update(scene, refresh=True)
-            time.sleep(PAUSE)
+def _range_text(ends: list[float] | None) -> str:
+    return "" if ends is None else f"{ends[0]:g} … {ends[1]:g}"

@@ -12,6 +12,7 @@ import click
 
 from praemia.cli.common import (
     Where,
+    complete_tasks,
     emit,
     episodes_option,
     json_option,
@@ -23,7 +24,7 @@ from praemia.cli.common import (
 )
 from praemia.cli.experiments import report_failures, sweep
 from praemia.errors import ParameterError
-from praemia.text_tables import table_text
+from praemia.text_tables import number, table_text
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import LearnerChoice
@@ -31,7 +32,15 @@ if TYPE_CHECKING:
 
 
 @click.command("tune")
-@click.option("--only", multiple=True, metavar="SETTING", help="A setting such as warehouse-3; may be repeated.")
+@click.option(
+    "--task",
+    "tasks",
+    multiple=True,
+    metavar="TASK",
+    shell_complete=complete_tasks,
+    help="A built-in task or a task file; may be repeated.  [default: the paper's]",
+)
+@click.option("--only", multiple=True, metavar="SETTING", help="One of the paper's settings; may be repeated.")
 @learners_option()
 @click.option(
     "--try", "tries", multiple=True, metavar="NAME=V1,V2", help="Values of a parameter; may be repeated for others."
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
 @where_options("results-tuning", "Folder for the runs; stored runs are not repeated.")
 @json_option
 def tune_command(
+    tasks: tuple[str, ...],
     only: tuple[str, ...],
     names: tuple[str, ...],
     tries: tuple[str, ...],
@@ -50,22 +60,26 @@ def tune_command(
     seed: int,
     where: Where,
 ) -> int:
-    """Search for parameters: all combinations of the values to try, on the paper's tasks, with equal budgets.
+    """Search for parameters: all combinations of the values to try, with equal budgets, on tasks or on the paper's.
 
     Without --learner, the paper's candidates for the exploration coefficients are tried, six for each learner. The
     seeds differ from those of reported runs, so that a parameter is never judged on the runs that chose it.
 
     \b
-    praemia tune --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1 --only warehouse-3
+    praemia tune --task office-coffee --learner headroom --try headroom_scale=0.3,0.6,1 --episodes 2000
+    praemia tune --task my-task.yaml --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1
     """
     from praemia.experiments.paper import select, tuning
+    from praemia.experiments.settings import TaskText
     from praemia.statistics.stored_runs import collect
 
-    chosen = select([tuning(runs, episodes, seed, _candidates(names, tries))], only)
+    if tasks and only:
+        raise click.UsageError("--task and --only together; --only is for the paper's settings")
+    (search,) = select([tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])], only)
     tried = list(parse_tries(tries)) or ["bonus_scale"]
-    store, _, failures, _ = sweep(chosen, where, is_reported=False)
-    stored = collect(store, chosen[0].settings)
-    budget = Counter(choice.name for choice in chosen[0].settings[0].choices)
+    store, _, failures, _ = sweep([search], where, is_reported=False)
+    stored = collect(store, search.settings)
+    budget = Counter(choice.name for choice in search.settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
     for failure in failures:
         label = _label(failure.job.learner.parameters, tried)
@@ -142,16 +156,13 @@ def _entries(
 
 
 def _table(results: list[dict[str, Any]]) -> str:
+    """Write a row for each combination, the best of each learner on each task first; failures come last."""
     rows = []
     for entry in results:
-        best = ", ".join(f"{key}={value}" for key, value in entry["best"].items())
-        cells = [_cell(label, mean, *entry["interval"][label]) for label, mean in entry["regret"].items()]
-        rows.append((entry["task"], entry["learner"], best, *cells, *(f"{label}: failed" for label in entry["failed"])))
-    most = max(map(len, rows))
-    header = ("task", "learner", "best", *(f"#{i + 1}" for i in range(most - 3)))
-    return table_text(header, [(*row, *[""] * (most - len(row))) for row in rows])
-
-
-def _cell(label: str, mean: float, low: float, high: float) -> str:
-    ends = f" [{low:.1f}, {high:.1f}]" if math.isfinite(low) else ""
-    return f"{label}: {mean:.1f}{ends}"
+        best = _label(entry["best"], list(entry["best"]))
+        for label in sorted(entry["regret"], key=entry["regret"].get):
+            ends = [number(end) if math.isfinite(end) else "–" for end in entry["interval"][label]]
+            note = "best" if label == best else ""
+            rows.append((entry["task"], entry["learner"], label, number(entry["regret"][label]), *ends, note))
+        rows += [(entry["task"], entry["learner"], label, "failed", "", "", "") for label in entry["failed"]]
+    return table_text(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)

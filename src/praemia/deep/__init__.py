@@ -1,7 +1,7 @@
 """Counterfactual experience for the deep learners of stable-baselines3 (the extra ``deep``).
 
-A machine tells what any of its states would have made of a step: its label is enough. So one step of the environment
-is experience for every machine state, and a learner that replays old steps can learn from all of it.
+The label of a step is enough to compute what the machine would have done in any of its states. So one step of the
+environment is experience for every machine state, and a learner that replays old steps can learn from all of it.
 """
 
 from __future__ import annotations

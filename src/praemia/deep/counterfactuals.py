@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.envs.layouts import MachineView
+from praemia.envs.machine_wrapper import MachineView
 from praemia.errors import ParameterError
-from praemia.tasks.machine_sampler import MachineSampler
+from praemia.tasks.machine_table import MachineSampler
 
 
 def view_of(env: Any) -> MachineView:
@@ -47,7 +47,7 @@ class Counterfactuals:
         self.view = view
         self._sampler = MachineSampler(view.machine)
         self._rng = np.random.default_rng(seed)
-        self._sources = [m for m in range(view.machine.num_states) if m not in view.settled]
+        self._sources = [m for m in range(view.machine.num_states) if m not in view.done_states]
 
     def of(self, state: Any, next_state: Any, info: dict[str, Any]) -> list[ImaginedStep]:
         """Return the step from ``state`` to ``next_state``, of which ``info`` tells, in all other machine states."""
@@ -65,7 +65,7 @@ class Counterfactuals:
                     layout.with_machine_state(state, m),
                     layout.with_machine_state(next_state, m_next),
                     reward + (outside["reward"] if self.view.add_reward else 0.0),
-                    outside["terminated"] or m_next in self.view.settled,
+                    outside["terminated"] or m_next in self.view.done_states,
                     truncated,
                 )
             )

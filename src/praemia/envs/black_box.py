@@ -1,32 +1,75 @@
-"""Black boxes: Gymnasium environments whose kernel nobody knows, with labels, a machine and a horizon.
+"""Black boxes: Gymnasium environments whose kernel is not known, with labels, a machine and a horizon.
 
 The environment's own reward is not looked at. A labelling function ``labels(o, a, o', info)`` says which propositions a
 step makes true; it is given what the environment shows and takes. Learners count numbers: finite spaces are numbered
 (``praemia.envs.spaces``), other observations by the user's function ``encode``.
 
 An episode may end before the horizon: the steps that it leaves out pay nothing.
+
+What is played can be recorded, to infer machines from. An episode is one line of JSON, ``[[["item"], 0.0], [[], 1.0],
+…]``: for each step the sorted names of its label, and what it paid.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Hashable, Iterable
 from copy import copy, deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from praemia.envs.encoding import EncodedNumbering
-from praemia.envs.recording import RecordTo, TraceRecorder
 from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_space
-from praemia.errors import ModelError, require_whole
+from praemia.errors import FileError, ModelError, ParameterError, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.task import MAX_HORIZON, require_discount
 
 if TYPE_CHECKING:
     import gymnasium
+
+RecordTo: TypeAlias = str | Path | list[Any] | None
+
+
+class TraceRecorder:
+    """Collect the steps of an episode, and add the episode to a list or, as a line, to a file.
+
+    Parameters
+    ----------
+    record : a list, the path of a file that is made or added to, or None to record nothing.
+    """
+
+    def __init__(self, record: RecordTo) -> None:
+        if record is not None and not isinstance(record, str | Path | list):
+            raise ParameterError(f"record={record!r}; expected the path of a file, or a list")
+        if isinstance(record, str | Path) and not Path(record).absolute().parent.is_dir():
+            raise FileError(f"{record}: its folder does not exist; make it first")
+        self.record = record
+        self._steps: list[list[Any]] = []
+
+    def add(self, label: Label, reward: float) -> None:
+        """Note a step."""
+        if self.record is not None:
+            self._steps.append([sorted(label), float(reward)])
+
+    def end_episode(self) -> None:
+        """Keep the steps noted since the last episode, if there are any."""
+        episode, self._steps = self._steps, []
+        if not episode or self.record is None:
+            return
+        if isinstance(self.record, list):
+            self.record.append(episode)
+            return
+        try:
+            # One write per line: processes may share the file.
+            with open(self.record, "a", encoding="utf-8") as file:
+                file.write(json.dumps(episode) + "\n")
+        except OSError as error:
+            raise FileError(f"{self.record}: cannot be written: {error.strerror}") from None
+
 
 StepLabels: TypeAlias = Callable[[Any, Any, Any, dict[str, Any]], Iterable[str]]
 
@@ -80,11 +123,7 @@ class BlackBox:
     recorder: TraceRecorder = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        require_env(self.env)
-        require_machine(self.machine)
-        if not callable(self.labels):
-            raise ModelError(f"labels={self.labels!r}; expected a function (o, a, o', info) -> propositions")
-        require_whole("horizon", self.horizon, 1, MAX_HORIZON, ModelError)
+        require_parts(self.env, self.labels, self.machine, self.horizon)
         object.__setattr__(self, "discount", require_discount(self.discount))
         observations = self._number_observations()
         made = {
@@ -121,7 +160,7 @@ class BlackBox:
     @cached_property
     def done_states(self) -> frozenset[int]:
         """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
-        return settled_states(self.machine) if self.until_done else frozenset()
+        return self.machine.settled_states if self.until_done else frozenset()
 
     @property
     def num_actions(self) -> int:
@@ -138,7 +177,7 @@ class BlackBox:
 
         def label(o: int, a: int, z: int) -> Label:
             try:
-                return self.label(self.shown(o), self.actions.element(a), self.shown(z), {})
+                return self._label_by_numbers(o, a, z)
             except KeyError as missing:
                 raise ModelError(
                     f"the label of {self.step_name(o, a, z)} needs info[{missing}], and info is known only for "
@@ -150,9 +189,12 @@ class BlackBox:
     def label_without_info(self, o: int, a: int, z: int) -> Label | None:
         """Return the label of a step as it is asked for when the step was not taken; None where that fails."""
         try:
-            return self.label(self.shown(o), self.actions.element(a), self.shown(z), {})
+            return self._label_by_numbers(o, a, z)
         except Exception:  # the user's function, asked for what it may not be made for
             return None
+
+    def _label_by_numbers(self, o: int, a: int, z: int) -> Label:
+        return self.label(self.observation(o), self.actions.element(a), self.observation(z), {})
 
     def observe(self, observed: Any) -> tuple[int, Any]:
         """Return the number of what the environment showed, and what labels are given of it.
@@ -185,15 +227,16 @@ class BlackBox:
     def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
         """Return the same box, with the same numbers of observations, under other labels and another machine.
 
-        Its episodes do not end with the machine.
+        Its episodes do not end with the machine, and nothing is discounted.
         """
         other = copy(self)
         other.__dict__.pop("done_states", None)
-        for name, value in {"labels": labels, "machine": machine, "record": None, "until_done": False}.items():
+        changes = {"labels": labels, "machine": machine, "record": None, "until_done": False, "discount": 1.0}
+        for name, value in changes.items():
             object.__setattr__(other, name, value)
         return other
 
-    def shown(self, o: int) -> Any:
+    def observation(self, o: int) -> Any:
         """Return what the environment shows for a number."""
         if not isinstance(self.observations, FiniteNumbering):
             raise ModelError("observations are encoded, so labels are known only for steps taken")
@@ -212,6 +255,15 @@ def require_machine(machine: object) -> None:
     """Refuse what is not a machine."""
     if not isinstance(machine, RewardMachine):
         raise ModelError(f"machine={machine!r}; expected a RewardMachine, such as RewardMachine.from_ltlf('F item')")
+
+
+def require_parts(env: object, labels: object, machine: object, horizon: object) -> None:
+    """Refuse parts of a wrapped environment that are not what they should be."""
+    require_env(env)
+    require_machine(machine)
+    if not callable(labels):
+        raise ModelError(f"labels={labels!r}; expected a function (o, a, o', info) -> propositions")
+    require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError)
 
 
 def step_label(labels: StepLabels, machine: RewardMachine, step: tuple[Any, Any, Any], info: dict[str, Any]) -> Label:

@@ -1,4 +1,4 @@
-"""Craft: gather materials on a large open map and make things of them at the right places.
+"""Craft: gather materials on a large open map and make things from them at the right places.
 
 The tasks of Toro Icarte et al. (2022), after Andreas et al. (2017), on maps drawn by a seed: a square of 39 × 39 cells
 with wood, grass and iron at five places each, toolsheds, workbenches, factories, bridges and gold at two each, and a
@@ -39,7 +39,7 @@ TASKS: dict[int, Stages] = {
 
 
 def craft(seed: int = 0, task: int = 10, side: int = SIDE) -> Task:
-    """Gather materials on a large open map, drawn by a seed, and make things of them at the right places.
+    """Gather materials on a large open map, drawn by a seed, and make things from them at the right places.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Drawn tasks on a map: rooms with doors, grids with traps, lakes, and offices with errands of growing length."""
+"""Drawn tasks on a map: rooms, grids with traps, lakes, offices with errands of growing length, and mazes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.envs.builtin_machines import TRAP, errands, in_any_order
+from praemia.envs.builtin_machines import TRAP, errands, in_any_order, in_order
 from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, SLIP, START, WALL, WATER, Cell, Slip
@@ -24,6 +24,7 @@ Text = NDArray[np.str_]
 LEGS = 6  # so many errands of a machine are counted for that
 PIT, DESK, GOAL = "t", "d", "g"
 ICE = (1 / 3, 1 / 3, 1 / 3, 0.0)
+STRAIGHT = (1.0, 0.0, 0.0, 0.0)
 
 
 def map_kind(draw: Callable[[np.random.Generator, int, int, int], OnMap], least: int) -> Kind:
@@ -100,6 +101,39 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
         way = _way(grid_map, [*map(str, range(1, len(items) + 1)), DESK])
     notice = float(rng.uniform(0.6, 0.95)) if rng.integers(2) else 1.0
     return _mdp(grid_map), in_any_order(tuple(items), "desk", notice=notice), way
+
+
+def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
+    """Draw a maze without chance, with one way between any two cells; places are visited in order."""
+    side = max(3, round(math.sqrt(size)))
+    text = _maze_walls(rng, side)
+    places = _spread(rng, text, 4)
+    letters = {letter: [place] for letter, place in zip("Sabc", places, strict=True)}
+    grid_map = _map(text, letters, {name: name for name in "abc"}, STRAIGHT)
+    way = _way(grid_map, [*"abcabc"][: min(states, LEGS)])
+    fits, early, again = _fits(states, way, most), bool(rng.integers(2)), bool(rng.integers(2))
+    share = 1.0 / min(states, max(1, round(fits))) if early or states > fits else 0.0
+    asked = ["abc"[i % 3] for i in range(states)]
+    return _mdp(grid_map), in_order(asked, ("a", "b", "c"), share=share, again=again), way
+
+
+def _maze_walls(rng: np.random.Generator, side: int) -> Text:
+    """Return the text of cells with thin walls between them; the doors make them a tree, drawn from the first cell."""
+    text = np.full((2 * side - 1, 2 * side - 1), FLOOR)
+    text[1::2], text[:, 1::2] = "-", "|"
+    path, seen = [(0, 0)], {(0, 0)}
+    while path:
+        row, column = path[-1]
+        beside = [(row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)]
+        new = [(r, c) for r, c in beside if 0 <= r < side and 0 <= c < side and (r, c) not in seen]
+        if not new:
+            path.pop()
+            continue
+        there = new[int(rng.integers(len(new)))]
+        text[row + there[0], column + there[1]] = DOOR
+        seen.add(there)
+        path.append(there)
+    return text
 
 
 def _office_walls(rng: np.random.Generator, across: int) -> Text:

@@ -1,10 +1,11 @@
-"""Drawn tasks without a map: random kernels, chains, locks, queues and stores.
+"""Drawn tasks without a map: random kernels, chains, locks, deep seas, queues and stores.
 
 Every kind is a function of a generator and of the ranges of sizes. It draws sizes, kernel and machine, in this order.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_exp, portable_log
 from praemia.envs.builtin_machines import errands, moods, prices, random_machine
+from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
@@ -142,6 +144,33 @@ def lock(rng: np.random.Generator, ranges: Ranges) -> Drawn:
     if states == 1:
         return mdp, prices({"open": 1.0, **dict.fromkeys(decoys, 0.02)}), steps
     return mdp, errands(rng, ("open",), states - 1, fits=steps / (2 * size), others=decoys), steps
+
+
+def sea(rng: np.random.Generator, ranges: Ranges) -> Drawn:
+    """Draw a deep sea: a move sinks a row, to the left or to the right; which action does what is drawn for each cell.
+
+    A little is found on the left of the bottom, much on its right, where no move to the left leads. A move slips to the
+    other side now and then. The machine counts what was found on the right; each find pays, or those up to the last.
+    """
+    depth = max(3, round(math.sqrt(2.0 * between(rng, *ranges.observations))))
+    states, dives, slip = between(rng, *ranges.states), int(rng.integers(1, 4)), float(rng.uniform(0.0, 0.1))
+    little, again = float(rng.uniform(0.02, 0.2)), bool(rng.integers(2))
+    rows: Rows = {}
+    for row in range(depth):
+        for column in range(row + 1):
+            here, below = row * (row + 1) // 2 + column, (row + 1) * (row + 2) // 2
+            sides = [below + max(0, column - 1), below + column + 1] if row < depth - 1 else [0, 0]
+            right = int(rng.integers(2))
+            rows[here, right] = _added([(sides[1], 1.0 - slip), (sides[0], slip)])
+            rows[here, 1 - right] = _added([(sides[0], 1.0 - slip), (sides[1], slip)])
+    size = depth * (depth + 1) // 2
+    labels = [LabelRule("shell", target=size - depth), LabelRule("pearl", target=size - 1)]
+    builder = MachineBuilder("found-0", propositions=("shell", "pearl"))
+    for i in range(states):
+        following = i + 1 if i < states - 1 else 0 if again else i
+        builder.edge(f"found-{i}", "pearl", f"found-{following}", reward=1.0 / dives)
+        builder.edge(f"found-{i}", "shell & !pearl", f"found-{i}", reward=little / dives)
+    return LabeledMDP.from_rows(size, 2, rows, labels), builder.build(), ranges.within(depth * dives)
 
 
 def queue(rng: np.random.Generator, ranges: Ranges) -> Drawn:

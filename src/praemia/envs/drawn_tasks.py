@@ -1,4 +1,4 @@
-"""Tasks drawn by a seed, to compare learners on: of eleven kinds and many sizes, or at random with given sizes.
+"""Tasks drawn by a seed, to compare learners on: of thirteen kinds and many sizes, or at random with given sizes.
 
 ``drawn-lake-7`` is the lake of seed 7; ``drawn-lake-large-7`` is a large one. Everything about a task is drawn: how
 large it is, its kernel or map, its machine, whether the machine has chance, pays early or late, once or in rounds.
@@ -8,7 +8,8 @@ large it is, its kernel or map, its machine, whether the machine has chance, pay
     actions  a random kernel, many actions                   lake    ice: moves go astray, nobody leaves a hole
     chain    swim against a current                          office  rooms and plants; items in any order to the desk
     lock     at each place one action leads on               queue   faster service pays less, a full queue annoys
-                                                             store   orders and demand; customers remember gaps
+    sea      little on the left, much on the far right       store   orders and demand; customers remember gaps
+                                                             maze    one way between any two cells, no chance
 
 Sizes are drawn evenly on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50; in large tasks O up to 400, M up
 to 50 and H up to 200. ``praemia league`` plays such tasks; no constant of a learner was chosen on those it plays.
@@ -21,8 +22,8 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.envs.builtin_machines import random_machine
-from praemia.envs.drawn_grids import lake, map_kind, office, rooms, traps
-from praemia.envs.drawn_kernels import Kind, Ranges, chain, labelled_at_random, lock, queue, random_kind, store
+from praemia.envs.drawn_grids import lake, map_kind, maze, office, rooms, traps
+from praemia.envs.drawn_kernels import Kind, Ranges, chain, labelled_at_random, lock, queue, random_kind, sea, store
 from praemia.errors import require_whole, unknown_name
 from praemia.limits import require_memory
 from praemia.tasks.task import Task
@@ -42,12 +43,14 @@ KINDS: dict[str, Kind] = {
     "office": map_kind(office, 36),
     "queue": queue,
     "store": store,
+    "sea": sea,
+    "maze": map_kind(maze, 9),
 }
 SIZES = {"usual": Ranges((5, 60), (1, 10), (5, 50)), "large": Ranges((60, 400), (10, 50), (50, 200))}
 
 
 def drawn_task(kind: str = "sparse", seed: int = 0, size: str = "usual", horizon: int | None = None) -> Task:
-    """Draw a task of one of eleven kinds; the horizon is drawn with it unless it is given.
+    """Draw a task of one of thirteen kinds; the horizon is drawn with it unless it is given.
 
     Examples
     --------

@@ -18,7 +18,7 @@ from itertools import pairwise
 
 from praemia.errors import require_whole
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import only
+from praemia.machines.guards import exactly
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp import LabeledMDP
@@ -58,7 +58,7 @@ def flower_machine(loop: int = 20) -> RewardMachine:
     propositions = [f"petal-{i}" for i in PETALS]
     builder = MachineBuilder(initial="centre", propositions=propositions)
     for i in PETALS:
-        seen = only(f"petal-{i}", propositions)
+        seen = exactly({f"petal-{i}"}, propositions)
         length = loop if i == PETALS[-1] else SMALL_LOOP
         path = ["centre", *(f"loop-{i}-{step}" for step in range(1, length + 1))]
         for here, there in pairwise(path):

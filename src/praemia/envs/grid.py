@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
 from praemia.envs.black_box import require_machine
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import SLIP, Letters, Slip
 from praemia.errors import ModelError, PraemiaWarning, did_you_mean
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.reachability import reachable_observations
+from praemia.tasks.reachability import unreached_text
 from praemia.tasks.task import Task
-
-SHOWN_CELLS = 5
 
 
 def grid(
@@ -73,11 +69,8 @@ def grid(
     grid_map = GridMap(text, legend or {}, rooms or {}, start, slip, stay, slip_when_blocked)
     require_known(grid_map, machine)
     mdp = grid_map.mdp()
-    missing = np.flatnonzero(~reachable_observations(mdp)).tolist()
-    if missing:
-        names = ", ".join(map(mdp.observation_name, missing[:SHOWN_CELLS])) + (", …" if missing[SHOWN_CELLS:] else "")
-        count = f"{len(missing):,} of the map's {mdp.num_observations:,} cells"
-        warnings.warn(f"{count} cannot be reached from the start: {names}", PraemiaWarning, stacklevel=2)
+    if remark := unreached_text(mdp):
+        warnings.warn(remark, PraemiaWarning, stacklevel=2)
     return Task(mdp, machine, horizon, name)
 
 

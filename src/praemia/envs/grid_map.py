@@ -25,7 +25,7 @@ from praemia.envs.grid_text import (
     Cell,
     Letters,
     is_letter,
-    place,
+    position,
     read_letters,
     read_rows,
     read_slip,
@@ -288,7 +288,7 @@ class GridMap:
             shared = np.argwhere((self.characters == other) & np.isin(self._regions, named))
             if len(shared):
                 raise ModelError(
-                    f"{place(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a "
+                    f"{position(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a "
                     f"door ({DOOR!r}) between them, or mark every cell with a letter of the legend"
                 )
         return np.isin(self._regions, named)
@@ -300,7 +300,7 @@ class GridMap:
             r, c = strange[0]
             given = ", ".join(map(repr, [*self.legend, *self.rooms]))
             raise ModelError(
-                f"{place(r, c)}: unknown letter {str(self.characters[r, c])!r}; expected {' '.join(plain)}"
+                f"{position(r, c)}: unknown letter {str(self.characters[r, c])!r}; expected {' '.join(plain)}"
                 + (f", or one that is explained: {given}" if given else ", or one that the legend explains")
             )
         rows, columns = self._lines
@@ -308,7 +308,7 @@ class GridMap:
         if len(lost):
             r, c = lost[0]
             raise ModelError(
-                f"{place(r, c)}: a thin wall {str(self.characters[r, c])!r} among cells; the whole row or the whole "
+                f"{position(r, c)}: a thin wall {str(self.characters[r, c])!r} among cells; the whole row or the whole "
                 f"column must be a line between cells, of {' '.join(THIN)} where there is a wall and {DOOR} where not"
             )
         for key in ("legend", "rooms"):

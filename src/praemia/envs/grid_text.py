@@ -101,6 +101,6 @@ def is_letter(text: object) -> bool:
     return isinstance(text, str) and len(text) == 1 and text.isprintable() and not text.isspace()
 
 
-def place(row: int, column: int) -> str:
-    """Name a place on a map, counted from 1."""
+def position(row: int, column: int) -> str:
+    """Name a position on a map, counted from 1."""
     return f"map, row {row + 1}, column {column + 1}"

@@ -14,9 +14,10 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from praemia.envs.layouts import MachineView, layout_of
+from praemia.envs.machine_wrapper import MachineView, layout_of
 from praemia.envs.registry import FAMILIES, make
 from praemia.errors import ModelError, ParameterError, SizeError, require_whole
+from praemia.kernels.records import pay
 from praemia.pictures.renderers import render_image
 from praemia.pictures.task_picture import frame_scene, page_text, task_picture
 from praemia.tasks.task import Task
@@ -75,7 +76,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     @property
     def machine_view(self) -> MachineView:
-        """What one needs to know to tell of a step in another machine state."""
+        """How this environment plays its machine, for counterfactual steps."""
         return MachineView(self.task.machine, self.layout, self.task.done_states, add_reward=False)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
@@ -107,13 +108,11 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         edge = self._draw_between(mdp.probs, mdp.indptr, row)
         label = int(mdp.labels[edge])
         move = self._draw_between(table.probs, table.indptr, label * table.num_states + self._machine_state)
-        paid = self._draw_between(table.reward_probs, table.reward_indptr, move)
+        law = table.laws[table.law_indptr[move] : table.law_indptr[move + 1]]
+        piece = law[self._draw_up_to(law["sum"])]
         self._observation = int(mdp.successors[edge])
         self._machine_state, self._is_over = int(table.targets[move]), bool(mdp.ends[edge])
-        reward = float(table.reward_values[paid])
-        if table.reward_widths[paid] > 0.0:
-            reward += float(table.reward_widths[paid]) * self.np_random.random()
-        return self._labels[label], reward
+        return self._labels[label], float(pay(piece, self.np_random))
 
     def render(self) -> Any:
         """Return where things stand as text (the picture, unless it would be too large, and a line) or as pixels."""
@@ -129,12 +128,12 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         except SizeError:
             return status
 
-    def shown(self, observation: int, machine_state: int) -> Any:
+    def state_of(self, observation: int, machine_state: int) -> Any:
         """Return what is shown for an observation and a machine state."""
         return self.layout.join(np.int64(observation), machine_state, self._step)
 
     def _state(self) -> Any:
-        return self.shown(self._observation, self._machine_state)
+        return self.state_of(self._observation, self._machine_state)
 
     def _draw_between(self, probs: NDArray[np.float64], indptr: NDArray[np.int64], row: int) -> int:
         """Draw an entry of a sparse row."""
@@ -143,8 +142,10 @@ class TaskEnv(gymnasium.Env[Any, Any]):
 
     def _draw(self, probs: NDArray[np.float64]) -> int:
         """Draw a number by its probability; scaling makes up for a sum that is 1 only to rounding."""
-        cumulative = np.cumsum(probs)
-        return int(np.searchsorted(cumulative, self.np_random.random() * cumulative[-1], side="right"))
+        return self._draw_up_to(np.cumsum(probs))
+
+    def _draw_up_to(self, sums: NDArray[np.float64]) -> int:
+        return int(np.searchsorted(sums, self.np_random.random() * sums[-1], side="right"))
 
 
 def make_env(

@@ -18,7 +18,7 @@ from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import Slip
 from praemia.errors import ParameterError, unknown_name
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import only
+from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
@@ -177,7 +177,7 @@ def office_machine(errand: str = "coffee-and-mail") -> RewardMachine:
     builder = MachineBuilder(initial="start", propositions=PROPOSITIONS)
     states = []
     for source, event, target, reward in _errand_edges(errand):
-        guard = only(event, PROPOSITIONS)
+        guard = exactly({event}, PROPOSITIONS)
         probability = COFFEE_PROB if event == "coffee" else 1.0
         builder.edge(source, guard, target, probability=probability, reward=reward)
         if probability < 1.0:

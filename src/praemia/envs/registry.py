@@ -126,6 +126,18 @@ def names() -> list[str]:
     return [example for family in FAMILIES.values() for example in family.examples]
 
 
+def summary(name: str) -> str:
+    """Say in a line what a built-in task is about.
+
+    Examples
+    --------
+    >>> summary("warehouse-4")
+    'Fetch an item from one corner of a grid and deliver it to another.'
+    """
+    family, _ = _parse(name)
+    return (inspect.getdoc(FAMILIES[family].make) or "").splitlines()[0].replace("`", "")
+
+
 def describe(name: str) -> str:
     """Say in a few lines what a built-in task is.
 
@@ -137,9 +149,8 @@ def describe(name: str) -> str:
     """
     family, _ = _parse(name)
     task = make(name)
-    purpose = (inspect.getdoc(FAMILIES[family].make) or "").splitlines()[0]
     return (
-        f"{task.name}: {purpose}\n"
+        f"{task.name}: {summary(name)}\n"
         f"{task.num_observations:,} observations, {task.num_actions} actions, "
         f"{task.num_machine_states:,} machine states, horizon {task.horizon:,}\n"
         f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "

@@ -19,7 +19,7 @@ from praemia.errors import ModelError
 if TYPE_CHECKING:
     from gymnasium import spaces
 
-MAX_SIZE = 10_000_000  # elements of a space that are numbered without being asked
+MAX_SIZE = 10_000_000  # elements of a space that is numbered by itself
 
 
 class Numbering(ABC):

@@ -8,45 +8,47 @@ learners:
 runs: 16
 episodes: 10000                          # or steps: 1000000, a budget in place of episodes
 seed: 0
+
+With ``suite: office`` in place of tasks and their length it is a suite of published benchmarks
+(``praemia.experiments.suites``); learners may then be left out.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from praemia import envs
 from praemia.errors import FileError
 from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Setting, TaskText
-from praemia.files import dump_task, load_task, looks_like_file
+from praemia.experiments.suites import find, suite_experiment
+from praemia.files import looks_like_file
+from praemia.files.schema import Part
 from praemia.files.source import Source, read_source
 from praemia.files.validation import validate
 from praemia.learners.external import names_a_file
 from praemia.limits import MAX_EPISODES
 
-NUM_EPISODES = 10_000  # of a run, where a file says nothing
+NUM_RUNS, NUM_EPISODES = 16, 10_000  # where a file says nothing
 
 
-class LearnerPart(BaseModel):
+class LearnerPart(Part):
     """A learner; every key but these two is one of its parameters."""
 
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="allow")
 
     learner: str
     title: str | None = None
 
 
-class ExperimentPart(BaseModel):
+class ExperimentPart(Part):
     """A whole experiment file."""
 
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    tasks: Annotated[list[str], Field(min_length=1)]
-    learners: Annotated[list[str | LearnerPart], Field(min_length=1)]
-    runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] = 16
+    tasks: Annotated[list[str], Field(min_length=1)] | None = None
+    suite: str | None = None
+    learners: Annotated[list[str | LearnerPart], Field(min_length=1)] | None = None
+    runs: Annotated[int, Field(ge=1, le=MAX_RUNS)] | None = None
     episodes: Annotated[int, Field(ge=1, le=MAX_EPISODES)] | None = None
     steps: Annotated[int, Field(ge=1, le=MAX_EPISODES)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
@@ -55,6 +57,10 @@ class ExperimentPart(BaseModel):
     def _one_length(self) -> ExperimentPart:
         if self.episodes is not None and self.steps is not None:
             raise ValueError("found both episodes and steps; expected one of the two")
+        if self.suite is not None and (self.tasks or self.episodes or self.steps):
+            raise ValueError("found suite beside tasks, episodes or steps, which a suite has of its own")
+        if self.suite is None and (self.tasks is None or self.learners is None):
+            raise ValueError("expected tasks and learners, or a suite")
         return self
 
     @property
@@ -64,19 +70,27 @@ class ExperimentPart(BaseModel):
 
 
 def load_experiment(path: str | Path, *, allow_code: bool = False) -> Experiment:
-    """Load an experiment file; it is named after the file. Tasks and learners are checked before anything runs.
+    """Load an experiment file; it is named after the file, or the suite. All is checked before anything runs.
 
     With ``allow_code``, the Python files that it takes learners from are executed.
     """
     source, folder = read_source(path), Path(path).parent
     part = validate(source, ExperimentPart)
-    choices = tuple(_choice(source, i, item, folder if allow_code else None) for i, item in enumerate(part.learners))
-    tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks)]
+    players = list(enumerate(part.learners or ()))
+    choices = tuple(_choice(source, i, item, folder if allow_code else None) for i, item in players)
+    if part.suite is not None:
+        with source.at("suite"):
+            suite = find(part.suite)
+        named = [item if isinstance(item, str) and not names_a_file(item) else choices[i] for i, item in players]
+        with source.at("learners"):
+            return suite_experiment(suite, named, part.runs, part.seed)
+    tasks = [_task(source, i, name, folder) for i, name in enumerate(part.tasks or ())]
+    runs = NUM_RUNS if part.runs is None else part.runs
     with source.at("learners"):
         settings = tuple(
-            Setting(task, choices, part.runs, part.num_episodes, part.seed, num_steps=part.steps) for task in tasks
+            Setting(task, choices, runs, part.num_episodes, part.seed, num_steps=part.steps) for task in tasks
         )
-    return Experiment(Path(path).stem, f"the experiment in {Path(path).name}", settings)
+    return Experiment(Path(path).stem, Path(path).stem, settings)
 
 
 def _choice(source: Source, index: int, item: str | LearnerPart, code_folder: Path | None) -> LearnerChoice:
@@ -95,29 +109,4 @@ def _choice(source: Source, index: int, item: str | LearnerPart, code_folder: Pa
 
 def _task(source: Source, index: int, name: str, folder: Path) -> TaskText:
     with source.at("tasks", index):
-        return task_text(str(folder / name) if looks_like_file(name) else name)
-
-
-def task_text(name_or_path: str, *, until_done: bool = False) -> TaskText:
-    """Return the task that a user means, with everything a worker needs to make it.
-
-    With ``until_done`` its episodes end when the machine is done, whatever the task says.
-    """
-    if looks_like_file(name_or_path):
-        task = load_task(name_or_path)
-        return TaskText(task.name, dump_task(task.with_until_done() if until_done else task))
-    envs.make(name_or_path)
-    builtin = TaskText.builtin(name_or_path)
-    return replace(builtin, text=f"{builtin.text}until_done: true\n") if until_done else builtin
-
-
-def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
-    """Choose learners by name, and give each the parameters that it has; one that none has is an error."""
-    own_parameters = {name: LearnerChoice.of(name).parameters for name in names}
-    for key in parameters:
-        if not any(key in own for own in own_parameters.values()):
-            LearnerChoice.of(names[0], **{key: parameters[key]})  # raises the error
-    return tuple(
-        LearnerChoice.of(name, **{key: value for key, value in parameters.items() if key in own})
-        for name, own in own_parameters.items()
-    )
+        return TaskText.of(str(folder / name) if looks_like_file(name) else name)

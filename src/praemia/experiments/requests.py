@@ -12,51 +12,49 @@ from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from praemia.errors import FileError, ParameterError
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
+from praemia.files.schema import Part
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Task(_Part):
+class _TaskPart(Part):
     name: str
     text: str
 
 
-class _Learner(_Part):
+class _LearnerPart(Part):
     name: str
     parameters: dict[str, Any]
     title: str
     origin: str
 
 
-class _Setting(_Part):
+class _SettingPart(Part):
     """A setting; ``learners`` are places in the record's list."""
 
-    task: _Task
+    task: _TaskPart
     learners: list[int]
     num_runs: int
     num_episodes: int | None = None
     num_steps: int | None = None
+    test_every: int | None = None
     seed: int
     stream: int
     streams: int
 
 
-class _Experiment(_Part):
+class _ExperimentPart(Part):
     name: str
     purpose: str
     command: str
-    settings: list[_Setting]
+    settings: list[_SettingPart]
 
 
-class _Record(_Part):
-    learners: list[_Learner]
-    experiments: list[_Experiment]
+class _RequestPart(Part):
+    learners: list[_LearnerPart]
+    experiments: list[_ExperimentPart]
 
 
 def as_record(experiments: Iterable[Experiment]) -> bytes:
@@ -64,13 +62,13 @@ def as_record(experiments: Iterable[Experiment]) -> bytes:
     learners: list[dict[str, Any]] = []
 
     def place(choice: LearnerChoice) -> int:
-        learner = {key: getattr(choice, key) for key in _Learner.model_fields}
+        learner = {key: getattr(choice, key) for key in _LearnerPart.model_fields}
         if learner not in learners:
             learners.append(learner)
         return learners.index(learner)
 
     def record(setting: Setting) -> dict[str, Any]:
-        numbers = {key: getattr(setting, key) for key in _Setting.model_fields if key not in ("task", "learners")}
+        numbers = {key: getattr(setting, key) for key in _SettingPart.model_fields if key not in ("task", "learners")}
         given = {key: number for key, number in numbers.items() if number is not None}
         return {"task": asdict(setting.task), "learners": [place(choice) for choice in setting.choices], **given}
 
@@ -84,7 +82,7 @@ def as_record(experiments: Iterable[Experiment]) -> bytes:
 def from_record(data: bytes, where: str) -> list[Experiment]:
     """Read what a command asked for; ``where`` names the file in messages."""
     try:
-        record = _Record.model_validate_json(data)
+        record = _RequestPart.model_validate_json(data)
         choices = [LearnerChoice(**dict(learner)) for learner in record.learners]
         return [
             Experiment(e.name, e.purpose, tuple(_setting(part, choices) for part in e.settings), e.command)
@@ -95,7 +93,7 @@ def from_record(data: bytes, where: str) -> list[Experiment]:
         raise FileError(f"{where}: damaged; expected a record of the experiments asked for ({kind})") from None
 
 
-def _setting(part: _Setting, choices: list[LearnerChoice]) -> Setting:
+def _setting(part: _SettingPart, choices: list[LearnerChoice]) -> Setting:
     numbers = part.model_dump(exclude={"task", "learners"})
     return Setting(TaskText(**dict(part.task)), tuple(choices[i] for i in part.learners), **numbers)
 
@@ -122,7 +120,7 @@ def unite(experiments: Iterable[Experiment]) -> list[Experiment]:
 
 
 def _kind(setting: Setting) -> tuple[object, ...]:
-    return setting.task.text, setting.num_episodes, setting.num_steps, setting.stream
+    return setting.task.text, setting.num_episodes, setting.num_steps, setting.test_every, setting.stream
 
 
 def _fits(whole: Experiment, part: Experiment) -> bool:

@@ -50,7 +50,7 @@ def perform(job: Job) -> Run | Failure:
             failures_named(type(learner), job.learner.code),
             report_progress(job.task.name, job.length) as on_progress,
         ):
-            length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps}
+            length = {"num_episodes": job.num_episodes, "num_steps": job.num_steps, "test_every": job.test_every}
             run = simulate(job.task.make(), learner, seed=job.seed, on_progress=on_progress, **length)
     except LearnerFailure as error:
         return Failure(job, str(error))

@@ -11,13 +11,13 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from praemia import learners
+from praemia import envs, learners
 from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
-from praemia.files import parse_task
+from praemia.files import dump, load_task, looks_like_file, parse_task
 from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import is_registered, made, names_of
@@ -41,6 +41,19 @@ class TaskText:
         entries = ", ".join(f"{key}: {json.dumps(value)}" for key, value in {"name": name, **parameters}.items())
         suffix = "".join(f"-{key}-{value}" for key, value in parameters.items())
         return cls(name + suffix, f"environment: {{{entries}}}\n")
+
+    @classmethod
+    def of(cls, name_or_path: str, *, until_done: bool = False) -> TaskText:
+        """Refer to the task that a user means, a file or a built-in name, with everything a worker needs to make it.
+
+        With ``until_done`` its episodes end when the machine is done, whatever the task says.
+        """
+        if looks_like_file(name_or_path):
+            task = load_task(name_or_path)
+            return cls(task.name, dump(task.with_until_done() if until_done else task))
+        envs.make(name_or_path)
+        builtin = cls.builtin(name_or_path)
+        return replace(builtin, text=f"{builtin.text}until_done: true\n") if until_done else builtin
 
     def make(self) -> Task:
         """Return the task. A process parses a text once, not once for every run."""
@@ -92,6 +105,18 @@ class LearnerChoice:
             return made(kind, self.name, dict(self.parameters))
 
 
+def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:
+    """Choose learners by name, and give each the parameters that it has; one that none has is an error."""
+    own_parameters = {name: LearnerChoice.of(name).parameters for name in names}
+    for key in parameters:
+        if not any(key in own for own in own_parameters.values()):
+            LearnerChoice.of(names[0], **{key: parameters[key]})  # raises the error
+    return tuple(
+        LearnerChoice.of(name, **{key: value for key, value in parameters.items() if key in own})
+        for name, own in own_parameters.items()
+    )
+
+
 @contextmanager
 def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[None]:
     """Turn an error in a user's learner into a one-line message; this package's own bugs keep their traceback."""
@@ -133,13 +158,15 @@ class Job:
     seed: tuple[int, ...]
     streams: int = STREAMS
     num_steps: int | None = None
+    test_every: int | None = None
 
     @classmethod
     def of(cls, run: Run) -> Job:
         """Return the job that made a run; of a user's learner only the origin is known."""
         learner = LearnerChoice(run.learner, run.parameters, run.title, run.origin)
         num_episodes = run.num_episodes if run.step_budget is None else None
-        return cls(TaskText(run.task, run.task_text), learner, num_episodes, run.seed, run.streams, run.step_budget)
+        text, lengths = TaskText(run.task, run.task_text), (run.step_budget, run.test_every)
+        return cls(text, learner, num_episodes, run.seed, run.streams, *lengths)
 
     @property
     def length(self) -> int:
@@ -154,15 +181,21 @@ class Job:
             "learner": {**learner, "parameters": dict(self.learner.parameters)},
             "num_episodes": self.num_episodes,
             "streams": self.streams,
-            **({} if self.num_steps is None else {"num_steps": self.num_steps}),
+            **self._given,
         }
+
+    @property
+    def _given(self) -> dict[str, int]:
+        """What only some jobs say."""
+        numbers = {"num_steps": self.num_steps, "test_every": self.test_every}
+        return {key: number for key, number in numbers.items() if number is not None}
 
     @property
     def digest(self) -> str:
         """A short digest of all that runs of this kind share, except the learner's title."""
         about = self.about()
         shared = [about["task"]["text"], {**about["learner"], "title": ""}, self.num_episodes, self.streams]
-        shared += [] if self.num_steps is None else [self.num_steps]
+        shared += self._given.values()
         return hashlib.sha256(json.dumps(shared, sort_keys=True).encode()).hexdigest()[:10]
 
 
@@ -171,7 +204,8 @@ class Setting:
     """A task, the learners that play it, and how often.
 
     ``stream`` keeps the seeds of different uses apart: 0 for runs that are reported, 1 for tuning. ``streams`` is the
-    revision of the random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None.
+    revision of the random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None. Plans are
+    tested after every ``test_every`` steps, if it is given.
     """
 
     task: TaskText
@@ -182,6 +216,7 @@ class Setting:
     stream: int = 0
     streams: int = STREAMS
     num_steps: int | None = None
+    test_every: int | None = None
 
     def __post_init__(self) -> None:
         if not 1 <= self.num_runs <= MAX_RUNS:
@@ -200,9 +235,9 @@ class Setting:
 
     def jobs(self) -> list[Job]:
         """Return the runs of this setting, run by run, so that all learners progress together."""
-        extra = (self.stream,) if self.stream else ()
+        extra, lengths = (self.stream,) if self.stream else (), (self.num_steps, self.test_every)
         return [
-            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams, self.num_steps)
+            Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams, *lengths)
             for run in range(self.num_runs)
             for choice in self.choices
         ]

@@ -30,6 +30,8 @@ with the most (or the least) that any label which can occur there allows. From t
     V̄ = max_a min(most, largest mean of Ȳ) ≥ V*         because pY* ≤ pȲ ≤ the largest mean of Ȳ;
     V̲^π = max(0, smallest mean of Y̲^π) at a = π ≤ V^π   likewise.
 
+With a discount γ, W is γ·Σ τV_{h+1}, most[h, m] is discounted, and B_{h+1} and D_{h+1} count γ times, as V_{h+1} does.
+
 All of this holds for whatever machine, labels and policy, also those chosen after looking at the data: the sets do not
 depend on them.
 
@@ -59,26 +61,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.exploration.backward_passes import as_counts, copies_of, exits_of_copies, run_pass
 from praemia.exploration.confidence import Confidence, function_radii
-from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import estimated_spec
-from praemia.kernels import certify, recursion
-from praemia.kernels.plans import Recipe
-from praemia.kernels.records import Actions
-from praemia.machines.labels import Labels
-from praemia.machines.machine import RewardMachine
-from praemia.tasks.model import Model
+from praemia.exploration.estimate import Estimate
+from praemia.kernels import certify
+from praemia.kernels.records import Actions, action_type, padded_width
+from praemia.kernels.references import by_reference
 
 Values = NDArray[np.float64]
-
-BRACKETS = Recipe(
-    (
-        ("prepare_pair", recursion.nothing_for_pair),
-        ("begin_step", certify.find_tops),
-        ("pair_value", certify.bracket_value),
-    ),
-)
 
 
 class MachineBounds(NamedTuple):
@@ -92,38 +81,51 @@ class MachineBounds(NamedTuple):
     farthest_policy: Actions  # [H, M, O], one whose distance is B*
 
 
-def machine_bounds(
-    dataset: Dataset,
-    model: Model,
-    machine: RewardMachine,
-    labels: Labels | None,
-    confidence: Confidence,
-    policy: Actions,
-    most: Values,
-) -> MachineBounds:
-    """Bound values, the loss and distances in an estimate.
+def machine_bounds(estimate: Estimate, confidence: Confidence, policy: Actions) -> MachineBounds:
+    """Bound values, the loss and distances in an estimate; ``policy`` is [H, O, M].
 
-    ``policy`` is [H, O, M], ``most`` [H + 1, M]; ``labels`` take the place of the data's. Part 3 is used when the
-    confidence has it.
+    Part 3 is used when the confidence has it.
     """
-    sizes = model.horizon, model.num_machine_states
-    is_fixed = confidence.function_part > 0.0
-    fixed = function_radii(dataset, confidence, *sizes) if is_fixed else np.full_like(confidence.tv, -1.0)
-    columns = {certify.KL: confidence.kl, certify.FIXED: fixed, certify.TV: confidence.tv}
-    spec = estimated_spec(dataset, machine, sizes[0], labels)
-    table, support_for = spec.label_support
-    values, greedy = run_pass(
-        BRACKETS,
-        as_counts(np.ones_like(dataset.visits), model.arrays),
-        copies_of(model.table, certify.PAYS),
-        exits_of_copies(model.exits, certify.PAYS),
-        policy,
-        most.ravel(),
-        num_copies=certify.NUM_COPIES,
-        by_pair=np.stack([columns[column].ravel() for column in range(3)], axis=1),
-        support=support_for(sizes[1])._replace(layers=copies_of(table, certify.PAYS)),
+    model, shape = estimate.model, policy.shape
+    data, values = _bound_arrays(estimate, confidence), np.zeros((*shape[1:], certify.NUM_BOUNDS))
+    farthest = np.zeros(shape, dtype=action_type(model.num_actions))
+    certify.bound_values(by_reference(data), np.ascontiguousarray(policy), model.discount, values, farthest)
+    first = values[:, model.table.initial].T
+    return MachineBounds(
+        upper=first[certify.UPPER],
+        lower=-first[certify.OWN],
+        loss=first[certify.LOSS],
+        farthest=first[certify.FARTHEST],
+        distance=first[certify.DISTANCE],
+        farthest_policy=farthest.transpose(0, 2, 1),
     )
-    first = values[:, :, model.table.initial]
-    far = greedy[:, :, certify.FARTHEST].transpose(0, 2, 1)
-    ends = first[certify.UPPER], -first[certify.OWN], first[certify.LOSS]
-    return MachineBounds(*ends, first[certify.FARTHEST], first[certify.DISTANCE], far)
+
+
+def _bound_arrays(estimate: Estimate, confidence: Confidence) -> certify.BoundArrays:
+    """Return what the kernel works on."""
+    model, visits = estimate.model, estimate.dataset.visits
+    width = padded_width(model.num_machine_states)
+    layers, support = model.table.layers(width), estimate.spec.label_support[1](width)
+    gains, costs, moves = (
+        certify.Payments(
+            layers._replace(paid=factor * layers.paid),
+            factor * model.exits_for(width),
+            support._replace(layers=support.layers._replace(paid=factor * support.layers.paid)),
+        )
+        for factor in (1.0, -1.0, 0.0)
+    )
+    fixed = np.full(visits.size, -1.0)
+    if confidence.function_part > 0.0:
+        fixed = function_radii(visits, confidence, model.horizon, model.num_machine_states).ravel()
+    return certify.BoundArrays(
+        model=model.arrays,
+        gains=gains,
+        costs=costs,
+        moves=moves,
+        radii=np.stack((confidence.kl.ravel(), fixed, confidence.tv.ravel()), axis=1),
+        most=estimate.most,
+        tables=np.zeros((certify.NUM_BOUNDS, model.num_rows, width)),
+        tops=np.zeros((certify.NUM_OVER_SETS, (len(support.group_indptr) - 1) * width)),
+        tops_by_label=np.zeros((len(support.indptr) - 1) * width),
+        successors=np.zeros(int(np.diff(model.indptr).max())),
+    )

@@ -6,46 +6,44 @@ With probability 1 − ρ:
     J(π*) − J(π̂) ≤ B* + B^π̂                    (the same for a machine, in the product)
     J(π*) − J(π̂) ≤ D                           (a machine; the optimum and the plan in one and the same environment)
 
-and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs.
+and the certificate is the smallest, never more than G. ``praemia.exploration.bounds`` has the proofs. With a discount,
+J and G are discounted; what is known of p is the same.
 
 ``scope`` says what may be chosen after looking at the data. By default everything may: only parts 1 and 2 of the
 confidence are used, and all such certificates hold together. For a machine that was fixed before the data, with its
-labels and horizon, part 3 is used too, which is tighter. If the data records the machine, its certificate holds
-together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds with
-probability 1 − ρ by itself; for several of them, divide ``failure_prob`` by their number.
+labels, horizon and discount, part 3 is used too, which is tighter. If the data records the machine, its certificate
+holds together with all other recorded ones and with the default's. If the user vouches for it, each certificate holds
+with probability 1 − ρ by itself; for several of them, divide ``failure_prob`` by their number.
 
-What must be fixed is the function V*, that is the machine, the labels and the horizon. A dataset records a digest of
-the three, written before the first episode; a plan looks its machine up there. Labels that are found by playing (in
-black boxes) are the environment's own, which no digest can cover; they were fixed with it.
+What must be fixed is the function V*, that is the machine, the labels, the horizon and the discount. A dataset records
+a digest of the four, written before the first episode; a plan looks its machine up there. Labels that are found by
+playing (in black boxes) are the environment's own, which no digest can cover; they were fixed with it.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError
 from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import Environment
-from praemia.exploration.estimate import best_values, most_to_earn, require_readable
+from praemia.exploration.estimate import Estimate, machine_digest, require_readable
+from praemia.exploration.observation_values import best_values
+from praemia.exploration.sessions import Environment
 from praemia.kernels.records import Actions
-from praemia.machines.algebra import state_digests
-from praemia.machines.labels import LabelRule, Labels, RuleLabelling, as_labelling
+from praemia.machines.labels import RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy
-from praemia.tasks.model import Model
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
+NO_MACHINE = RewardMachine(("any",), "any", (), ())  # for policies of observations alone
 
 
 class Scope(Enum):
@@ -101,6 +99,10 @@ class Certificate:
     scope: Scope = Scope.ANY_REWARD
     to_visit: tuple[Suggestion, ...] = field(default=())
 
+    def __repr__(self) -> str:
+        sure = f"with probability {1.0 - self.failure_prob:g}"
+        return f"Certificate(loses at most {self.bound:.4g} of at most {self.largest:.4g} {sure})"
+
     @property
     def is_vacuous(self) -> bool:
         """Whether the bound is no better than the trivial one, G."""
@@ -140,6 +142,7 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
     distances, actions = best_values(dataset.kernel, sure.tv, horizon, most=1.0)
     distance = min(1.0, sure.start_tv + float(ordered_sum(dataset.start_probs * distances)))
     simulation = alpha + 2.0 * bound * distance
+    visits = occupancy(dataset.model(NO_MACHINE, horizon), actions[:, None]).pairs
     return Certificate(
         bound=float(np.fmin(bound, simulation)),
         largest=bound,
@@ -147,61 +150,36 @@ def certify_history(dataset: Dataset, bound: float, alpha: float, horizon: int, 
         alpha=alpha,
         simulation=simulation,
         start_tv=sure.start_tv,
-        to_visit=_suggestions(dataset, sure, _visits(dataset, actions)),
-    )
-
-
-def certify_machine(
-    dataset: Dataset,
-    model: Model,
-    machine: RewardMachine,
-    policy: Actions,
-    failure_prob: float,
-    labels: Labels | None,
-    fixed_in_advance: bool,
-) -> Certificate:
-    """Certify the exact plan for a machine.
-
-    ``model`` is the estimate, in the unit range; ``policy`` is [H, M, O].
-    """
-    scope, shares = scope_of(dataset, machine, len(policy), labels, fixed_in_advance)
-    sure = confidence(dataset, failure_prob, shares)
-    inner = policy.transpose(0, 2, 1)
-    # The bounds are for rewards in [0, 1]; results are converted to the user's units at the end.
-    scale, unit = machine.reward_range, machine.in_unit_range
-    most = most_to_earn(unit, model.horizon, can_end=dataset.can_end)
-    largest, start = float(most[0, model.table.initial]), dataset.start_probs
-    found = machine_bounds(dataset, model, unit, labels, sure, inner, most)
-    ends = (float(ordered_sum(start * far)) for far in (found.farthest, found.distance))
-    farthest, own = (min(largest, sure.start_tv * largest + end) for end in ends)
-    simulation, loss = farthest + own, _shifted(found.loss, start, sure.start_tv)
-    visits = occupancy(model, policy).pairs
-    if simulation < loss:
-        visits = visits + occupancy(model, found.farthest_policy).pairs
-    return Certificate(
-        bound=scale.span * min(largest, simulation, loss),
-        largest=scale.span * largest,
-        failure_prob=failure_prob,
-        alpha=0.0,
-        simulation=scale.span * simulation,
-        optimistic=scale.values_from_unit(_shifted(found.upper, start, sure.start_tv), model.horizon),
-        pessimistic=scale.values_from_unit(0.0 - _shifted(-found.lower, start, sure.start_tv), model.horizon),
-        start_tv=sure.start_tv,
-        scope=scope,
         to_visit=_suggestions(dataset, sure, visits),
     )
 
 
-def _visits(dataset: Dataset, actions: NDArray[np.int64]) -> Values:
-    """Return μ̂(o, a) in p̂ of a policy [H, O] of observations alone, as [O, A]."""
-    size, num_actions = dataset.visits.shape
-    total, here = np.zeros(dataset.visits.size), dataset.start_probs
-    for chosen in actions:
-        mass = np.zeros(dataset.visits.size)
-        mass[np.arange(size) * num_actions + chosen] = here
-        total += mass
-        here = (mass @ dataset.kernel)[:size]
-    return total.reshape(size, num_actions)
+def certify_machine(estimate: Estimate, policy: Actions, failure_prob: float, fixed_in_advance: bool) -> Certificate:
+    """Certify the exact plan for a machine; ``policy`` is [H, M, O]."""
+    dataset, model = estimate.dataset, estimate.model
+    scope, shares = scope_of(estimate, fixed_in_advance)
+    sure = confidence(dataset, failure_prob, shares)
+    # The bounds are for rewards in [0, 1]; results are converted to the user's units at the end.
+    span, largest = estimate.machine.reward_range.span, float(estimate.most[0, model.table.initial])
+    bounds, start = machine_bounds(estimate, sure, policy.transpose(0, 2, 1)), dataset.start_probs
+    ends = (float(ordered_sum(start * far)) for far in (bounds.farthest, bounds.distance))
+    farthest, own = (min(largest, sure.start_tv * largest + end) for end in ends)
+    simulation, loss = farthest + own, _shifted(bounds.loss, start, sure.start_tv)
+    visits = occupancy(model, policy).pairs
+    if simulation < loss:
+        visits = visits + occupancy(model, bounds.farthest_policy).pairs
+    return Certificate(
+        bound=span * min(largest, simulation, loss),
+        largest=span * largest,
+        failure_prob=failure_prob,
+        alpha=0.0,
+        simulation=span * simulation,
+        optimistic=estimate.in_user_units(_shifted(bounds.upper, start, sure.start_tv)),
+        pessimistic=estimate.in_user_units(0.0 - _shifted(-bounds.lower, start, sure.start_tv)),
+        start_tv=sure.start_tv,
+        scope=scope,
+        to_visit=_suggestions(dataset, sure, visits),
+    )
 
 
 def _shifted(values: Values, probs: Values, tv: float) -> float:
@@ -223,21 +201,6 @@ def _suggestions(dataset: Dataset, sure: Confidence, occupied: Values) -> tuple[
     return tuple(Suggestion(o, a, int(dataset.visits[o, a]), float(weights[o, a])) for o, a in places)
 
 
-def machine_digest(machine: RewardMachine, horizon: int, rules: Iterable[LabelRule] | None) -> str:
-    """Return a digest of all that V* depends on but p; how rules are written, and in which order, does not count.
-
-    ``rules`` is None for labels that are found by playing.
-    """
-    contents = {
-        "initial": machine.initial,
-        "states": state_digests(machine),
-        "idle": machine.idle_reward.mean,
-        "horizon": horizon,
-        "labels": None if rules is None else sorted({json.dumps(rule.as_list()) for rule in rules}),
-    }
-    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
-
-
 def digests_in_advance(
     environment: Environment, machines: Iterable[RewardMachine]
 ) -> tuple[tuple[RewardMachine, ...], tuple[str, ...]]:
@@ -252,24 +215,12 @@ def digests_in_advance(
         declared = frozenset(environment.propositions)
         produced = declared if rules is None else RuleLabelling(rules).propositions()
         require_readable(machine, produced, produced | declared)
-    return named, tuple(sorted({machine_digest(machine, environment.horizon, rules) for machine in named}))
+    length = environment.horizon, environment.discount
+    return named, tuple(sorted({machine_digest(machine, *length, rules) for machine in named}))
 
 
-def scope_of(
-    dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None, fixed_in_advance: bool
-) -> tuple[Scope, int]:
+def scope_of(estimate: Estimate, fixed_in_advance: bool) -> tuple[Scope, int]:
     """Return what a machine's certificate holds for, and how many machines share part 3 of the confidence."""
-    if _is_recorded(dataset, machine, horizon, labels):
-        return Scope.RECORDED, dataset.fixed_shares
+    if estimate.is_recorded:
+        return Scope.RECORDED, estimate.dataset.fixed_shares
     return (Scope.VOUCHED, 1) if fixed_in_advance else (Scope.ANY_MACHINE, 0)
-
-
-def _is_recorded(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> bool:
-    """Tell whether a dataset records a machine with these labels (None: the data's own) and this horizon."""
-    if not dataset.fixed_machines:
-        return False
-    labelling = dataset.labelling if labels is None else as_labelling(labels)
-    if not isinstance(labelling, RuleLabelling):
-        return False  # a function, which cannot be compared
-    rules = labelling.rules if dataset.labels_known or labels is not None else None
-    return machine_digest(machine, horizon, rules) in dataset.fixed_machines

@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import one_by_one
-from praemia.errors import ParameterError
+from praemia.errors import require_fraction
 from praemia.exploration.dataset import Dataset
 from praemia.learners.confidence_sets import l1_radius, log_of_subsets
 
@@ -85,8 +85,7 @@ def confidence(dataset: Dataset, failure_prob: float, shares: int = 0) -> Confid
 
     ``shares`` is S for a machine fixed before the data, 0 for one that may have been chosen after it.
     """
-    if not 0.0 < failure_prob < 1.0:
-        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
+    require_fraction("failure_prob", failure_prob)
     size, shape, rows = dataset.num_successors, dataset.visits.shape, dataset.visits.size + 1
     rest = (1.0 - DISTANCE_SHARE) * failure_prob
     part = 0.5 * rest if shares or dataset.fixed_shares else rest
@@ -129,12 +128,14 @@ def kl_radius(
     log_dm = gammaln(0.5 * s) - gammaln(0.5 * s + n)
     log_dm = log_dm + np.bincount(rows, gammaln(numbers + 0.5) - gammaln(0.5), num_rows)
     entropy = xlogy(n, n) - np.bincount(rows, xlogy(numbers, numbers), num_rows)
-    found: NDArray[np.float64] = -math.log(level) + log_sets + log_sizes - log_dm - entropy
-    return found
+    radius: NDArray[np.float64] = -math.log(level) + log_sets + log_sizes - log_dm - entropy
+    return radius
 
 
-def function_radii(dataset: Dataset, confidence: Confidence, horizon: int, num_states: int) -> NDArray[np.float64]:
+def function_radii(
+    visits: NDArray[np.int64], confidence: Confidence, horizon: int, num_states: int
+) -> NDArray[np.float64]:
     """Return R₃/n as float64[O, A]: ∞ for a pair never visited."""
-    level = confidence.function_part / (2.0 * horizon * num_states * dataset.visits.size)
-    n = np.maximum(1, dataset.visits).astype(np.float64)
-    return np.where(dataset.visits == 0, np.inf, (0.5 * one_by_one(math.log, n) + math.log(2.0 / level)) / n)
+    level = confidence.function_part / (2.0 * horizon * num_states * visits.size)
+    n = np.maximum(1, visits).astype(np.float64)
+    return np.where(visits == 0, np.inf, (0.5 * one_by_one(math.log, n) + math.log(2.0 / level)) / n)

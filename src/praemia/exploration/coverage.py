@@ -1,27 +1,25 @@
 """What a dataset covers: how often observations and pairs can be visited, significance, and Lemma 2.
 
-    R_h(o) = max_a [1[o = target (and a = its action)] + Σ_z p(z|o, a)·R_{h+1}(z)],   R_H = 0,
-
-one column for each target, so that a backward step is one sparse product.
-
 Lemma 2 (simulation lemma). For two kernels p, p̂, any policy π — history-dependent or not — and any reward ≤ G,
 
     |Ĵ(π) − J(π)| ≤ G·Σ_h Σ_{o,a} ‖p̂ − p‖₁(o, a)·μ^π_h(o, a),
 
 with μ^π computed in p. (Rewards ≥ 0 allow half of it; the certificate uses that, this function states the lemma.)
 
+With a discount γ, μ^π_h counts γ^h times, and G is the largest discounted reward that can follow any step.
+
 Where π may depend on the state of a probabilistic machine, G is the largest reward over trajectories *and* the
 machine's moves. The paper takes the mean over its moves, F(η), which is too small: π can make the errors of p̂ matter
 only where the machine happens to pay well, and then the mean over all its moves says nothing about those.
 
 Significance of o: max_π Σ_h μ^π_h(o). Coverage: max_{π,a} μ^π(o, a)/λ(o, a), where λ(o, a) is the data's mean number of
-visits in an episode; Theorem 3 promises at most 2OAH for all significant o.
+visits in an episode; Theorem 3 promises at most 2OAH for all significant o. Both count visits, whatever the discount:
+p is the same at every step, and what is covered without a discount is covered with one.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -29,39 +27,12 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import best_values, mdp_kernel
+from praemia.exploration.observation_values import from_start, most_visits, sparse_kernel
 from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
 from praemia.planning.exact import occupancy
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
-
-CHUNK = 1 << 22  # numbers in one table
-
-
-def most_visits(
-    kernel: Any, num_actions: int, horizon: int, observations: NDArray[np.int64], actions: NDArray[np.int64] | None
-) -> NDArray[np.float64]:
-    """Return R_0 as [T, O], for T targets; ``kernel`` is as ``best_values`` takes it."""
-    num_observations = kernel.shape[0] // num_actions
-    step = max(1, CHUNK // kernel.shape[0])
-    found = np.empty((len(observations), num_observations))
-    for begin in range(0, len(observations), step):
-        part = slice(begin, begin + step)
-        columns = np.arange(len(observations[part]))
-        gain = np.zeros((num_observations, num_actions, len(columns)))
-        if actions is None:
-            gain[observations[part], :, columns] = 1.0
-        else:
-            gain[observations[part], actions[part], columns] = 1.0
-        found[part] = best_values(kernel, gain, horizon)[0].T
-    return found
-
-
-def from_start(values: NDArray[np.float64], start_probs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean over the first observation of values[T, O], as [T]."""
-    starts = np.flatnonzero(start_probs)
-    mean: NDArray[np.float64] = ordered_sum(values[:, starts] * start_probs[starts])
-    return mean
 
 
 def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryPolicy, bound: float) -> float:
@@ -81,10 +52,7 @@ def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryP
     differences = kernel_distances(task.mdp, other)
     if not np.array_equal(task.mdp.start_probs, other.start_probs):
         raise ModelError("two models with different starts; Lemma 2 compares kernels alone")
-    if isinstance(policy, HistoryPolicy):
-        visits = history_visits(task.mdp, policy, int(task.horizon))
-    else:
-        visits = occupancy(task, policy).pairs
+    visits = history_visits(task, policy) if isinstance(policy, HistoryPolicy) else occupancy(task, policy).pairs
     return bound * float(ordered_sum((differences * visits).ravel()))
 
 
@@ -93,16 +61,17 @@ def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float6
     sizes = [(mdp.num_observations, mdp.num_actions) for mdp in (first, second)]
     if sizes[0] != sizes[1]:
         raise ModelError(f"models of sizes {sizes[0]} and {sizes[1]}; expected the same observations and actions")
-    distances = np.asarray(abs(mdp_kernel(first) - mdp_kernel(second)).sum(axis=1))
+    distances = np.asarray(abs(sparse_kernel(first) - sparse_kernel(second)).sum(axis=1))
     return distances.reshape(sizes[0])
 
 
-def history_visits(mdp: LabeledMDP, policy: HistoryPolicy, horizon: int) -> NDArray[np.float64]:
-    """Return μ^π(o, a) = Σ_h P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
-    visits = np.zeros((mdp.num_observations, mdp.num_actions))
-    for history, mass in walk(KernelView(mdp), policy, horizon):
-        if not history.is_over(horizon):
-            visits[history.last] += mass * policy.action_probs(history)
+def history_visits(task: Task, policy: HistoryPolicy) -> NDArray[np.float64]:
+    """Return μ^π(o, a) = Σ_h γ^h·P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
+    visits = np.zeros((task.num_observations, task.num_actions))
+    weights = step_weights(task.horizon, task.discount)
+    for history, mass in walk(KernelView(task.mdp), policy, task.horizon):
+        if not history.is_over(task.horizon):
+            visits[history.last] += weights[len(history.actions)] * mass * policy.action_probs(history)
     return visits
 
 
@@ -117,7 +86,7 @@ def significance(task: Task) -> NDArray[np.float64]:
     10.0
     """
     targets = np.arange(task.num_observations)
-    most = most_visits(mdp_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
     return from_start(most, task.mdp.start_probs)
 
 
@@ -152,14 +121,10 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
     >>> coverage(data, task).promised  # 2·O·A·H
     200.0
     """
-    if (dataset.num_observations, dataset.num_actions) != (task.num_observations, task.num_actions):
-        raise ModelError(
-            f"data of {dataset.num_observations} observations and {dataset.num_actions} actions; the task has "
-            f"{task.num_observations} and {task.num_actions}"
-        )
+    dataset.require_sizes_of(task)
     pairs = np.arange(task.mdp.num_pairs)
     o, a = np.divmod(pairs, task.num_actions)
-    most = most_visits(mdp_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
+    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
     shape = dataset.visits.shape
     rate = dataset.visits / dataset.num_episodes
     most_often = from_start(most, task.mdp.start_probs).reshape(shape)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,16 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError
-from praemia.exploration.estimate import estimated_model, sparse_kernel
-from praemia.exploration.merging import add_up, merged
+from praemia.exploration.counts import Counted, add_up
+from praemia.exploration.estimate import Estimate
+from praemia.exploration.merging import merged
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.limits import require_memory
 from praemia.machines.labels import LabelRule, Labels, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.model import Model
+from praemia.tasks.task import Task, require_discount
 
 # Plain arrays with a JSON header, checked as they are read and never executed.
 FILE = ArchiveKind(
@@ -38,31 +39,34 @@ FILE = ArchiveKind(
         **dict.fromkeys(("observation_names", "action_names"), (list, type(None))),
         **dict.fromkeys(("propositions", "sources", "fixed_machines", "labels"), (list,)),
         **dict.fromkeys(("labels_known", "can_end"), (bool,)),
+        "discount": (float,),
     },
     arrays={
         **dict.fromkeys(("pairs", "successors", "counts", "first_counts"), ArrayType("i")),
         "ends": ArrayType("b"),
         "reachability": ArrayType("f"),
     },
+    defaults={"discount": 1.0},
 )
 DTYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(Displayed):
+class Dataset(Counted, Displayed):
     """Transitions of an environment, counted.
 
     Attributes
     ----------
-    pairs : int64[E], o · A + a; successors : int64[E]; counts : int64[E], positive — the transitions seen, in order.
+    pairs : int64[E], o · A + a; successors : int64[E]; ends : bool[E], whether the episode was over then; counts :
+        int64[E], positive — the transitions seen, in order.
     first_counts : int64[O], how often an episode began in each observation.
+    horizon, discount : of the task that was explored; plans have them unless they are given others.
     labelling : the labels as rules; labels_known : whether they hold for transitions never seen too.
     propositions : the names that a machine may read: those of the labels, and others that the explored task declared.
     reachability : float64[O], the estimate of max_π Σ_h μ^π_h(o) made while exploring, from all that was played.
     sources : how the data was collected, one entry for each part.
     fixed_machines : digests of the machines, each with labels and horizon, that were fixed before the first episode.
     fixed_shares : S, the number of machines that share ρ₃; 0 if none is recorded.
-    ends : bool[E], whether the episode was over then; none by default.
     can_end : whether episodes may end before the horizon, whether or not one was seen to.
 
     Examples
@@ -76,13 +80,7 @@ class Dataset(Displayed):
     100
     """
 
-    num_observations: int
-    num_actions: int
     horizon: int
-    pairs: NDArray[np.int64]
-    successors: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    first_counts: NDArray[np.int64]
     labelling: RuleLabelling
     labels_known: bool
     reachability: NDArray[np.float64]
@@ -92,12 +90,11 @@ class Dataset(Displayed):
     sources: tuple[dict[str, Any], ...] = field(default=())
     fixed_machines: tuple[str, ...] = ()
     fixed_shares: int = 0
-    ends: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, dtype=bool))
     can_end: bool = False
+    discount: float = 1.0
 
     def __post_init__(self) -> None:
-        if not len(self.ends):
-            object.__setattr__(self, "ends", np.zeros(len(self.pairs), dtype=bool))
+        require_discount(self.discount)
         size, num_pairs = self.num_observations, self.num_observations * self.num_actions
         lengths = {len(self.pairs), len(self.successors), len(self.ends), len(self.counts)}
         per_observation = (self.first_counts, self.reachability)
@@ -129,58 +126,19 @@ class Dataset(Displayed):
             raise ModelError(f"a dataset whose transitions are out of order or outside its {shape}")
 
     @property
-    def targets(self) -> NDArray[np.int64]:
-        """int64[E], o' of each transition seen, or O + o' where the episode ended there."""
-        return self.successors + self.num_observations * self.ends
-
-    @property
     def num_successors(self) -> int:
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
-    @property
-    def num_episodes(self) -> int:
-        return int(self.first_counts.sum())
-
-    @property
-    def num_transitions(self) -> int:
-        return int(self.counts.sum())
-
-    @cached_property
-    def visits(self) -> NDArray[np.int64]:
-        """int64[O, A], N(o, a)."""
-        flat = np.bincount(self.pairs, self.counts, self.num_observations * self.num_actions)
-        return flat.astype(np.int64).reshape(self.num_observations, self.num_actions)
-
-    @cached_property
-    def probs(self) -> NDArray[np.float64]:
-        """float64[E], p̂ of each transition seen."""
-        return self.counts / self.visits.ravel()[self.pairs]
-
-    @cached_property
-    def kernel(self) -> Any:
-        """p̂ as a SciPy sparse array [O·A, 2·O]: column O + o' is the end in o'; empty rows for pairs never visited."""
-        return sparse_kernel((self.pairs, self.targets), self.probs, self.num_observations, self.num_actions)
-
-    def model(self, machine: RewardMachine, horizon: int | None = None, labels: Labels | None = None) -> Model:
+    def model(
+        self,
+        machine: RewardMachine,
+        horizon: int | None = None,
+        discount: float | None = None,
+        labels: Labels | None = None,
+    ) -> Model:
         """Return p̂ with a machine as a model to plan in (``praemia.exploration.estimate``); rewards lie in [0, 1]."""
-        return estimated_model(self, machine, horizon, labels)
-
-    @cached_property
-    def start_probs(self) -> NDArray[np.float64]:
-        """float64[O], how often episodes began in each observation."""
-        return self.first_counts / self.num_episodes
-
-    @property
-    def indptr(self) -> NDArray[np.int64]:
-        """int64[O·A + 1]: pair i holds the entries indptr[i] : indptr[i + 1]."""
-        places = np.arange(self.num_observations * self.num_actions + 1)
-        return np.searchsorted(self.pairs, places).astype(np.int64)
-
-    @property
-    def transitions(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """The transitions seen as o, a, o', each int64[E]."""
-        return (*np.divmod(self.pairs, self.num_actions), self.successors)
+        return Estimate.of(self, machine, horizon, discount, labels).model
 
     @property
     def unreached(self) -> NDArray[np.int64]:
@@ -204,8 +162,8 @@ class Dataset(Displayed):
         already.
         """
         if len(observations) != len(actions) + 1 or not len(actions):
-            given = f"{len(observations)} observations and {len(actions)} actions"
-            raise ModelError(f"{given}; an episode has one observation more than actions, and at least one action")
+            sizes = f"{len(observations)} observations and {len(actions)} actions"
+            raise ModelError(f"{sizes}; an episode has one observation more than actions, and at least one action")
         seen = _whole_numbers("observations", observations, self.num_observations)
         taken = _whole_numbers("actions", actions, self.num_actions)
         if not self.labels_known and set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen():
@@ -218,6 +176,14 @@ class Dataset(Displayed):
         own = replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=(episode,))
         # The episode adds no labels, so fixed machines stay fixed.
         return replace(self.merge(own), fixed_machines=self.fixed_machines, fixed_shares=self.fixed_shares)
+
+    def require_sizes_of(self, task: Task) -> None:
+        """Refuse to compare the data with another task than its own."""
+        if (self.num_observations, self.num_actions) != (task.num_observations, task.num_actions):
+            raise ModelError(
+                f"data of {self.num_observations} observations and {self.num_actions} actions; the task {task.name!r} "
+                f"has {task.num_observations} and {task.num_actions}"
+            )
 
     def _seen(self) -> set[tuple[int, int, int]]:
         return set(zip(*(column.tolist() for column in self.transitions), strict=True))
@@ -235,9 +201,9 @@ class Dataset(Displayed):
             seen = visits[visits > 0]
             lines.append(f"visits to a visited pair: minimum {seen.min():,}, median {int(np.median(seen)):,}")
         if len(self.unreached):
-            shown = ", ".join(self.observation_name(o) for o in self.unreached[:10])
+            names = ", ".join(self.observation_name(o) for o in self.unreached[:10])
             more = f" and {len(self.unreached) - 10:,} more" if len(self.unreached) > 10 else ""
-            lines.append(f"observations never reached: {shown}{more}")
+            lines.append(f"observations never reached: {names}{more}")
         return "\n".join(lines)
 
     def observation_name(self, o: int) -> str:
@@ -270,6 +236,7 @@ class Dataset(Displayed):
 
     def __repr__(self) -> str:
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
+        sizes += f", discount {self.discount:g}" if self.discount < 1.0 else ""
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
 
 

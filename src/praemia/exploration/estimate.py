@@ -1,4 +1,4 @@
-"""The estimate p̂ as a model to plan in.
+"""The estimate p̂ with a machine, labels, a horizon and a discount: all that plans, certificates and draws start from.
 
 A pair never visited has no p̂: it takes the exit UNKNOWN. That is worth the least that the machine can pay from there
 on, in the state in which it is, so that no plan is drawn to what is unknown, and none is charged what the machine
@@ -7,156 +7,179 @@ cannot charge any more. Plans are made with rewards mapped into [0, 1] (``Reward
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
+import hashlib
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, partial
 from math import fsum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, did_you_mean
+from praemia.errors import ModelError, did_you_mean, require_whole
 from praemia.kernels.records import END, UNKNOWN
-from praemia.machines.labels import Label, Labels, RuleLabelling, as_labelling
+from praemia.machines.algebra import state_digests
+from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
 from praemia.tasks.machine_table import MachineTable
-from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.model import Model, exits_at_end
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.model import Model, exits_at_end, steps_left
+from praemia.tasks.spec import TaskSpec
+from praemia.tasks.task import MAX_HORIZON, require_discount
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
-Transitions: TypeAlias = tuple[NDArray[Any], NDArray[Any]]  # o · A + a; o', or O + o' for the end there
 
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """Explored data with what is planned for in it.
 
-def estimated_model(
-    dataset: Dataset,
-    machine: RewardMachine,
-    horizon: int | None = None,
-    labels: Labels | None = None,
-    unknown: NDArray[np.float64] | None = None,
-) -> Model:
-    """Return p̂ with a machine, whose rewards are mapped into [0, 1].
-
-    ``labels`` take the place of the dataset's own. ``unknown`` [H, M] is what a pair never visited is worth at each
-    step; by default the least that the machine can pay.
+    ``labels`` take the place of the data's own, which None stands for.
     """
-    _require_labels(dataset, machine, labels)
-    steps = dataset.horizon if horizon is None else horizon
-    numbers, sets = (dataset.labelling if labels is None else as_labelling(labels)).of(*dataset.transitions)
-    unit = machine.over(sorted(frozenset().union(*sets))).in_unit_range
-    exits = exits_at_end(steps, unit.num_states, unit.idle_reward.mean, 1.0)
-    exits[1:, UNKNOWN] = least_to_earn(unit, steps, can_end=dataset.can_end)[:-1] if unknown is None else unknown
-    # One edge for each pair never visited, in its place among the others.
-    never, size = np.flatnonzero(dataset.visits.ravel() == 0), dataset.num_observations
-    places, successors = np.searchsorted(dataset.pairs, never), np.where(dataset.ends, size + END, dataset.successors)
-    return Model(
-        num_actions=dataset.num_actions,
-        indptr=dataset.indptr + np.searchsorted(never, np.arange(dataset.visits.size + 1)),
-        successors=np.insert(successors, places, size + UNKNOWN).astype(np.int32),
-        probs=np.insert(dataset.probs, places, 1.0),
-        labels=np.insert(numbers, places, 0).astype(np.int32),
-        table=MachineTable.of(unit, sets),
-        start_probs=dataset.start_probs,
-        exits=exits,
-    )
+
+    dataset: Dataset
+    machine: RewardMachine
+    horizon: int
+    discount: float
+    labels: Labels | None = None
+
+    @classmethod
+    def of(
+        cls,
+        dataset: Dataset,
+        machine: RewardMachine,
+        horizon: int | None = None,
+        discount: float | None = None,
+        labels: Labels | None = None,
+    ) -> Estimate:
+        """Check what is planned for; a horizon or discount that is left out is the data's own."""
+        steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
+        factor = require_discount(dataset.discount if discount is None else discount)
+        _require_labels(dataset, machine, labels)
+        return cls(dataset, machine, steps, factor, labels)
+
+    @cached_property
+    def labelling(self) -> Labelling:
+        """The labels that count."""
+        return self.dataset.labelling if self.labels is None else as_labelling(self.labels)
+
+    @property
+    def labels_known(self) -> bool:
+        """Whether the labels of transitions never seen are known."""
+        return self.labels is not None or self.dataset.labels_known
+
+    @cached_property
+    def unit(self) -> RewardMachine:
+        """The machine with rewards mapped into [0, 1]."""
+        return self.machine.in_unit_range
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """float64[H + 1, M], the most that the machine can still pay on average, in the unit range."""
+        return extremes(self.unit, self.horizon, self.discount, can_end=self.dataset.can_end)
+
+    @cached_property
+    def least(self) -> NDArray[np.float64]:
+        """float64[H + 1, M], the least that it can still pay."""
+        return extremes(self.unit, self.horizon, self.discount, can_end=self.dataset.can_end, sign=-1.0)
+
+    @cached_property
+    def model(self) -> Model:
+        """p̂ with the machine as a model to plan in, in the unit range."""
+        return self.model_with(self.least[:-1])
+
+    def model_with(self, unknown: NDArray[np.float64]) -> Model:
+        """Return the model in which a pair never visited is worth unknown[H, M] at each step."""
+        dataset, size = self.dataset, self.dataset.num_observations
+        numbers, sets = self.labelling.of(*dataset.transitions)
+        unit = self.machine.over(sorted(frozenset().union(*sets))).in_unit_range
+        exits = exits_at_end(self.horizon, unit.num_states, unit.idle_reward.mean, self.discount)
+        exits[1:, UNKNOWN] = unknown
+        # One edge for each pair never visited, in its place among the others.
+        never = np.flatnonzero(dataset.visits.ravel() == 0)
+        places = np.searchsorted(dataset.pairs, never)
+        successors = np.where(dataset.ends, size + END, dataset.successors)
+        return Model(
+            num_actions=dataset.num_actions,
+            indptr=dataset.indptr + np.searchsorted(never, np.arange(dataset.visits.size + 1)),
+            successors=np.insert(successors, places, size + UNKNOWN).astype(np.int32),
+            probs=np.insert(dataset.probs, places, 1.0),
+            labels=np.insert(numbers, places, 0).astype(np.int32),
+            table=MachineTable.of(unit, sets),
+            start_probs=dataset.start_probs,
+            exits=exits,
+            discount=self.discount,
+        )
+
+    @cached_property
+    def spec(self) -> TaskSpec:
+        """What is known of the environment, but for p. Any label may come that is not known."""
+        return TaskSpec(
+            self.dataset.num_observations,
+            self.dataset.num_actions,
+            self.horizon,
+            self.unit,
+            self.labelling if self.labels_known else RuleLabelling(()),
+            (),
+            MachineTable.of(self.unit, [frozenset()]),
+            more_labels=True,
+            labels_need_info=not self.labels_known,
+            can_end=self.dataset.can_end,
+            discount=self.discount,
+        )
+
+    def in_user_units(self, values: Any) -> Any:
+        """Tell values at the start, found in the unit range, in the user's units."""
+        return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the data records the machine, with these labels, horizon and discount, as fixed in advance."""
+        if not self.dataset.fixed_machines or not isinstance(self.labelling, RuleLabelling):
+            return False  # a function cannot be compared
+        rules = self.labelling.rules if self.labels_known else None
+        return machine_digest(self.machine, self.horizon, self.discount, rules) in self.dataset.fixed_machines
 
 
-def estimated_spec(dataset: Dataset, machine: RewardMachine, horizon: int, labels: Labels | None) -> TaskSpec:
-    """Return what is known of the environment of some data, for a machine. Any label may come that is not known."""
-    is_open = labels is None and not dataset.labels_known
-    labelling = dataset.labelling if labels is None else as_labelling(labels)
-    return TaskSpec(
-        dataset.num_observations,
-        dataset.num_actions,
-        horizon,
-        machine,
-        RuleLabelling(()) if is_open else labelling,
-        (),
-        MachineTable.of(machine, [frozenset()]),
-        more_labels=True,
-        labels_need_info=is_open,
-        can_end=dataset.can_end,
-    )
+def machine_digest(machine: RewardMachine, horizon: int, discount: float, rules: Iterable[LabelRule] | None) -> str:
+    """Return a digest of all that V* depends on but p; how rules are written, and in which order, does not count.
+
+    ``rules`` is None for labels that are found by playing.
+    """
+    contents: dict[str, Any] = {
+        "initial": machine.initial,
+        "states": state_digests(machine),
+        "idle": machine.idle_reward.mean,
+        "horizon": horizon,
+        "labels": None if rules is None else sorted({json.dumps(rule.as_list()) for rule in rules}),
+    }
+    if discount < 1.0:  # data of 0.3 knows no discounts, and its digests still count
+        contents["discount"] = discount
+    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
 
 
-def least_to_earn(machine: RewardMachine, horizon: int, *, can_end: bool) -> NDArray[np.float64]:
-    """Return the least that a machine can pay on average from step h on, whatever the labels: [H + 1, M]."""
-    table = np.zeros((horizon + 1, machine.num_states))
-    for h in range(horizon - 1, -1, -1):
-        least = table[h + 1]
-        if can_end:
-            least = np.minimum(least, machine.idle_reward.mean * (horizon - h - 1))
-        table[h] = [-worth for worth in machine.highest(partial(_loss, _named(machine, least)))]
-    return table
-
-
-def most_to_earn(machine: RewardMachine, horizon: int, *, can_end: bool = True) -> NDArray[np.float64]:
+def extremes(
+    machine: RewardMachine, horizon: int, discount: float, *, can_end: bool, sign: float = 1.0
+) -> NDArray[np.float64]:
     """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M].
 
-    Steps on which nothing happens count where they are possible: a label matches no rule, or an episode can end.
+    The least for a ``sign`` of −1. Where an episode can end, an idle machine may pay for all that is left of it.
     """
+    idle = sign * machine.idle_reward.mean * steps_left(horizon, discount)
     table = np.zeros((horizon + 1, machine.num_states))
     for h in range(horizon - 1, -1, -1):
-        table[h] = machine.highest(partial(_gain, _named(machine, table[h + 1])))
-        if can_end:
-            table[h] = np.maximum(table[h], machine.idle_reward.mean + table[h + 1])
-    return table
+        later = np.maximum(table[h + 1], idle[h + 1]) if can_end else table[h + 1]
+        after = dict(zip(machine.states, (discount * later).tolist(), strict=True))
+        table[h] = machine.diagrams.highest(partial(_gain, after, sign))
+    return sign * table
 
 
-def _named(machine: RewardMachine, values: NDArray[np.float64]) -> dict[str, float]:
-    """Return a number for each machine state by its name."""
-    return dict(zip(machine.states, values.tolist(), strict=True))
-
-
-def _gain(later: Mapping[str, float], outcomes: tuple[Outcome, ...]) -> float:
-    """Return what outcomes pay on average, with what can be earned later."""
-    return fsum(out.probability * (out.reward.mean + later[out.target]) for out in outcomes)
-
-
-def _loss(later: Mapping[str, float], outcomes: tuple[Outcome, ...]) -> float:
-    return -_gain(later, outcomes)
-
-
-def sparse_kernel(counted: Transitions, probs: NDArray[np.float64], num_observations: int, num_actions: int) -> Any:
-    """Return a kernel as a SciPy sparse array [O·A, 2·O]; column O + o' is the end of the episode in o'."""
-    from scipy.sparse import csr_array
-
-    pairs, targets = counted
-    return csr_array((probs, (pairs, targets)), shape=(num_observations * num_actions, 2 * num_observations))
-
-
-def mdp_kernel(mdp: LabeledMDP) -> Any:
-    """Return p as a SciPy sparse array [O·A, 2·O]; column O + o' is the end of the episode in o'."""
-    return sparse_kernel((mdp.edge_pairs, mdp.targets), mdp.probs, mdp.num_observations, mdp.num_actions)
-
-
-def best_values(
-    kernel: Any,
-    gain: NDArray[np.float64],
-    horizon: int,
-    *,
-    last: NDArray[np.float64] | float = 0.0,
-    ended: NDArray[np.float64] | float = 0.0,
-    most: float = np.inf,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return V_0[O] and the actions [H, O] of V_h = max_a min(most, gain + Σ kernel · V_{h+1}), V_H = ``last``.
-
-    ``kernel`` is [O·A, 2·O]; a row may be empty, a dead end. ``ended`` [O, …] is what the end in each observation is
-    worth. gain[O, A, …] may have more axes, which V then has too; the actions are not kept then.
-    """
-    size = len(gain)
-    shape = (size, *gain.shape[2:])
-    values, over = (np.array(np.broadcast_to(worth, shape), dtype=np.float64) for worth in (last, ended))
-    actions = np.zeros((horizon if gain.ndim == 2 else 0, size), dtype=np.int64)
-    for h in range(horizon - 1, -1, -1):
-        table = np.minimum(most, gain + (kernel @ np.concatenate((values, over))).reshape(gain.shape))
-        values = table.max(axis=1)
-        if gain.ndim == 2:
-            actions[h] = table.argmax(axis=1)
-    return values, actions
+def _gain(after: dict[str, float], sign: float, outcomes: tuple[Outcome, ...]) -> float:
+    """Return what outcomes pay on average, with the sign, and what follows them."""
+    return fsum(out.probability * (sign * out.reward.mean + after[out.target]) for out in outcomes)
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
@@ -170,13 +193,13 @@ def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | N
     require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 
 
-def require_readable(machine: RewardMachine, produced: Label, known: Label) -> None:
-    """Refuse a machine that reads unknown names, or none of those that the labels produce."""
-    read = machine.reads
-    for name in sorted(read - known):
+def require_readable(machine: RewardMachine, produced: Label, vocabulary: Label) -> None:
+    """Refuse a machine that reads names outside the vocabulary, or none of those that the labels produce."""
+    read, outside = machine.reads, sorted(machine.reads - vocabulary)
+    if outside:
         raise ModelError(
-            f"the machine reads {name!r}, which the labels of this data never produce"
-            f"{did_you_mean(name, sorted(known))}"
+            f"the machine reads {outside[0]!r}, which the labels of this data never produce"
+            f"{did_you_mean(outside[0], sorted(vocabulary))}"
         )
     if read and not read & produced:
         raise ModelError(

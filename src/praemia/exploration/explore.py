@@ -27,18 +27,19 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
 from praemia.exploration.certificate import digests_in_advance
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import build_dataset, environment_of
-from praemia.exploration.explorers import (
+from praemia.exploration.merging import COLLECT, SEARCH, SHARES
+from praemia.exploration.sessions import (
     FixedPolicy,
     OnProgress,
     Searcher,
     Session,
+    build_dataset,
+    environment_of,
     play_given,
     play_until_sure,
     search,
     uniform_at,
 )
-from praemia.exploration.merging import COLLECT, SEARCH, SHARES
 from praemia.exploration.until import CERTIFY, Goal, OnCheck, explore_until
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.limits import MAX_EPISODES
@@ -204,4 +205,4 @@ def _dataset(session: Session, method: Method, record: dict[str, Any], fixed: tu
         "seed": list(session.seed),
     }
     source |= asdict(method) | record
-    return build_dataset(session.environment, session.kept, session.everything, source, fixed)
+    return build_dataset(session.environment, session.kept, session.everything, (source,), fixed)

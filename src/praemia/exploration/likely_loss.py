@@ -19,43 +19,31 @@ gives some mass to successors that it was never seen to have.
 Where the data knows only the labels of the transitions that were seen (black boxes), the others get labels drawn
 uniformly and independently from the distinct labels that the data has, anew in each draw. So a label that was never
 seen is treated as impossible.
-
-V* and V^π of one draw are computed in one backward pass over two copies of the machine, on the recursion that
-learners plan with: one copy maximises, the other follows the policy.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
-from praemia.exploration.backward_passes import as_counts, copies_of, empty_memory, exits_of_copies
-from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import estimated_spec
-from praemia.kernels import recursion
-from praemia.kernels.plans import Recipe, call_plan, compiled_plan
-from praemia.kernels.posterior_draws import draw_kernel, drawn_value
-from praemia.kernels.records import NUM_EXITS, Actions, CountArrays, EveryRow, ModelArrays, action_type
-from praemia.kernels.recursion import Place, PlanData, SpecArrays
+from praemia.exploration.estimate import Estimate
+from praemia.kernels.posterior_draws import PosteriorArrays, draw_model
+from praemia.kernels.records import Actions, ModelArrays
 from praemia.kernels.references import by_reference
 from praemia.learners.rules import SampleRule
-from praemia.learners.workspace import NO_SMALL_INTS, no_support, step_records
 from praemia.limits import require_memory
-from praemia.machines.labels import Labels, as_labelling
-from praemia.machines.machine import RewardMachine
+from praemia.planning.exact import evaluate, solve
 from praemia.simulation.interrupts import interrupts_held
-from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.tasks.machine_table import continuation_rows
+from praemia.tasks.model import Model
 
 PRIOR = 1.0
-OPTIMAL, FOLLOWING = 0, 1
-COPIES = 2
 DRAWS = 200
 LEVEL = 0.95
 MAX_DRAWS = 1_000_000
@@ -65,7 +53,7 @@ OnDraw = Callable[[int, int], None]  # draws so far, and in total
 
 @dataclass(frozen=True, eq=False)
 class LikelyLoss:
-    """What a plan loses at most, with a probability under the posterior.
+    """The loss that a plan stays below with a given probability under the posterior.
 
     Attributes
     ----------
@@ -85,11 +73,14 @@ class LikelyLoss:
     True
     """
 
-    losses: NDArray[np.float64] = field(repr=False)
+    losses: NDArray[np.float64]
     level: float
     seed: int
     labels_drawn: bool
     never_seen: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"LikelyLoss(at most {self.loss:.4g} with probability {self.level:g}, from {self.draws:,} draws)"
 
     @property
     def draws(self) -> int:
@@ -136,20 +127,18 @@ class LikelyLoss:
 
 
 def likely_loss(
-    dataset: Dataset,
-    machine: RewardMachine,
-    policy: NDArray[Any],
+    estimate: Estimate,
+    policy: Actions,
     *,
-    labels: Labels | None = None,
     draws: int = DRAWS,
     level: float = LEVEL,
     seed: int = 0,
     on_draw: OnDraw | None = None,
 ) -> LikelyLoss:
-    """Return the likely loss of a policy [H, M, O] for a machine; ``labels`` take the place of the dataset's own."""
+    """Return the likely loss of a policy [H, M, O]."""
     require_draws(draws, level)
-    posterior = Posterior(dataset, machine, policy, labels, random_numbers(seed))
-    losses = posterior.losses(draws, None if on_draw is None else lambda number, _: on_draw(number + 1, draws))
+    posterior = Posterior(estimate, random_numbers(seed))
+    losses = posterior.losses(policy, draws, None if on_draw is None else lambda number, *_: on_draw(number + 1, draws))
     return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels, posterior.never_seen)
 
 
@@ -172,114 +161,77 @@ def _rank(level: float, draws: int) -> int:
     return math.ceil(level * (draws + 1) - 1e-9)
 
 
-value_in_draw: Any = None  # replaced by PSRL's mean under the kernel that was drawn
-
-
-def value_of_copy(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return what a pair is worth; the copy FOLLOWING gets −∞ from all actions but the policy's.
-
-    memory.order[h·M + m, o] holds the policy.
-    """
-    num_states = place.width // COPIES
-    copy, m = divmod(place.lane, num_states)
-    o, a = divmod(pair, data.counts.pairs.shape[0] // data.counts.states.shape[0])
-    if copy == FOLLOWING and data.memory.order[place.step * num_states + m, o] != a:
-        return zero - np.inf, zero
-    return value_in_draw(zero, data, pair, place)
-
-
-RECIPE = Recipe(
-    (
-        ("ASKS_UNSEEN", True),
-        ("prepare_pair", draw_kernel),
-        ("begin_step", recursion.nothing_per_step),
-        ("pair_value", value_of_copy),
-    ),
-    (("value_in_draw", drawn_value),),
-)
+AfterDraw = Callable[[int, float, Actions], None]  # the draw's number, its loss, an optimal policy in it
 
 
 class Posterior:
-    """The posterior of an environment, for a machine and a policy [H, M, O] to try in it.
+    """The posterior of an environment, from which models are drawn.
 
-    ``never_seen`` are the propositions that the machine reads and no draw can have, because no label seen has them.
+    Attributes
+    ----------
+    model : the one drawn last, in the unit range.
+    draws_labels : whether some transitions have labels that are not known.
+    never_seen : the propositions that the machine reads and no draw can have, because no label seen has them.
     """
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        machine: RewardMachine,
-        policy: NDArray[Any],
-        labels: Labels | None,
-        rng: np.random.Generator,
-    ) -> None:
-        self._dataset, self._rng = dataset, rng
-        are_drawn = labels is None and not dataset.labels_known
-        unseen = machine.reads - dataset.labelling.propositions() if are_drawn else frozenset()
-        self.never_seen = tuple(sorted(unseen))
-        self._labels = _LabelsOfDraws(dataset, machine.in_unit_range, labels)
-        self._span = machine.reward_range.span
+    def __init__(self, estimate: Estimate, rng: np.random.Generator) -> None:
+        dataset, machine = estimate.dataset, estimate.machine
+        seen = machine.reads if estimate.labels_known else dataset.labelling.propositions()
+        self.never_seen = tuple(sorted(machine.reads - seen))
+        self._rng, self._span = rng, machine.reward_range.span
         self._starts = PRIOR / dataset.num_observations + dataset.first_counts
-        self._data = self._plan_data(policy)
-        shape = (len(policy), dataset.num_observations, COPIES * machine.num_states)
-        self._greedy: Actions = np.zeros(shape, dtype=action_type(dataset.num_actions))
-        self._arguments = by_reference(self._data), rng, self._greedy
-        self._kernel = compiled_plan(RECIPE, 1, self._arguments)
+        self._labels = _LabelsOfDraws(estimate)
+        self.draws_labels = len(self._labels.unknown) > 0
+        self._data = _posterior_arrays(estimate, self._labels)
+        start_probs = self._starts / ordered_sum(self._starts)
+        table, spec = self._labels.table, estimate.spec
+        self.model = Model.of_arrays(self._data.model, table, start_probs, spec.exits, spec.discount)
 
-    @property
-    def draws_labels(self) -> bool:
-        """Whether some transitions have labels that are not known."""
-        return len(self._labels.unknown) > 0
-
-    def draw(self) -> float:
-        """Draw an environment; return V* − V^π at its start, in the user's units."""
+    def draw(self) -> Model:
+        """Draw a model; the one before is overwritten."""
         self._labels.draw(self._rng)
-        call_plan(self._kernel, *self._arguments)
-        gaps = np.maximum(0.0, self.values(OPTIMAL) - self.values(FOLLOWING))
+        draw_model(by_reference(self._data), self._rng)
         weights = self._rng.standard_gamma(self._starts)
-        return self._span * float(ordered_sum(weights * gaps) / ordered_sum(weights))
+        self.model.start_probs[:] = weights / ordered_sum(weights)
+        return self.model
 
-    def losses(self, draws: int, after: Callable[[int, float], None] | None = None) -> NDArray[np.float64]:
-        """Draw some environments; return their losses. ``after`` is called with each draw's number and loss."""
+    def losses(self, policy: Actions, draws: int, after: AfterDraw | None = None) -> NDArray[np.float64]:
+        """Draw some models; return V* − V^π of a policy [H, M, O] in each, in the user's units."""
         losses = np.empty(draws)
         with interrupts_held() as raise_interrupt:
             for number in range(draws):
-                losses[number] = self.draw()
+                model = self.draw()
+                best, own = solve(model, keep_values=False), evaluate(model, policy, keep_values=False)
+                losses[number] = self._span * max(0.0, best.value - own.value)
                 raise_interrupt()
                 if after is not None:
-                    after(number, float(losses[number]))
+                    after(number, float(losses[number]), best.policy)
         return losses
 
-    def values(self, copy: int) -> NDArray[np.float64]:
-        """Return V_0 of the last draw as [O], in the initial machine state: OPTIMAL, or FOLLOWING the policy."""
-        column = copy * self._labels.table.num_states + self._labels.table.initial
-        return self._data.memory.tables[0, : self._dataset.num_observations, column]
 
-    @property
-    def best_policy(self) -> Actions:
-        """A policy [H, M, O] that is optimal in the last draw."""
-        return np.ascontiguousarray(self._greedy[:, :, : self._labels.table.num_states].transpose(0, 2, 1))
-
-    def _plan_data(self, policy: NDArray[Any]) -> PlanData:
-        """Return the arrays that the pass works on."""
-        dataset, found, horizon = self._dataset, self._labels, len(policy)
-        num_pairs, width = dataset.visits.size, COPIES * found.table.num_states
-        spec = estimated_spec(dataset, found.machine, horizon, found.labelling)
-        rule = SampleRule(prior="observations", weight=PRIOR)
-        needs, counts = rule.needs(spec), _counts(dataset, found.every)
-        memory = empty_memory(horizon, num_pairs, dataset.num_actions, len(found.every.rows), width)._replace(
-            by_pair=np.zeros((num_pairs, needs.by_pair)),
-            by_successor=np.zeros((len(counts.successors), needs.by_successor)),
-            drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
-            order=np.ascontiguousarray(policy, dtype=np.int32).reshape(-1, dataset.num_observations),
-        )
-        pays = (1.0,) * COPIES
-        layers, exits = copies_of(found.table, pays), exits_of_copies(spec.exits, pays)
-        steps = step_records(np.full(horizon + 1, np.inf), 1.0)
-        known = SpecArrays(
-            layers, layers.paid, steps, exits, no_support(layers), found.every, NO_SMALL_INTS, NO_SMALL_INTS
-        )
-        return PlanData(counts, known, memory, np.array(rule.kernel_constants(spec)))
+def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorArrays:
+    """Return what the kernel draws from, and room for the edges of a draw."""
+    dataset, rule = estimate.dataset, SampleRule(prior="observations", weight=PRIOR)
+    num_sticks = rule.needs(estimate.spec).drawn
+    num_pairs, num_edges = dataset.visits.size, len(dataset.counts) + num_sticks * dataset.visits.size
+    no_labels = np.zeros(0, dtype=np.int32)
+    return PosteriorArrays(
+        indptr=dataset.indptr,
+        counts=dataset.counts.astype(np.float64),
+        targets=dataset.targets.astype(np.int32),
+        own=labels.rows,
+        constants=np.array(rule.kernel_constants(estimate.spec)),
+        weights=np.zeros((1, num_sticks)),
+        drawn=np.zeros((1, num_sticks), dtype=np.int32),
+        model=ModelArrays(
+            indptr=np.zeros(num_pairs + 1, dtype=np.int64),
+            successors=no_labels,  # planning looks at rows alone
+            probs=np.zeros(num_edges),
+            labels=no_labels,
+            rows=np.zeros(num_edges, dtype=np.uint32),
+            extra_rows=labels.extra_rows,
+        ),
+    )
 
 
 class _LabelsOfDraws:
@@ -287,19 +239,19 @@ class _LabelsOfDraws:
 
     Attributes
     ----------
-    unknown : the flat places (o·A + a)·N + o' of the successors whose labels are not known; O + o' is the end in o'.
+    rows : uint32[O·A, N], the continuation row of every successor; O + o' is the end in o'. extra_rows : what they are.
+    unknown : the flat places (o·A + a)·N + o' of the successors whose labels are not known.
     """
 
-    def __init__(self, dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
+    def __init__(self, estimate: Estimate) -> None:
+        dataset = estimate.dataset
         size, num_pairs, count = dataset.num_observations, dataset.visits.size, dataset.num_successors
         require_memory(48 * num_pairs * count, "a label for every (o, a, o')")
-        self.labelling = dataset.labelling if labels is None else as_labelling(labels)
-        numbers, sets = self.labelling.of(*(axis.ravel() for axis in np.indices((size, dataset.num_actions, size))))
+        numbers, sets = estimate.labelling.of(*(axis.ravel() for axis in np.indices((size, dataset.num_actions, size))))
         numbers = numbers.reshape(num_pairs, size)
-        is_known = np.full(numbers.shape, labels is not None or dataset.labels_known)
+        is_known = np.full(numbers.shape, estimate.labels_known)
         is_known[dataset.pairs, dataset.successors] = True
-        self.machine = machine.over(sorted(frozenset().union(*sets)))
-        self.table = MachineTable.of(self.machine, sets)
+        self.table = estimate.spec.table_on(sets)
         self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
         seen = np.unique(numbers[dataset.pairs, dataset.successors])
         # Every label that may be drawn needs a row for every successor that it may be drawn for.
@@ -308,22 +260,14 @@ class _LabelsOfDraws:
         # In which observation an episode ended does not matter.
         targets = np.minimum(np.arange(count), size).astype(np.int32)
         all_targets = np.tile(targets, len(all_labels) // count)
-        acts = ~self.table.inert[all_labels]
+        acts = ~self.table.has_no_effect[all_labels]
         rows, extra_rows = continuation_rows(all_labels, all_targets, acts, size)
         self._choices = rows[num_pairs * count :].reshape(-1, count)  # [labels seen, N]
         self._targets = self.unknown % count
-        self.every = EveryRow.of(rows[: num_pairs * count].reshape(num_pairs, count).copy(), extra_rows, size)
+        self.rows, self.extra_rows = rows[: num_pairs * count].reshape(num_pairs, count).copy(), extra_rows
 
     def draw(self, rng: np.random.Generator) -> None:
         """Draw the labels that are not known."""
         if len(self.unknown):
-            chosen = rng.integers(len(self._choices), size=len(self.unknown))
-            self.every.own.reshape(-1)[self.unknown] = self._choices[chosen, self._targets]
-
-
-def _counts(dataset: Dataset, every: EveryRow) -> CountArrays:
-    """Write the data as a learner's counts."""
-    rows, extra_rows = every.own[dataset.pairs, dataset.targets], every.rows[dataset.num_observations + NUM_EXITS :]
-    targets, no_labels = dataset.targets.astype(np.int32), np.zeros(0, dtype=np.int32)
-    weights = dataset.counts.astype(np.float64)
-    return as_counts(dataset.visits, ModelArrays(dataset.indptr, targets, weights, no_labels, rows, extra_rows))
+            labels = rng.integers(len(self._choices), size=len(self.unknown))
+            self.rows.reshape(-1)[self.unknown] = self._choices[labels, self._targets]

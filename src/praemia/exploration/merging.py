@@ -1,4 +1,4 @@
-"""Add up what was counted, and merge datasets: of one environment, with labels that agree, and independent.
+"""Merge datasets: of one environment, with labels that agree, and independent.
 
 Counts of several parts may be added up because the parts were played independently of each other. Explorations that
 draw the same random numbers, by whatever method, would together count twice what happened once. What the environment is
@@ -12,75 +12,21 @@ records.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from praemia.errors import ModelError
+from praemia.exploration.counts import together
 from praemia.machines.labels import RuleLabelling, SeenLabels
-from praemia.simulation.loop import World
 from praemia.simulation.run import seed_key
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
 
-Column: TypeAlias = NDArray[np.int64]
-TRANSITIONS = ("pairs", "successors", "ends", "counts")  # the columns that describe transitions
-
 # What random numbers are for: the last part of the key of their stream, but for the target of a search.
 SHARES, SEARCH, COLLECT, DIRECT = range(4)
-
-
-@dataclass(frozen=True, eq=False)
-class Counted:
-    """The transitions of some episodes.
-
-    Attributes
-    ----------
-    pairs : int64[E], o · A + a; successors : int64[E]; ends : bool[E], whether the episode was over then; counts :
-        int64[E], positive — in order, each pair's together.
-    first_counts : int64[O], how often an episode began in each observation.
-    """
-
-    pairs: Column
-    successors: Column
-    ends: NDArray[np.bool_]
-    counts: Column
-    first_counts: Column
-
-    @classmethod
-    def of(cls, world: World) -> Counted:
-        """Read out what was counted in a world whose learner ``uses_steps``."""
-        experience = world.experience()
-        seen, size = experience.transitions, experience.spec.num_observations
-        pairs = seen.observations * experience.spec.num_actions + seen.actions
-        columns = add_up(pairs, seen.successors, seen.ends, seen.counts, size)
-        return cls(**columns, first_counts=experience.step_visits[0].astype(np.int64))
-
-    @property
-    def num_episodes(self) -> int:
-        return int(self.first_counts.sum())
-
-    def __add__(self, other: Counted) -> Counted:
-        return Counted(**_together((self, other)), first_counts=self.first_counts + other.first_counts)
-
-
-def add_up(
-    pairs: Column, successors: Column, ends: NDArray[np.bool_], counts: Column, num_observations: int
-) -> dict[str, Any]:
-    """Add up the counts of equal transitions; return the columns by name, in order."""
-    keys, places = np.unique((pairs * 2 + ends) * num_observations + successors, return_inverse=True)
-    rest, targets = np.divmod(keys, num_observations)
-    added = np.bincount(places, counts, len(keys)).astype(np.int64)
-    return {"pairs": rest // 2, "successors": targets, "ends": rest % 2 > 0, "counts": added}
-
-
-def _together(parts: Sequence[Counted | Dataset]) -> dict[str, Any]:
-    """Add up the transitions of several parts."""
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in TRANSITIONS}
-    return add_up(**columns, num_observations=len(parts[0].first_counts))
 
 
 def require_independent(sources: Iterable[Mapping[str, Any]], num_observations: int) -> None:
@@ -123,7 +69,7 @@ def merged(parts: Sequence[Dataset]) -> Dataset:
     episodes, recorded = [part.num_episodes for part in parts], _recorded_by_all(parts)
     return replace(
         first,
-        **_together(parts),
+        **together(parts),
         can_end=any(part.can_end for part in parts),
         first_counts=np.sum([part.first_counts for part in parts], axis=0),
         labelling=RuleLabelling(tuple(rules)),
@@ -158,7 +104,8 @@ def _recorded_by_all(parts: Sequence[Dataset]) -> tuple[str, ...]:
 
 def _require_same(first: Dataset, second: Dataset) -> None:
     """Refuse to merge what does not belong together."""
-    for name in ("num_observations", "num_actions", "horizon", "observation_names", "action_names", "labels_known"):
+    names = ("observation_names", "action_names", "labels_known")
+    for name in ("num_observations", "num_actions", "horizon", "discount", *names):
         mine, its = getattr(first, name), getattr(second, name)
         if mine != its:
             raise ModelError(

@@ -1,7 +1,12 @@
-"""Plan from data (Algorithm 4): p̂, an α-approximate planner, and a certificate for the true environment."""
+"""Plan from data (Algorithm 4): p̂, an α-approximate planner, and a certificate for the true environment.
+
+``machine_reports`` plans for several machines from the same data, and compares with the truth where it is known.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
-from praemia.errors import ModelError, require_whole
-from praemia.exploration.certificate import Certificate, certify_history, certify_machine
+from praemia.errors import ModelError, SizeError, require_fraction, require_whole
+from praemia.exploration.certificate import Certificate, Scope, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss
+from praemia.exploration.estimate import Estimate
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss, require_draws
 from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import (
@@ -27,6 +33,7 @@ from praemia.exploration.trajectories import (
 from praemia.machines.labels import Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.model import steps_left
 from praemia.tasks.task import MAX_HORIZON, Task
 
 
@@ -42,6 +49,7 @@ class ExploredPlan(Displayed):
     alpha : how far it may be from the best plan in p̂; NaN if unknown.
     certificate : how far it may be from the optimum of the true environment: proven.
     dataset, labels : what it was planned from; labels that took the place of the data's own, if any.
+    discount : γ, of a machine; its value, certificate and likely loss are discounted.
 
     Examples
     --------
@@ -62,6 +70,7 @@ class ExploredPlan(Displayed):
     reward: RewardMachine | TrajectoryReward
     dataset: Dataset
     labels: Labels | None = None
+    discount: float = 1.0
 
     @property
     def likely_loss(self) -> float | None:
@@ -88,29 +97,36 @@ class ExploredPlan(Displayed):
         if not isinstance(self.reward, RewardMachine):
             return None
         policy: NDArray[Any] = self.policy  # type: ignore[assignment]
-        settings: dict[str, Any] = {"draws": draws, "level": level, "seed": seed, "on_draw": on_draw}
-        return likely_loss(self.dataset, self.reward, policy, labels=self.labels, **settings)
+        estimate = Estimate.of(self.dataset, self.reward, self.horizon, self.discount, self.labels)
+        return likely_loss(estimate, policy, draws=draws, level=level, seed=seed, on_draw=on_draw)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
-        """Return the true loss in a known task: V* of the reward in ``task`` less the plan's value there.
-
-        For a machine both are exact. For a reward on trajectories V* is found by enumeration, which small tasks allow.
-        """
-        if isinstance(self.reward, RewardMachine):
-            best = solve(task.with_machine(self.reward).with_horizon(self.horizon), keep_values=False).value
-        else:
-            best = ExpectimaxPlanner().optimum(KernelView(task.mdp), self.reward, self.horizon)
-        own = self.true_value(task, **sampling)
+        """Return the true loss in a known task: the optimum there less the plan's value."""
+        best, own = self.optimum(task), self.true_value(task, **sampling)
         return Value(best - own.value, best - own.high, best - own.low, own.exact, own.confidence)
 
-    def true_value(self, task: Task, **sampling: Any) -> Value:
-        """Return the plan's value in a task that is known."""
+    def optimum(self, task: Task) -> float:
+        """Return V* of the reward in a task that is known.
+
+        For a reward on trajectories it is found by enumeration, which small tasks allow.
+        """
         if isinstance(self.reward, RewardMachine):
-            truth = task.with_machine(self.reward).with_horizon(self.horizon)
-            return Value.exactly(evaluate(truth, self.policy, keep_values=False).value)  # type: ignore[arg-type]
+            return solve(self._truth(task), keep_values=False).value
+        return ExpectimaxPlanner().optimum(KernelView(task.mdp), self.reward, self.horizon)
+
+    def true_value(self, task: Task, **sampling: Any) -> Value:
+        """Return the plan's value in a task that is known; exact for a machine."""
+        if isinstance(self.reward, RewardMachine):
+            return Value.exactly(evaluate(self._truth(task), self.policy, keep_values=False).value)  # type: ignore[arg-type]
         view = KernelView(task.mdp)
         policy: HistoryPolicy = self.policy  # type: ignore[assignment]
         return value_of_histories(view, policy, self.reward, self.horizon, **sampling)
+
+    def _truth(self, task: Task) -> Task:
+        """Return a task with the plan's machine, horizon and discount."""
+        machine: RewardMachine = self.reward  # type: ignore[assignment]
+        self.dataset.require_sizes_of(task)
+        return task.with_machine(machine).with_horizon(self.horizon).with_discount(self.discount)
 
     def __repr__(self) -> str:
         sure = self.certificate
@@ -125,6 +141,7 @@ def plan_from(
     reward: RewardMachine | TrajectoryReward,
     *,
     horizon: int | None = None,
+    discount: float | None = None,
     planner: TrajectoryPlanner | None = None,
     failure_prob: float = 0.05,
     labels: Labels | None = None,
@@ -137,12 +154,14 @@ def plan_from(
     ----------
     reward : a machine over the propositions of the data's labels, or a ``TrajectoryReward``.
     horizon : steps of an episode; the data's own by default.
+    discount : γ, for a machine: a reward at step h counts γ^h times; the data's own by default. A reward on
+        trajectories is taken as it is.
     planner : for a reward on trajectories; by default exact for few histories, else greedy for coverage, and search for
         other rewards. For machines, plans are exact.
     failure_prob : ρ, the probability that the certificate fails.
     labels : other labels than the data's: rules or a function, known on all transitions.
-    fixed_in_advance : you vouch that the machine, its labels and the horizon were fixed before the data was looked at;
-        the certificate is tighter and says so. Not needed for machines that the data records.
+    fixed_in_advance : you vouch that the machine, its labels, the horizon and the discount were fixed before the data
+        was looked at; the certificate is tighter and says so. Not needed for machines that the data records.
 
     Examples
     --------
@@ -154,30 +173,34 @@ def plan_from(
     >>> bool(plan.gap(task.with_machine(machine)).value <= plan.certificate.bound)
     True
     """
-    steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     if isinstance(reward, RewardMachine):
         if planner is not None:
             raise ModelError(f"planner={planner!r} is for rewards on trajectories; plans for machines are exact")
-        return _for_machine(dataset, reward, steps, failure_prob, labels, fixed_in_advance)
+        estimate = Estimate.of(dataset, reward, horizon, discount, labels)
+        return _for_machine(estimate, failure_prob, fixed_in_advance)
     if not isinstance(reward, TrajectoryReward):
         raise ModelError(f"cannot plan for {type(reward).__name__}; expected a RewardMachine or a TrajectoryReward")
+    if discount is not None:
+        raise ModelError(f"discount={discount!r} is for machines; a reward on trajectories is taken as it is")
+    steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
     return _for_trajectories(dataset, reward, steps, planner, failure_prob, seed)
 
 
-def _for_machine(
-    dataset: Dataset,
-    machine: RewardMachine,
-    horizon: int,
-    failure_prob: float,
-    labels: Labels | None,
-    fixed_in_advance: bool,
-) -> ExploredPlan:
-    model = dataset.model(machine, horizon, labels)
-    plan = solve(model, keep_values=False)
-    certificate = certify_machine(dataset, model, machine, plan.policy, failure_prob, labels, fixed_in_advance)
+def _for_machine(estimate: Estimate, failure_prob: float, fixed_in_advance: bool) -> ExploredPlan:
+    plan = solve(estimate.model, keep_values=False)
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy)
-    value = Value.exactly(machine.reward_range.values_from_unit(plan.value, horizon))
-    return ExploredPlan(policy, value, 0.0, "product", certificate, horizon, machine, dataset, labels)
+    return ExploredPlan(
+        policy,
+        value=Value.exactly(estimate.in_user_units(plan.value)),
+        alpha=0.0,
+        planner="product",
+        certificate=certify_machine(estimate, plan.policy, failure_prob, fixed_in_advance),
+        horizon=estimate.horizon,
+        reward=estimate.machine,
+        dataset=estimate.dataset,
+        labels=estimate.labels,
+        discount=estimate.discount,
+    )
 
 
 def _for_trajectories(
@@ -203,3 +226,93 @@ def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, s
     if exact.fits(view, horizon):
         return exact
     return GreedyPlanner() if isinstance(reward, CoverageReward) else SearchPlanner(seed=seed)
+
+
+SAYS_LITTLE = "it says little about this plan"
+
+
+@dataclass(frozen=True, eq=False)
+class MachineReport:
+    """A machine: its plan, its likely loss (None if memory is too small for it), and the truth where it is known."""
+
+    name: str
+    plan: ExploredPlan
+    likely: LikelyLoss | None
+    optimum: float | None = None
+    true_value: float | None = None
+
+    def exceeds_value(self, bound: float) -> bool:
+        """Tell whether a bound on the loss is more than the plan's own value in p̂, above the least that can be paid."""
+        return bound > self.plan.value.value - self.least
+
+    @property
+    def least(self) -> float:
+        """The least that an episode can pay."""
+        num_steps = float(steps_left(self.plan.horizon, self.plan.discount)[0])
+        return num_steps * self.plan.reward.reward_range.low  # type: ignore[union-attr]
+
+    def text(self) -> str:
+        """Describe in a few lines what is proven, what is likely, and whether either says much."""
+        lines = [self.plan.certificate.text(self.plan.dataset)]
+        if self.exceeds_value(self.plan.certificate.bound):
+            lines.append(f"the proven bound exceeds the plan's own value, {self.plan.value.value:.4g}: {SAYS_LITTLE}")
+        if self.likely is None:
+            lines.append("no likely loss: there is not enough memory for a label of every (o, a, o')")
+            return "\n".join(lines)
+        lines.append(self.likely.text())
+        if self.exceeds_value(self.likely.loss):
+            lines.append(f"the likely loss exceeds the plan's own value, {self.plan.value.value:.4g}: {SAYS_LITTLE}")
+        return "\n".join(lines)
+
+
+def machine_reports(
+    dataset: Dataset,
+    machines: Mapping[str, RewardMachine],
+    truth: Task | None,
+    *,
+    horizon: int | None = None,
+    discount: float | None = None,
+    failure_prob: float = 0.05,
+    fixed_in_advance: bool = False,
+    draws: int = DRAWS,
+    seed: int = 0,
+    on_progress: Callable[[str], OnDraw] | None = None,
+) -> list[MachineReport]:
+    """Plan for each machine; all certificates hold together with probability 1 − ρ.
+
+    Those for any machine and for recorded ones do so as they are; among machines that are vouched for ρ is divided.
+    Likely losses hold one by one, from the same seed. ``on_progress`` takes a machine's name and returns a callback for
+    its draws.
+    """
+    require_draws(draws)
+    require_fraction("failure_prob", failure_prob)
+    if truth is not None:
+        dataset.require_sizes_of(truth)
+    rows = []
+    each = failure_prob / len(machines) if fixed_in_advance else failure_prob
+    for name, machine in machines.items():
+        length: Any = {"horizon": horizon, "discount": discount}
+        plan = plan_from(dataset, machine, **length, failure_prob=each, fixed_in_advance=fixed_in_advance)
+        likely = _likely(plan, draws, seed, None if on_progress is None else on_progress(name))
+        if truth is None:
+            rows.append(MachineReport(name, plan, likely))
+            continue
+        rows.append(MachineReport(name, plan, likely, plan.optimum(truth), plan.true_value(truth).value))
+    return rows
+
+
+def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnDraw | None) -> LikelyLoss | None:
+    try:
+        return plan.likely(draws=draws, seed=seed, on_draw=on_draw)
+    except SizeError:  # the plan and its certificate need far less memory, and are there
+        return None
+
+
+def joint_failure_prob(rows: list[MachineReport]) -> float:
+    """Return a bound on the probability that any of the certificates fails.
+
+    All but those vouched for share one event.
+    """
+    certificates = [row.plan.certificate for row in rows]
+    vouched = math.fsum(item.failure_prob for item in certificates if item.scope is Scope.VOUCHED)
+    return vouched + max((item.failure_prob for item in certificates if item.scope is not Scope.VOUCHED), default=0.0)

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, SizeError
-from praemia.exploration.estimate import best_values, sparse_kernel
+from praemia.exploration.observation_values import best_values
 from praemia.exploration.trajectories import (
     CoverageReward,
     HistoryPolicy,
@@ -43,7 +43,7 @@ MAX_EXACT = 200_000
 
 
 class TrajectoryPlanner(Protocol):
-    """Something that plans for a reward on trajectories.
+    """A planner for rewards on trajectories.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class GreedyPlanner:
     def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
         if not isinstance(reward, CoverageReward):
             raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is not one")
-        policy = GreedyPolicy(_sparse(view), view.num_actions, np.array(reward.weights), horizon)
+        policy = GreedyPolicy(view.sparse, view.num_actions, np.array(reward.weights), horizon)
         value = value_of_histories(view, policy, reward, horizon, samples=1, max_histories=MAX_HISTORIES)
         return HistoryPlan(policy, upper_bound(view, policy) - value.value if value.exact else float("nan"))
 
@@ -222,10 +222,3 @@ def chance_of_meeting(kernel: Any, num_actions: int, horizon: int) -> NDArray[np
     met = np.eye(kernel.shape[0] // num_actions)
     gain = np.repeat(met[:, None], num_actions, axis=1)
     return best_values(kernel, gain, horizon, last=met, ended=met, most=1.0)[0].T
-
-
-def _sparse(view: KernelView) -> Any:
-    pairs = np.repeat(np.arange(len(view.rows)), [len(targets) for targets, _ in view.rows])
-    targets = np.array([z for targets, _ in view.rows for z in targets], dtype=np.int64)
-    probs = np.array([p for _, probs in view.rows for p in probs])
-    return sparse_kernel((pairs, targets), probs, view.num_observations, view.num_actions)

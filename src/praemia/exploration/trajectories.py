@@ -11,13 +11,14 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.observation_values import sparse_kernel
 from praemia.tasks.mdp import LabeledMDP
 
 SLACK = 1e-9
@@ -111,7 +112,7 @@ class TrajectoryReward:
 
 @dataclass(frozen=True, init=False)
 class CoverageReward(TrajectoryReward):
-    """The weight of the distinct observations met in an episode: monotone and submodular.
+    """The weight of the distinct observations visited in an episode: monotone and submodular.
 
     Examples
     --------
@@ -153,11 +154,16 @@ class KernelView:
     """
 
     def __init__(self, kernel: Dataset | LabeledMDP) -> None:
-        self.num_observations, self.num_actions = kernel.num_observations, kernel.num_actions
+        self.num_observations, self.num_actions, self._kernel = kernel.num_observations, kernel.num_actions, kernel
         targets, probs = kernel.targets, kernel.probs
         self.rows = [(targets[i:j].tolist(), probs[i:j].tolist()) for i, j in pairwise(kernel.indptr.tolist())]
         starts = np.flatnonzero(kernel.start_probs)
         self.start = (starts.tolist(), kernel.start_probs[starts].tolist())
+
+    @property
+    def sparse(self) -> Any:
+        """The kernel as a SciPy sparse array [O·A, 2·O]."""
+        return sparse_kernel(self._kernel)
 
     def row(self, o: int, a: int) -> tuple[list[int], list[float]]:
         """Return the targets of a pair and their probabilities; both are empty where the unknown follows."""
@@ -187,10 +193,10 @@ def walk(view: KernelView, policy: HistoryPolicy, horizon: int) -> Iterator[tupl
         yield history, mass
         if history.is_over(horizon):
             continue
-        for a, chosen in enumerate(policy.action_probs(history)):
-            if chosen > 0.0:
+        for a, share in enumerate(policy.action_probs(history)):
+            if share > 0.0:
                 for z, p in zip(*view.row(history.last, a), strict=True):
-                    stack.append((view.after(history, a, z), mass * float(chosen) * p))
+                    stack.append((view.after(history, a, z), mass * float(share) * p))
 
 
 MAX_HISTORIES = 50_000

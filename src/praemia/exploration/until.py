@@ -6,8 +6,9 @@ largest losses give each pair a weight,
 
     w(o, a) = Σ_draws loss · |μ^{π*_draw}(o, a) − μ^π̂(o, a)|,
 
-with occupancies in p̂. What a pair contributes to the loss shrinks as w/√n, so a visit gains in proportion to w/n^{3/2};
-the policy to play is the one that collects the most of this in p̂.
+with occupancies in p̂, discounted if the machine's rewards are. What a pair contributes to the loss shrinks as w/√n, so
+a visit gains in proportion to w/n^{3/2}, early or late in an episode; the policy to play is the one that collects the
+most of this in p̂.
 
 After 100, 200, 400, … episodes the largest loss of all machines' plans is computed: the likely loss (Bayesian), or the
 certificate's bound (proven). Exploration ends when it is below ε.
@@ -34,12 +35,12 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import build_dataset
-from praemia.exploration.estimate import best_values
-from praemia.exploration.explorers import FixedPolicy, Session, play_given
+from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, Posterior, random_numbers
 from praemia.exploration.merging import COLLECT, DIRECT
+from praemia.exploration.observation_values import best_values
 from praemia.exploration.plan_from import plan_from
+from praemia.exploration.sessions import FixedPolicy, Session, build_dataset, play_given
 from praemia.kernels.records import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
@@ -53,18 +54,19 @@ Weights: TypeAlias = NDArray[np.float64]
 
 def loss_and_weights(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLoss, Weights]:
     """Return the likely loss of a machine's plan, equal to ``plan.likely_loss``, and the weights w[O, A] of pairs."""
-    model = dataset.model(machine)
+    estimate = Estimate.of(dataset, machine)
+    model = estimate.model
     policy = solve(model, keep_values=False).policy
-    posterior = Posterior(dataset, machine, policy, None, random_numbers(0))
+    posterior = Posterior(estimate, random_numbers(0))
     worst: list[tuple[float, int, Actions]] = []
 
-    def keep_worst(number: int, loss: float) -> None:
+    def keep_worst(number: int, loss: float, best_policy: Actions) -> None:
         if number < WORST:
-            heapq.heappush(worst, (loss, number, posterior.best_policy))
+            heapq.heappush(worst, (loss, number, best_policy))
         elif loss > worst[0][0]:
-            heapq.heapreplace(worst, (loss, number, posterior.best_policy))
+            heapq.heapreplace(worst, (loss, number, best_policy))
 
-    losses = posterior.losses(DRAWS, keep_worst)
+    losses = posterior.losses(policy, DRAWS, keep_worst)
     weights, own = np.zeros(dataset.visits.shape), occupancy(model, policy).pairs
     for loss, _, other in worst:
         weights += loss * np.abs(occupancy(model, other).pairs - own)
@@ -164,7 +166,7 @@ def _play_directed(session: Session, plain: World, directed: World, weights: Wei
 
 def _data(session: Session, fixed: tuple[str, ...]) -> Dataset:
     """Return what was collected so far, without its reachability."""
-    return build_dataset(session.environment, session.collected, None, {}, fixed)
+    return build_dataset(session.environment, session.collected, fixed_machines=fixed)
 
 
 def check(dataset: Dataset, goal: Goal, num_checks: int, *, wants_weights: bool) -> tuple[float, Weights]:

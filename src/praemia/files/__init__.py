@@ -10,11 +10,10 @@ from praemia.files.load_save import (
     save_machine,
     save_task,
 )
-from praemia.files.writing import dump_machine, dump_task
+from praemia.files.writing import dump
 
 __all__ = [
-    "dump_machine",
-    "dump_task",
+    "dump",
     "load",
     "load_machine",
     "load_task",

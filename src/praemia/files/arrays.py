@@ -45,14 +45,14 @@ class DamageError(PraemiaError):
 
 @contextmanager
 def damage_named(where: str, what: str) -> Iterator[None]:
-    """Turn whatever fails in reading a file into one message: where it is, what it should be, what is wrong."""
+    """Turn any failure to read a file into one message: where the file is, what it should be, what is wrong."""
     try:
         yield
     except (FileError, SizeError):
         raise
     except PraemiaError as error:
         raise FileError(f"{where}: damaged, or not {what}: {error}") from None
-    except Exception:  # damaged bytes can fail in any way, and in words that help nobody
+    except Exception:  # damaged bytes can raise any error, with messages about internals
         raise FileError(f"{where}: damaged, or not {what}") from None
 
 

@@ -56,7 +56,7 @@ def parse_task(text: str, name: str) -> Task:
     """Make a task from a text that is stored with runs, under a name; such a text opens no files.
 
     Anybody may have written it, so it has to say everything itself. A machine in another file is refused, and so is a
-    Gymnasium environment, whose options may name files. ``dump_task`` writes neither.
+    Gymnasium environment, whose options may name files. ``dump`` writes neither.
     """
     source = parse_source(text, name)
     part = validate(source, TaskPart)

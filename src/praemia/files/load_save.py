@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from praemia import envs
-from praemia.errors import FileError, ParameterError, PraemiaError, did_you_mean
+from praemia.errors import FileError, ParameterError, did_you_mean, located
 from praemia.files.atomic_io import write_whole
 from praemia.files.building import read_task_file
 from praemia.files.formats.dot import read_dot, write_dot
@@ -18,7 +18,7 @@ from praemia.files.formats.hoa import read_hoa, write_hoa
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
 from praemia.files.formats.txt import falling_off, read_txt, write_txt
 from praemia.files.source import read_text
-from praemia.files.writing import dump_machine, dump_machine_as_json, dump_task, dump_task_as_json
+from praemia.files.writing import dump, dump_as_json
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
@@ -43,8 +43,8 @@ class Format:
 FORMATS = {
     format.name: format
     for format in (
-        Format("yaml", (".yaml", ".yml"), read_task_file, dump_machine, dump_task),
-        Format("json", (".json",), read_task_file, dump_machine_as_json, dump_task_as_json),
+        Format("yaml", (".yaml", ".yml"), read_task_file, dump, dump),
+        Format("json", (".json",), read_task_file, dump_as_json, dump_as_json),
         Format("multiagent", (), read_multiagent, write_multiagent),
         Format("txt", (".txt",), read_txt, write_txt, remarks=falling_off),
         Format("dot", (".dot", ".gv"), read_dot, write_dot, options=("rewards",)),
@@ -82,21 +82,18 @@ def find_writer(path: str | Path, kind: Literal["machine", "task"], name: str | 
     return write
 
 
-def load(
-    path: str | Path,
-    format: str | None = None,
-    *,
-    pay: str | None = None,
-    rewards: Mapping[str, float] | None = None,
-) -> Task | RewardMachine:
-    """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``."""
+def load(path: str | Path, format: str | None = None, **options: Any) -> Task | RewardMachine:
+    """Load a file that holds a task or just a machine, whichever it is; see ``load_machine``.
+
+    ``options`` are those of the file's format; None stands for one that is not given.
+    """
     text, read = read_text(Path(path)), find_reader(path, format)
-    options = {name: value for name, value in (("pay", pay), ("rewards", rewards)) if value is not None}
-    for name in options:
+    given = {name: value for name, value in options.items() if value is not None}
+    for name, value in given.items():
         if name not in getattr(format_of(path, format), "options", ()):
-            kind = "automata (HOA)" if name == "pay" else "AALpy's automata (DOT)"
-            raise ParameterError(f"{path}: {name}={options[name]!r} is for {kind}; this file says itself what it pays")
-    loaded: Task | RewardMachine = read(text, str(path), **options)
+            formats = " and ".join(other.name for other in FORMATS.values() if name in other.options)
+            raise ParameterError(f"{path}: {name}={value!r} is for files in the format {formats}; leave it out")
+    loaded: Task | RewardMachine = read(text, str(path), **given)
     return loaded
 
 
@@ -167,7 +164,7 @@ def looks_like_file(name_or_path: str) -> bool:
 
 
 def save_task(task: Task, path: str | Path) -> None:
-    """Write a task to a file, whole or not at all: YAML, JSON (.json) or Storm's explicit format (.drn).
+    """Write a task to a file, completely or not at all: YAML, JSON (.json) or Storm's explicit format (.drn).
 
     Examples
     --------
@@ -180,7 +177,7 @@ def save_task(task: Task, path: str | Path) -> None:
 
 
 def save_machine(machine: RewardMachine, path: str | Path, format: str | None = None) -> None:
-    """Write a machine to a file, whole or not at all, in the format that is named or that of the file's ending.
+    """Write a machine to a file, completely or not at all, in the named format or that of the file extension.
 
     In a task file's format (.yaml, .json) a machine that was made from a formula is written as its formula.
 
@@ -198,8 +195,6 @@ def save_machine(machine: RewardMachine, path: str | Path, format: str | None = 
     True
     """
     write = find_writer(path, "machine", format)
-    try:
+    with located(str(path)):
         text = write(machine)
-    except PraemiaError as error:
-        raise type(error)(f"{path}: {error}") from None
     write_whole(Path(path), text.encode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError, PraemiaError, did_you_mean
-from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart, PlacePart
+from praemia.errors import ModelError, did_you_mean, located, require_distribution
+from praemia.files.schema import GymnasiumPart, LabelPart, MdpPart, PatternPart
 from praemia.files.source import Source
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
@@ -24,9 +23,9 @@ _NUMBER = re.compile("[0-9]{1,18}")
 def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
     """Build the MDP that is written out under the key ``mdp``."""
     with source.at("mdp", "actions"):
-        actions = Numbering("action", part.actions)
+        actions = NameTable("action", part.actions)
     with source.at("mdp", "observations"):
-        observations = Numbering("observation", part.observations)
+        observations = NameTable("observation", part.observations)
         require_sizes(observations.size, actions.size)
     space = _Space(source, "mdp", observations, actions)
     rows = _rows(space, part)
@@ -57,15 +56,15 @@ def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
 
     with source.at("gymnasium"):
         bare = from_gymnasium(part.id, labels=[], **part.options)
-    observations = Numbering("observation", bare.observation_names or bare.num_observations)
-    actions = Numbering("action", bare.action_names or bare.num_actions)
+    observations = NameTable("observation", bare.observation_names or bare.num_observations)
+    actions = NameTable("action", bare.action_names or bare.num_actions)
     labels = _label_rules(_Space(source, "gymnasium", observations, actions), part.labels)
     with source.at("gymnasium"):
         return from_gymnasium(part.id, labels=labels, **part.options)
 
 
-class Numbering:
-    """The observations or the actions of a file, by name; where there is a mere count, by number."""
+class NameTable:
+    """The observations or the actions of a file, by name; by number where the file has only a count."""
 
     def __init__(self, kind: str, names: int | Sequence[str]) -> None:
         self.kind = kind
@@ -91,9 +90,7 @@ class Numbering:
         numbered = {self.number(name): probability for name, probability in probs.items()}
         if len(numbered) < len(probs):
             raise ModelError(f"one {self.kind} is given twice")
-        total = math.fsum(numbered.values())
-        if not abs(total - 1.0) <= ROW_TOLERANCE:
-            raise ModelError(f"probabilities sum to {total:.12g}; they must sum to 1")
+        require_distribution("", numbered.values(), ROW_TOLERANCE)
         return numbered
 
 
@@ -103,8 +100,8 @@ class _Space:
 
     source: Source
     key: str
-    observations: Numbering
-    actions: Numbering
+    observations: NameTable
+    actions: NameTable
 
     def at(self, *path: str | int) -> AbstractContextManager[None]:
         return self.source.at(self.key, *path)
@@ -118,14 +115,12 @@ def _rows(space: _Space, part: MdpPart) -> dict[tuple[int, int], dict[int, float
             where = f"observation {observation}, action {action}"
             if pair in rows:
                 raise ModelError(f"{where}: this pair already has a row; give it one")
-            try:
+            with located(where):
                 rows[pair] = space.observations.distribution(successors)
-            except PraemiaError as error:
-                raise ModelError(f"{where}: {error}") from None
     return rows
 
 
-def _place(space: _Space, part: PlacePart) -> tuple[int | None, int | None, int | None]:
+def _numbers(space: _Space, part: PatternPart) -> tuple[int | None, int | None, int | None]:
     """Return the numbers of the observation before a step, of the action and of the observation after it."""
     source, target = (None if o is None else space.observations.number(o) for o in (part.source, part.to))
     return source, None if part.action is None else space.actions.number(part.action), target
@@ -135,20 +130,20 @@ def _label_rules(space: _Space, parts: Sequence[LabelPart]) -> list[LabelRule]:
     rules = []
     for i, part in enumerate(parts):
         with space.at("labels", i):
-            rules.append(LabelRule(frozenset(part.label), *_place(space, part)))
+            rules.append(LabelRule(frozenset(part.label), *_numbers(space, part)))
     return rules
 
 
 def _ends(
-    space: _Space, parts: Sequence[PlacePart], entries: NDArray[np.int64], start: Mapping[int, float]
+    space: _Space, parts: Sequence[PatternPart], entries: NDArray[np.int64], start: Mapping[int, float]
 ) -> NDArray[np.bool_]:
     """Return which of the entries (o, a, o') end an episode."""
     ends = np.zeros(len(entries), dtype=bool)
     for i, part in enumerate(parts):
         with space.at("ended", i):
-            place = _place(space, part)
-            if part.source is part.action is None and place[2] is not None and start.get(place[2], 0.0) > 0.0:
+            pattern = _numbers(space, part)
+            if part.source is part.action is None and pattern[2] is not None and start.get(pattern[2], 0.0) > 0.0:
                 raise ModelError(f"episodes start in {part.to}, in which they have ended; let them start elsewhere")
-            matches = [entries[:, k] == number for k, number in enumerate(place) if number is not None]
+            matches = [entries[:, k] == number for k, number in enumerate(pattern) if number is not None]
             ends |= np.all(matches, axis=0)
     return ends

@@ -111,7 +111,7 @@ class OutcomePart(Part):
     reward: RewardPart | None = None
 
 
-Outcomes: TypeAlias = Annotated[
+OutcomeParts: TypeAlias = Annotated[
     dict[Name, Annotated[OutcomePart, _in_short(lambda probability: {"probability": probability})]],
     Field(min_length=1),
     _in_short(lambda state: {state: {}}),
@@ -123,7 +123,7 @@ class RulePart(Part):
 
     source: Name = Field(alias="from")
     when: GuardText
-    to: Outcomes
+    to: OutcomeParts
     reward: RewardPart | None = None
 
     @model_validator(mode="after")
@@ -205,7 +205,7 @@ def machine_kind(value: Any) -> str:
     return "<formula>" if is_formula else _kind(value)
 
 
-class PlacePart(Part):
+class PatternPart(Part):
     """The transitions that match; in a list of ends, those that end an episode."""
 
     source: Name | None = Field(default=None, alias="from")
@@ -213,7 +213,7 @@ class PlacePart(Part):
     to: Name | None = None
 
 
-class LabelPart(PlacePart):
+class LabelPart(PatternPart):
     """A rule of a labelling."""
 
     label: list[Name]
@@ -230,7 +230,7 @@ class MdpPart(Part):
     start: Annotated[Distribution, _in_short(lambda observation: {observation: 1.0})] | None = None
     transitions: list[Row]
     labels: list[LabelPart] = []
-    ended: list[Annotated[PlacePart, _in_short(lambda observation: {"to": observation})]] = []
+    ended: list[Annotated[PatternPart, _in_short(lambda observation: {"to": observation})]] = []
 
 
 LetterNames: TypeAlias = dict[

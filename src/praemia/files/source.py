@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -28,7 +28,7 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from praemia.errors import FileError, PraemiaError
+from praemia.errors import FileError, located
 
 MAX_BYTES = 16 << 20
 # A pair of JSON's escapes for one character, after an even number of backslashes.
@@ -102,13 +102,9 @@ class Source:
     def _marks(self) -> list[Mark]:
         return [event.start_mark for event in yaml.parse(self.text, Loader=_LOADER) if isinstance(event, NodeEvent)]
 
-    @contextmanager
-    def at(self, *path: str | int) -> Iterator[None]:
+    def at(self, *path: str | int) -> AbstractContextManager[None]:
         """Put the place of a part before the message of any error that is raised within."""
-        try:
-            yield
-        except PraemiaError as error:
-            raise type(error)(f"{self.line(path)}: {error}") from None
+        return located(lambda: self.line(path))
 
 
 def read_source(path: str | Path) -> Source:

@@ -48,7 +48,7 @@ _WORDS = {
 def validate(source: Source, model: type[Model], parts: Parts | None = None) -> Model:
     """Return a source's data as a model, or raise one FileError with a line for each mistake.
 
-    ``parts`` are the models of a file that is no task file, by the keys that lead to them.
+    ``parts`` are the models of a file of another kind than a task file, by the keys that lead to them.
     """
     if not isinstance(source.data, dict):
         raise FileError(f"{source.spot(())}: expected keys with values, found {_describe(source.data)}")

@@ -19,7 +19,6 @@ import yaml
 from praemia.envs.grid_map import GridMap
 from praemia.errors import FileError, ModelError
 from praemia.files.source import parse_scalar
-from praemia.machines.guards import reads_back
 from praemia.machines.labels import Label, LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
@@ -104,24 +103,18 @@ def _json(value: Any, indent: str) -> str:
             return text if text.isprintable() else json.dumps(value)
 
 
-def dump_task(task: Task) -> str:
-    """Return a task as the text of a task file."""
-    return yaml_text(_task_record(task))
+def dump(subject: Task | RewardMachine) -> str:
+    """Return a task as the text of a task file, or a machine as that of a file with just a machine."""
+    return yaml_text(_record(subject))
 
 
-def dump_machine(machine: RewardMachine) -> str:
-    """Return a machine as the text of a file with just a machine."""
-    return yaml_text(machine_record(machine))
+def dump_as_json(subject: Task | RewardMachine) -> str:
+    """Return the same in JSON."""
+    return json_text(_record(subject))
 
 
-def dump_task_as_json(task: Task) -> str:
-    """Return a task as the text of a task file in JSON."""
-    return json_text(_task_record(task))
-
-
-def dump_machine_as_json(machine: RewardMachine) -> str:
-    """Return a machine as the text of a file in JSON with just a machine."""
-    return json_text(machine_record(machine))
+def _record(subject: Task | RewardMachine) -> Block:
+    return machine_record(subject) if isinstance(subject, RewardMachine) else _task_record(subject)
 
 
 def _task_record(task: Task) -> Block:
@@ -147,7 +140,7 @@ def _mdp_record(mdp: LabeledMDP) -> Block:
         actions=mdp.action_names or mdp.num_actions,
         start=next(iter(starts)) if list(starts.values()) == [1.0] else starts,
         transitions=Rows(_rows(mdp)),
-        labels=Rows(_place_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp)),
+        labels=Rows(_pattern_part(mdp, rule) | {"label": sorted(rule.propositions)} for rule in _label_rules(mdp)),
         **({"ended": ended} if ended else {}),
     )
 
@@ -167,7 +160,7 @@ def _ended(mdp: LabeledMDP) -> Iterator[str | dict[str, str]]:
                 f"{mdp.describe(o, a)} leads to {mdp.observation_name(z)} both with and without an end of the episode, "
                 "which a file cannot say; give the end an observation of its own"
             )
-        yield _place_part(mdp, LabelRule((), o, a, z))
+        yield _pattern_part(mdp, LabelRule((), o, a, z))
 
 
 def _rows(mdp: LabeledMDP) -> Iterator[list[Any]]:
@@ -190,7 +183,7 @@ def _label_rules(mdp: LabeledMDP) -> Iterator[LabelRule]:
             yield LabelRule(label, o, a, target)
 
 
-def _place_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
+def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     """Return the transitions that a rule matches, by name."""
     part = {
         "from": None if rule.source is None else mdp.observation_name(rule.source),
@@ -214,7 +207,7 @@ def machine_record(machine: RewardMachine) -> Block:
 
 
 def _rule_part(rule: Rule) -> dict[str, Any]:
-    if not reads_back(rule.guard):
+    if not all(name and "\n" not in name for name in rule.guard.propositions()):
         raise ModelError(
             f"{rule.where}: this guard does not read back from text; is a name empty, or of several lines?"
         )

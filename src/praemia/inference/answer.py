@@ -76,8 +76,9 @@ class Inference(Displayed):
     Examples
     --------
     >>> import praemia
-    >>> found = praemia.infer([[({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]])
-    >>> found.machine.num_states, found.is_smallest, found.num_steps
+    >>> first, second = [({"item"}, 0.0), ({"door"}, 1.0)], [({"door"}, 0.0), ({"item"}, 0.0), ({"door"}, 1.0)]
+    >>> inference = praemia.infer([first, second])
+    >>> inference.machine.num_states, inference.is_smallest, inference.num_steps
     (2, True, 5)
     """
 

@@ -9,10 +9,58 @@ reject, whatever arrived, are not counted among the tests (Tarone 1990).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import hypergeom
 
-from praemia.inference.traces import Floats
+from praemia.inference.traces import Floats, Ints, Traces
+
+
+class Cells(NamedTuple):
+    """Places in which rewards of two origins meet: how often each came from either, and the label of each place."""
+
+    arriving: Floats  # [C, R]
+    present: Floats  # [C, R]
+    labels: Ints  # [C]
+
+
+def compare_suffixes(traces: Traces, rows: Ints, steps: Ints, groups: Ints, arrives: NDArray[np.bool_]) -> Cells:
+    """Follow the rests of episodes step by step; those of one group with the same steps so far stay together.
+
+    A group of one episode, or without an arriving one, has nothing to compare and is dropped.
+    """
+    num_labels, num_rewards = len(traces.labels), len(traces.rewards)
+    parts = [Cells(np.zeros((0, num_rewards)), np.zeros((0, num_rewards)), groups[:0])]
+    while len(rows):
+        going = steps < traces.lengths[rows]
+        rows, steps, groups, arrives = rows[going], steps[going], groups[going], arrives[going]
+        _, groups = np.unique(groups, return_inverse=True)
+        size, comes = np.bincount(groups), np.bincount(groups, arrives)
+        kept = ((size > 1) & (comes > 0))[groups]
+        rows, steps, groups, arrives = rows[kept], steps[kept], groups[kept], arrives[kept]
+        if not len(rows):
+            break
+        symbols, weights = traces.symbols[rows, steps], traces.weights[rows]
+        cells, cell = np.unique(groups * num_labels + traces.label_of[symbols], return_inverse=True)
+        arriving, present = count_two_ways(cell, traces.reward_of[symbols], weights, arrives, num_rewards)
+        parts.append(Cells(arriving, present, cells % num_labels))
+        groups, steps = groups * traces.num_symbols + symbols, steps + 1
+    return Cells(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def count_two_ways(
+    cells: Ints, rewards: Ints, weights: Ints, marked: NDArray[np.bool_], num_rewards: int
+) -> tuple[Floats, Floats]:
+    """Return counts [C, R] of the steps that are marked, and of the others."""
+    shape = (int(cells.max(initial=-1)) + 1, num_rewards)
+    place = cells * num_rewards + rewards
+    first, second = (
+        np.bincount(place, weights * part, shape[0] * shape[1]).reshape(shape).astype(np.float64)
+        for part in (marked, ~marked)
+    )
+    return first, second
 
 
 def p_value(arriving: Floats, present: Floats, level: float) -> float:

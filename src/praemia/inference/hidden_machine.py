@@ -19,22 +19,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, require_whole
+from praemia.exploration.counts import Counted, add_up
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.environments import TaskEnvironment
-from praemia.exploration.estimate import estimated_model
-from praemia.exploration.merging import Counted, add_up
+from praemia.exploration.estimate import Estimate
+from praemia.exploration.sessions import TaskEnvironment, build_dataset
 from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
-from praemia.inference.episode_sampler import Played, Sampler
 from praemia.inference.infer import infer_machine
-from praemia.inference.player_memory import EventMemory, Memory, joint_machine, moves_of
+from praemia.inference.player import EventMemory, Memory, Played, joint_machine, moves_of, play_episodes
 from praemia.inference.reading import traces_from_arrays
 from praemia.inference.traces import Floats
 from praemia.limits import MAX_EPISODES
-from praemia.machines.labels import Label, RuleLabelling
+from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
 FIRST_EPISODES, FIRST_ENOUGH = 16, 2
@@ -60,7 +61,8 @@ class HiddenRun:
 
     Attributes
     ----------
-    returns : float64[K], what each episode paid. held : the machines held, each from an episode on.
+    returns : float64[K], what each episode paid, discounted if the task is.
+    held : the machines held, each from an episode on.
     value : the exact value of the last plan, in the true task; optimal_value : that of the best plan.
     found_at : the episode from which the right machine was held to the end, or None.
     """
@@ -89,65 +91,66 @@ def play_hidden(
         )
     require_whole("num_episodes", num_episodes, 1, MAX_EPISODES)
     require_whole("seed", seed, 0)
-    if task.discount < 1.0:
-        raise ModelError(f"{task!r} has a discount; a hidden machine is learned without one")
-    if task.table.reward_widths.any():
+    if not all(reward.is_discrete for reward in task.machine.rewards):
         raise ModelError(
             f"{task.name} pays rewards from an interval, and a machine is inferred from rewards that recur; round them"
         )
+    task = task.finite
     player = _Player(task, num_episodes, np.random.default_rng(seed))
     while player.played < num_episodes:
-        player.explore()
         player.exploit()
+        player.explore()
         if on_progress is not None:
             on_progress(player.played, num_episodes)
-    assert player.all is not None
     joint = joint_machine(task.machine, player.moves, task.mdp.label_sets)
     policy = np.tile(player.best_policy(), (1, task.machine.num_states, 1))  # the true state varies slowest
     value = evaluate(replace(task, machine=joint), policy).value
-    returns = player.all.rewards.sum(axis=1)
+    returns = ordered_sum(player.all.rewards * step_weights(task.horizon, task.discount))
     return HiddenRun(task.name, returns, tuple(player.held), float(value), float(solve(task).value))
 
 
 class _Player:
-    """The state of play: episodes so far, and the machine held."""
+    """The state of play: episodes so far, and the machine held. The first episodes are played uniformly at random."""
 
     def __init__(self, task: Task, num_episodes: int, rng: np.random.Generator) -> None:
         self.task, self.num_episodes, self.rng = task, num_episodes, rng
-        self.sampler = Sampler(task)
         self.labels: tuple[Label, ...] = task.mdp.label_sets
         self.names = tuple(sorted(frozenset().union(*self.labels)))
         self.environment = TaskEnvironment(task)
-        self.all: Played | None = None
         self.held: list[Held] = []
         self.enough = FIRST_ENOUGH
         self.inferred_at = 0  # the episode of the last inference
-        self._hold(RewardMachine(("q0",), "q0", self.names, ()), ())
+        self._hold(0, RewardMachine(("q0",), "q0", self.names, ()), ())
+        self.all = play_episodes(task, min(FIRST_EPISODES, num_episodes), rng)
+        self._check(self.all)
 
     @property
     def played(self) -> int:
-        return 0 if self.all is None else len(self.all.rewards)
+        return len(self.all.rewards)
 
-    def _hold(self, machine: RewardMachine, edges: tuple[Edge, ...]) -> None:
+    def _hold(self, episode: int, machine: RewardMachine, edges: tuple[Edge, ...]) -> None:
         self.machine = machine.over(self.names)
         self.moves = moves_of(self.machine, self.labels)
-        self.held.append(Held(self.played, self.machine, is_equivalent(self.task, self.machine, self.labels, edges)))
+        self.held.append(Held(episode, self.machine, is_equivalent(self.task, self.machine, self.labels, edges)))
 
-    def _play(self, policy: NDArray[np.int64] | None, memory: Memory | None, most: int) -> None:
-        count = min(most, self.num_episodes - self.played)
-        if count <= 0:
-            return
-        new = self.sampler.play(count, self.rng, policy, memory)
-        self.all = new if self.all is None else self.all + new
+    def _play(self, policy: NDArray[np.int64], memory: Memory) -> None:
+        count = min(2 * self.enough, self.num_episodes - self.played)
+        if count > 0:
+            new = play_episodes(self.task, count, self.rng, policy, memory)
+            self.all += new
+            self._check(new)
+
+    def _check(self, new: Played) -> None:
+        """Infer a machine again if the one held does not explain new episodes."""
         # Where rewards are random nothing may ever be impossible: such a machine is inferred again as data doubles.
         is_old = self.moves.is_random and self.played >= 2 * self.inferred_at
         if is_old or not self.moves.explains(new.labels, new.rewards):
             self.inferred_at = self.played
-            self._hold(*infer_machine(traces_from_arrays(self.all.labels, self.all.rewards, self.labels)))
+            traces = traces_from_arrays(self.all.labels, self.all.rewards, self.labels)
+            self._hold(self.played, *infer_machine(traces))
 
     def dataset(self, enough: int = 1) -> Dataset:
         """Return what was counted, without the pairs visited less than ``enough`` times."""
-        assert self.all is not None
         size, num_actions = self.task.num_observations, self.task.num_actions
         played = self.all.labels >= 0
         pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions)[played]
@@ -155,34 +158,21 @@ class _Player:
         after, ends = self.all.observations[:, 1:][played][kept], self.all.ends[played][kept]
         columns = add_up(pairs[kept], after, ends, np.ones(len(after), dtype=np.int64), size)
         first_counts = np.bincount(self.all.observations[:, 0], minlength=size)
-        rules, are_known = self.environment.label_rules(Counted(**columns, first_counts=first_counts))
-        return Dataset(
-            size,
-            num_actions,
-            int(self.task.horizon),
-            **columns,
-            first_counts=first_counts,
-            labelling=RuleLabelling(rules),
-            labels_known=are_known,
-            can_end=self.task.mdp.can_end,
-            reachability=np.zeros(size),
-            propositions=self.names,
-        )
+        return build_dataset(self.environment, Counted(size, num_actions, **columns, first_counts=first_counts))
 
     def explore(self) -> None:
         """Play episodes that go for what is new."""
-        if self.all is None:
-            self._play(None, None, FIRST_EPISODES)
-            return
         events = EventMemory.of(self.moves, self.labels, EVENTS)
         counts = events.counts(self.all.labels, self.all.rewards)
         machine = events.seeking(self.machine, self.labels, counts < self.enough, self.names)
         everything_new = np.arange(int(self.task.horizon), 0, -1.0)[:, None]  # what an unknown pair is worth: 1 a step
-        plan = solve(estimated_model(self.dataset(self.enough), machine, unknown=everything_new))
+        # What is new is as good late in an episode as early.
+        estimate = Estimate.of(self.dataset(self.enough), machine, discount=1.0)
+        plan = solve(estimate.model_with(everything_new))
         if plan.value < NOTHING_NEW:
             self.enough *= 2
         else:
-            self._play(plan.policy.astype(np.int64), events.memory, 2 * self.enough)
+            self._play(plan.policy.astype(np.int64), events.memory)
 
     def best_policy(self) -> NDArray[np.int64]:
         """Return the optimum of the machine held, in p̂: [H, M, O]."""
@@ -191,4 +181,4 @@ class _Player:
     def exploit(self) -> None:
         """Play the best plan for the machine held, if it pays anything."""
         if any(self.machine.mean_rewards):
-            self._play(self.best_policy(), self.moves, 2 * self.enough)
+            self._play(self.best_policy(), self.moves)

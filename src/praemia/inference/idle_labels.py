@@ -17,8 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.inference.evidence import has_conflict, p_value
-from praemia.inference.state_table import count_two_ways
+from praemia.inference.evidence import count_two_ways, has_conflict, p_value
 from praemia.inference.traces import Floats, Ints, Traces, keep_steps, number_histories
 
 ENOUGH = 10  # steps that could have shown that a label matters, without which none is left out

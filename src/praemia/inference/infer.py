@@ -7,13 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
 from praemia.inference.answer import Edge, HeldOut, Inference
-from praemia.inference.folding import fold_states
 from praemia.inference.hidden_moves import HiddenMoves, fit_hidden_moves
 from praemia.inference.idle_labels import idle_symbols
 from praemia.inference.machine_from_counts import build_machine, counted_intervals, list_edges
-from praemia.inference.merging import merge_states
+from praemia.inference.merging import fold_states, merge_states
 from praemia.inference.reading import as_traces
 from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, description_length, walk_from_start
 from praemia.inference.support import SAME, alternatives, contradiction, doubts, is_smallest
@@ -60,8 +59,7 @@ def infer(
     """
     if deterministic not in (None, True, False):
         raise ParameterError(f"deterministic={deterministic!r}; expected True, False or None")
-    if not 0.0 < failure_prob < 1.0:
-        raise ParameterError(f"failure_prob={failure_prob!r}; expected a number between 0 and 1")
+    require_fraction("failure_prob", failure_prob)
     data = as_traces(traces)
     merged = _merge(data, deterministic, failure_prob, on_progress)
     if not merged.is_deterministic:

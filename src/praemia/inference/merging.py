@@ -1,17 +1,26 @@
-"""Merge the states of a probabilistic machine: from traces to states, by deciding one edge after the other.
+"""Merge states: from traces to the states and edges of a machine, by deciding one edge after the other.
 
-The *core* is the set of states found so far, with the edges decided so far. Every episode runs through the core until
-it comes to an undecided edge. The rest of it, from there on, says where that edge leads:
+The *core* is the set of states found so far, with the edges decided so far. An edge that leaves it leads back to a
+state of the core, if what follows the edge could have been played from there, or else to a new state. On most labels
+most machines stay, and staying is what data refutes most easily if it is wrong: another state needs more evidence.
 
-- to a state of the core, if the rest could have been played from there: it is run through the core from that state, and
-  the rewards that arrive in a cell (state, label) are compared with those that are there. Where the rest leaves the
-  core again, it is compared with the other episodes that left over the same edge, history by history.
-- to a new state, if every state of the core is rejected.
+**Deterministic machines** are merged by folding the prefix tree of the traces, in which each history is a node, at
+first a state of its own. The subtree behind an edge is folded onto each state of the core in turn. A fold fails where
+one label pays two rewards. If all fail, the node becomes a state; else the edge leads to the state whose fold agrees on
+the most surprising rewards, in nats (evidence-driven merging: Lang, Pearlmutter and Price 1998).
 
-The exact test of ``praemia.inference.evidence`` rejects, and edges with the most data come first. The j-th comparison
-gets the level ρ/(j(j + 1)): over all of them a right merge is rejected with probability at most ρ. Among states that
-are not rejected, the one that predicts the arriving rewards best is taken. (Deterministic machines, in which one reward
-that differs rejects, are merged by ``praemia.inference.folding``.)
+Edges are decided in the order of how many steps lie behind them, and once more in the order of their shortest access
+(as in RPNI, Oncina and García 1992), so that a characteristic sample among the traces gives the right machine. The
+smaller machine is taken. More tries in random orders find still smaller ones, also where rewards are drawn by chance,
+so that a machine learned by heart would pass for one that the traces support.
+
+**Probabilistic machines** are merged by tests. Every episode runs through the core until it comes to an undecided edge.
+The rest of it is run through the core from each state, and the rewards that arrive in a cell (state, label) are
+compared with those that are there. Where the rest leaves the core again, it is compared with the other episodes that
+left over the same edge, history by history. The exact test of ``praemia.inference.evidence`` rejects, and edges with
+the most data come first. The j-th comparison gets the level ρ/(j(j + 1)): over all of them a right merge is rejected
+with probability at most ρ. Among states that are not rejected, the one that predicts the arriving rewards best is
+taken.
 """
 
 from __future__ import annotations
@@ -21,19 +30,151 @@ from typing import NamedTuple
 import numpy as np
 
 from praemia.errors import SizeError
-from praemia.inference.evidence import evidence, p_value
-from praemia.inference.state_table import (
-    MAX_STATES,
-    STAYING,
-    UNDECIDED,
-    Cells,
-    StateTable,
-    Walk,
-    compare_suffixes,
-    walk,
-    walk_from_start,
-)
+from praemia.inference.evidence import Cells, compare_suffixes, evidence, p_value
+from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, Walk, walk, walk_from_start
 from praemia.inference.traces import Ints, Progress, Traces
+
+STAYING = 5.0  # nats of evidence that another state needs beyond that of the state in which the machine is
+
+
+def too_many_states(most: int) -> SizeError:
+    """Return the error for traces that a machine of so many states does not explain."""
+    return SizeError(
+        f"found no machine of at most {most:,} states that explains the traces; more traces may help, or labels for "
+        "what matters"
+    )
+
+
+class Fold(NamedTuple):
+    """A subtree laid on a state: pairs of nodes that became one, edges that were added, and agreement in nats."""
+
+    pairs: list[tuple[int, int]]
+    added: list[tuple[int, int]]
+    nats: float
+
+
+def fold_states(traces: Traces, on_progress: Progress | None = None) -> StateTable:
+    """Return the states and edges that explain traces of a deterministic machine; two orders are tried."""
+    smallest: StateTable | None = None
+    for most_data_first in (True, False):
+        most = MAX_STATES if smallest is None else smallest.num_states
+        try:
+            smallest = PrefixTree(traces).merge(most_data_first, most, on_progress)
+        except SizeError:
+            if smallest is None and not most_data_first:
+                raise
+    assert smallest is not None
+    return smallest
+
+
+class PrefixTree:
+    """The histories of traces as nodes, some of which become one.
+
+    Attributes
+    ----------
+    moves, symbols : for each node, the next node and the symbol of each label.
+    steps, episodes : how many steps lie behind each node, and how many episodes come through it.
+    """
+
+    def __init__(self, traces: Traces) -> None:
+        self.traces = traces
+        self.moves: list[dict[int, int]] = [{}]
+        self.symbols: list[dict[int, int]] = [{}]
+        self.steps, self.episodes = [0], [0]
+        self.nats = (-np.log(traces.base_rates[traces.label_of, traces.reward_of])).tolist()
+        label_of = traces.label_of.tolist()
+        for row, length, weight in zip(
+            traces.symbols.tolist(), traces.lengths.tolist(), traces.weights.tolist(), strict=True
+        ):
+            node = 0
+            for step, symbol in enumerate(row[:length]):
+                label = label_of[symbol]
+                if label not in self.moves[node]:
+                    self._add_node(node, label, symbol)
+                node = self.moves[node][label]
+                self.steps[node] += weight * (length - step - 1)
+                self.episodes[node] += weight
+
+    def _add_node(self, parent: int, label: int, symbol: int) -> None:
+        self.moves[parent][label], self.symbols[parent][label] = len(self.moves), symbol
+        self.moves.append({})
+        self.symbols.append({})
+        self.steps.append(0)
+        self.episodes.append(0)
+
+    def merge(self, most_data_first: bool, max_states: int, on_progress: Progress | None = None) -> StateTable:
+        """Decide every edge; return the states and edges."""
+        core = {0: 0}  # the number of each state
+        while edges := [
+            (node, label) for node in core for label, after in self.moves[node].items() if after not in core
+        ]:
+            if on_progress is not None:
+                outside = sum(self.episodes[self.moves[node][label]] for node, label in edges)
+                on_progress(self.traces.num_episodes - outside, self.traces.num_episodes)
+            node, label = min(edges, key=lambda edge: self._rank(edge, core, most_data_first))
+            if not self._lead_back(node, label, core):
+                if len(core) >= max_states:
+                    raise too_many_states(max_states)
+                core[self.moves[node][label]] = len(core)
+        if on_progress is not None:
+            on_progress(self.traces.num_episodes, self.traces.num_episodes)
+        return self._table(core)
+
+    def _rank(self, edge: tuple[int, int], core: dict[int, int], most_data_first: bool) -> tuple[int, int, int]:
+        """Return what edges are sorted by; states are numbered in the order of their access."""
+        node, label = edge
+        behind = self.steps[self.moves[node][label]] if most_data_first else 0
+        return -behind, core[node], self.symbols[node][label]
+
+    def _lead_back(self, node: int, label: int, core: dict[int, int]) -> bool:
+        """Lead an edge to the state of the core that fits best, if any fits."""
+        subtree, best, most = self.moves[node][label], None, -np.inf
+        for state in core:
+            self.moves[node][label] = state
+            fold = self._fold(state, subtree)
+            if fold is not None:
+                self._remove(fold.added)
+                nats = fold.nats + STAYING * (state == node)
+                if nats > most:
+                    best, most = state, nats
+        self.moves[node][label] = subtree if best is None else best
+        if best is None:
+            return False
+        fold = self._fold(best, subtree)
+        assert fold is not None
+        for kept, gone in fold.pairs:
+            self.steps[kept] += self.steps[gone]
+            self.episodes[kept] += self.episodes[gone]
+        return True
+
+    def _fold(self, state: int, subtree: int) -> Fold | None:
+        """Lay a subtree on a state; None, and nothing changed, if some rewards differ."""
+        pairs, added, nats = [(state, subtree)], [], 0.0
+        for kept, gone in pairs:
+            moves, symbols = self.moves[kept], self.symbols[kept]
+            for label, symbol in self.symbols[gone].items():
+                present = symbols.get(label)
+                if present is None:
+                    moves[label], symbols[label] = self.moves[gone][label], symbol
+                    added.append((kept, label))
+                elif present == symbol:
+                    pairs.append((moves[label], self.moves[gone][label]))
+                    nats += self.nats[symbol]
+                else:
+                    self._remove(added)
+                    return None
+        return Fold(pairs, added, nats)
+
+    def _remove(self, added: list[tuple[int, int]]) -> None:
+        for node, label in added:
+            del self.moves[node][label], self.symbols[node][label]
+
+    def _table(self, core: dict[int, int]) -> StateTable:
+        delta = np.full((len(core), self.traces.num_symbols), UNDECIDED, dtype=np.int64)
+        for node, number in core.items():
+            for label, symbol in self.symbols[node].items():
+                delta[number, symbol] = core[self.moves[node][label]]
+        return StateTable.from_moves(self.traces, StateTable(delta, np.zeros(delta.shape)).moves)
 
 
 class Trial(NamedTuple):
@@ -90,7 +231,6 @@ class Merger:
         trials = [self._try(state, symbol, rows, target) for target in range(len(self.delta))]
         possible = [trial for trial in trials if not trial.is_rejected]
         if possible:
-            # On most labels most machines stay, and staying is what data refutes most easily if it is wrong.
             best = max(possible, key=lambda trial: (trial.evidence + STAYING * (trial.target == state), -trial.target))
             target = best.target
         else:
@@ -102,10 +242,7 @@ class Merger:
 
     def _new_state(self) -> int:
         if len(self.delta) >= MAX_STATES:
-            raise SizeError(
-                f"found no machine of at most {MAX_STATES:,} states that explains the traces; more traces may "
-                "help, or labels for what matters"
-            )
+            raise too_many_states(MAX_STATES)
         self.delta = np.vstack((self.delta, np.full(self.delta.shape[1], UNDECIDED)))
         self.counts = np.vstack((self.counts, np.zeros(self.counts.shape[1])))
         return len(self.delta) - 1

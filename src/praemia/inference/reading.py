@@ -105,13 +105,14 @@ class _Symbols:
     def number(self, step: Any) -> int:
         """Return the number of a step; a ValueError says what is wrong with it."""
         try:  # asking for forgiveness: this is most of the time that reading takes
-            given, reward = step
-            key = (given if type(given) is frozenset else tuple(given), reward, type(given), type(reward))
+            raw_label, reward = step
+            names = raw_label if type(raw_label) is frozenset else tuple(raw_label)
+            key = (names, reward, type(raw_label), type(reward))
             number = self._steps.get(key)
         except (TypeError, ValueError):
             raise ValueError(_what_is_wrong(step)) from None
         if number is None:
-            label = _checked_label(given if isinstance(given, str | bytes | Mapping) else key[0])
+            label = _checked_label(raw_label if isinstance(raw_label, str | bytes | Mapping) else names)
             paid = _checked_reward(reward)
             pair = (label, self.rewards.setdefault(reward_key(paid), paid))
             self._steps[key] = number = self.numbers.setdefault(pair, len(self.numbers))

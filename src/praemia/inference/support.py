@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from praemia.inference.evidence import has_conflict
-from praemia.inference.state_table import StateTable, compare_suffixes, log_likelihood, walk
+from praemia.inference.evidence import compare_suffixes, has_conflict
+from praemia.inference.state_table import StateTable, log_likelihood, walk
 from praemia.inference.traces import Floats, Ints, Traces, label_text
 
 CLOSE_CALL = 3.0  # nats: a machine about 20 times less likely is a close call

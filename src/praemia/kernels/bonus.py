@@ -2,7 +2,7 @@
 
 With p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is to come, ``pair_value`` hands p̂Y and
 √Var_p̂(Y) to the learner's ``worth``. Both are taken about the first successor: when all are worth the same, the
-deviation is 0 exactly. Where rewards are kept apart, the deviation is that of W alone.
+deviation is 0 exactly. The variance can also be that of W alone: the rows then hold W, and the mean of φ is added.
 
     numbers(visits, visits_of_state, episodes, constants)   the numbers of a pair, once for a plan: a tuple of floats;
                                                             the episodes so far may be left out
@@ -29,9 +29,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba.extending import register_jitable
 
+from praemia.kernels.compiling import inlined
 from praemia.kernels.lanes import load, store, zeros
+from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import Floats
-from praemia.kernels.recursion import Place, PlanData
 
 
 class Pair(NamedTuple):
@@ -48,10 +49,11 @@ class Pair(NamedTuple):
 
 # Replaced when a learner's plan is compiled.
 LANES = 4
-REWARDS_ARE_APART = False
-HAS_STEP_NUMBERS = False
-MEASURES_SPREAD = False
+VARIANCE_OF_W = False
+BY_STEP = False
+SPREAD = False
 HAS_LOWER = False
+REPAIRS = False  # whether a plan goes by the counts of its own time
 TELLS_EPISODES = False  # whether ``numbers`` is told the episodes
 numbers: Any = None
 worth: Any = None
@@ -93,21 +95,36 @@ def one_number(visits: float, visits_of_state: float, constants: Floats) -> tupl
     return (0.0,)
 
 
-def find_spread(zero: Any, data: PlanData, place: Place) -> None:
+def find_spread(zero: Any, data: PlanData, view: StepView) -> None:
     """Compute the spread of a step from the steps after it; before the last step, from what is assumed at first."""
-    spread, steps = data.memory.spread, data.spec.steps
-    if place.step == steps.shape[0] - 2:
+    counts, steps, shares = data.counts, data.spec.steps, data.memory.shares
+    horizon, num_actions = steps.shape[0] - 1, counts.pairs.shape[0] // counts.states.shape[0]
+    if view.step == horizon - 1:
         weight = 0.0
-        for h in range(steps.shape[0]):
+        for h in range(horizon + 1):
             weight += FIRST_WEIGHT * steps[h]["cap"]
-        for k in range(2 * LANES):  # a slice takes much longer to compile
-            spread[k] = 0.0
-        spread[0], spread[LANES] = FIRST_SPREAD * weight, weight
-    differences, room = 0.0, 0.0
-    for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
-        differences, room = differences + spread[k], room + spread[LANES + k]
-    share = differences / room if room > 0.0 else LEAST_SPREAD
-    spread[2 * LANES] = share if share > LEAST_SPREAD else LEAST_SPREAD
+        shares[horizon], shares[horizon + 1] = FIRST_SPREAD * weight, weight
+    else:
+        differences, room = zero, zero
+        for i in range(counts.totals[0]["states"]):
+            first = np.int64(counts.states[i]["met"]) * num_actions
+            for pair in range(first, first + num_actions):
+                if counts.pairs[pair]["visits"] > 1:
+                    differences = differences + load(zero, data.memory.spread, 2 * pair * LANES)
+                    room = room + load(zero, data.memory.spread, (2 * pair + 1) * LANES)
+        store(data.memory.options, 0, differences)
+        store(data.memory.options, LANES, room)
+        for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
+            shares[horizon] += data.memory.options[k]
+            shares[horizon + 1] += data.memory.options[LANES + k]
+    share = shares[horizon] / shares[horizon + 1] if shares[horizon + 1] > 0.0 else LEAST_SPREAD
+    shares[view.step] = share if share > LEAST_SPREAD else LEAST_SPREAD
+
+
+@inlined
+def keep_spread(zero: Any, spread: Floats, at: int, lane: int, part: Any) -> None:
+    """Keep a part of the spread: that of the first machine states, or the sum with that of those before."""
+    store(spread, at, part if lane == 0 else load(zero, spread, at) + part)
 
 
 def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
@@ -126,7 +143,7 @@ def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float
 
 
 def prepare_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Compute a pair's numbers, and the mean of its rewards where these are kept apart."""
+    """Compute a pair's numbers, and the mean of its rewards where the variance is that of W alone."""
     prepare_steps(data, rng, pair, visits_of_state)
     pairs, successors = data.counts.pairs, data.counts.successors
     visits, width, zero = float(pairs[pair]["visits"]), data.memory.tables.shape[2], zeros(LANES)
@@ -136,7 +153,7 @@ def prepare_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) ->
         own = numbers(visits, visits_of_state, data.constants)
     for k in range(len(own)):
         data.memory.by_pair[pair, k] = own[k]
-    if REWARDS_ARE_APART:
+    if VARIANCE_OF_W:
         first = pairs[pair]["first"]
         for lane in range(0, width, LANES):
             total = zero
@@ -146,26 +163,28 @@ def prepare_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) ->
             store(data.memory.rewards, pair * width + lane, total * (1.0 / visits))
 
 
-def pair_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     """Return what a pair is worth to the learner, and a lower bound where there are lower values."""
     # Unsigned: a signed index costs a test for "from the end".
     i, pairs, successors, memory = np.uint64(pair), data.counts.pairs, data.counts.successors, data.memory
-    width, lane, visits = place.width, place.lane, float(pairs[i]["visits"])
+    width, lane, visits = view.width, view.lane, float(pairs[i]["at_plan"] if REPAIRS else pairs[i]["visits"])
     e, inverse = np.uint64(pairs[i]["first"]), 1.0 / visits
-    last, at = e + np.uint64(pairs[i]["distinct"]), np.int64(successors[e]["row"]) * width + lane
-    base, mean, square = load(zero, place.worth, at), zero, zero
+    last = e + np.uint64(pairs[i]["planned"] if REPAIRS else pairs[i]["distinct"])
+    at = np.int64(successors[e]["row"]) * width + lane
+    base, mean, square = load(zero, view.values, at), zero, zero
     low_base, low_mean, low_square, apart = zero, zero, zero, zero
     if HAS_LOWER:
-        low_base = load(zero, place.lower, at)
+        low_base = load(zero, view.lower, at)
         apart = successors[e]["count"] * (base - low_base) * (base - low_base)
     e += np.uint64(1)
     while e < last:
-        count, at = successors[e]["count"], np.int64(successors[e]["row"]) * width + lane
-        value = load(zero, place.worth, at)
+        count = successors[e]["planned"] if REPAIRS else successors[e]["count"]
+        at = np.int64(successors[e]["row"]) * width + lane
+        value = load(zero, view.values, at)
         off = value - base
         mean, square = mean + count * off, square + count * off * off
         if HAS_LOWER:
-            low = load(zero, place.lower, at)
+            low = load(zero, view.lower, at)
             off = low - low_base
             low_mean, low_square = low_mean + count * off, low_square + count * off * off
             apart = apart + count * (value - low) * (value - low)
@@ -173,27 +192,26 @@ def pair_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     mean, square = mean * inverse, square * inverse
     deviation = np.sqrt(np.maximum(square - mean * mean, zero))
     mean, paid, spread, by_step = base + mean, zero, 0.0, 0.0
-    if REWARDS_ARE_APART:
+    if VARIANCE_OF_W:
         paid = load(zero, memory.rewards, pair * width + lane)
         mean = mean + paid
-    if MEASURES_SPREAD:
-        sums = memory.spread
-        spread = sums[2 * LANES]
+    if SPREAD:
+        spread = memory.shares[view.step]
         if visits > 1.0:
-            store(sums, 0, load(zero, sums, 0) + np.sqrt(visits / (visits - 1.0)) * deviation)
-            room = (place.limit - mean) * load(zero, memory.exists, lane)
-            store(sums, LANES, load(zero, sums, LANES) + room)
-    if HAS_STEP_NUMBERS:
-        by_step = memory.by_step[place.step, pair]
-    gap, cap = zero, data.spec.steps[place.step]["cap"]
+            keep_spread(zero, memory.spread, 2 * pair * LANES, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
+            room = (view.limit - mean) * load(zero, memory.exists, lane)
+            keep_spread(zero, memory.spread, (2 * pair + 1) * LANES, lane, room)
+    if BY_STEP:
+        by_step = memory.by_step[view.step, pair]
+    gap, cap = zero, data.spec.steps[view.step]["cap"]
     if HAS_LOWER:
         gap = np.sqrt(apart * inverse)
-    own = Pair(visits, as_tuple(memory.by_pair, i), place.limit, cap, by_step, spread, gap)
+    own = Pair(visits, as_tuple(memory.by_pair, i), view.limit, cap, by_step, spread, gap)
     if HAS_LOWER:
         low_mean, low_square = low_mean * inverse, low_square * inverse
         low_deviation = np.sqrt(np.maximum(low_square - low_mean * low_mean, zero))
         low_mean = low_base + low_mean
-        if REWARDS_ARE_APART:
+        if VARIANCE_OF_W:
             low_mean = low_mean + paid
         return worth(mean, deviation, own), lower(low_mean, low_deviation, own)
     return worth(mean, deviation, own), zero

@@ -1,28 +1,20 @@
-"""The bounds of a certificate, computed in the learners' recursion (``praemia.kernels.recursion``).
+"""The bounds of a certificate, from the last step backwards: six numbers for each product state.
 
-Each product state has several bounds, some computed from others. So the machine is laid out in copies side by side, one
-for each bound; the recursion takes (copy, m) for a machine state, and a pair looks into the other copies' columns where
-it needs them. A copy that follows the given policy gets −∞ from all other actions. With the estimate p̂, Y = φ + W of a
-copy, and most[h, m] = the most that the machine can still pay on average:
+With the estimate p̂, Y = φ + γW of a bound's own values at the next step, and most[h, m] = the most that the machine can
+still pay on average:
 
     UPPER     V̄ = max_a min(most, largest mean of Ȳ)                                ≥ V*
     LOWER     V̲ = max(0, smallest mean of Y̲), a = π                                 ≤ V*
-    OWN       V̲^π = max(0, smallest mean of Y̲^π, Q̲ − largest mean of D), a = π      ≤ V^π
-    LOSS      D = max_a min(Q̄ − V̲^π, [a ≠ π]·(Q̄ − Q̲) + largest mean of D)          ≥ V* − V^π
-    FARTHEST  B* = max_a min(most, tv·most + p̂τB*)                                  ≥ |V̂ − V| of every policy
-    DISTANCE  B^π = min(most, tv·most + p̂τB^π), a = π                               ≥ |V̂^π − V^π|
+    OWN       V̲^π = max(0, smallest mean of Y̲^π, V̲ − largest mean of γτD), a = π    ≤ V^π
+    LOSS      D = max_a min(Q̄ − V̲^π, [a ≠ π]·(Q̄ − V̲) + largest mean of γτD)         ≥ V* − V^π
+    FARTHEST  B* = max_a min(most, tv·most + γp̂τB*)                                 ≥ |V̂ − V| of every policy
+    DISTANCE  B^π = min(most, tv·most + γp̂τB^π), a = π                              ≥ |V̂^π − V^π|
 
-where means are over all p in the pair's confidence set; in OWN and LOSS, Q̲ and the mean of D are those of the policy's
-pair. ``praemia.exploration.bounds`` says why this holds. UPPER and LOWER are about V*, so a machine fixed before the
-data lets them use the KL ball for fixed functions; without one, LOWER adds nothing and stays 0. LOWER and OWN are kept
-with the sign changed: a smallest mean is then a largest one, and what successors never seen are worth at most is found
-for all copies in the same way.
-
-memory.by_pair holds the numbers of a pair: the radius of the KL ball (∞ for a pair never visited), the radius for
-functions fixed before the data (negative where there is none), and tv. constants is most[H + 1, M], memory.drawn[o,
-h·M + m] the policy's action, and counts are p̂ itself, as if every pair had been visited once. Two tables that are not
-needed otherwise are room to work in: memory.lower_tables[0, a] keeps what an action is worth in each column, for later
-copies of the same product state, and memory.rewards holds the values of one pair's successors.
+where means are over all p in the pair's confidence set; the mean of D is that of the policy's pair.
+``praemia.exploration.bounds`` says why this holds. UPPER and LOWER are about V*, so a machine fixed before the data
+lets them use the KL ball for fixed functions; without one, LOWER adds nothing and stays 0. The tables of LOWER and OWN
+hold −V̲ and −V̲^π: a smallest mean is then a largest one, and what successors never seen are worth at most is found in
+the same way for all bounds.
 
 **The largest mean** of a function over all distributions within a KL ball or a total variation around an estimate is
 the minimum of a dual function of one number, and *every* value of that number gives an upper bound. So a search that
@@ -49,19 +41,19 @@ p̂(f ≤ c) ≥ t.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import inlined
-from praemia.kernels.records import Floats
-from praemia.kernels.recursion import Place, PlanData
-from praemia.kernels.rows import fill_tops
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined
+from praemia.kernels.lanes import flat, zeros
+from praemia.kernels.records import FIRST, Actions, Floats, LabelSupport, LayerArrays, ModelArrays
+from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 
 UPPER, LOWER, OWN, LOSS, FARTHEST, DISTANCE = 0, 1, 2, 3, 4, 5
-PAYS = (1.0, -1.0, -1.0, 0.0, 0.0, 0.0)  # what a copy's rewards are multiplied by
-NUM_COPIES = 6
-KL, FIXED, TV = 0, 1, 2
+NUM_BOUNDS, NUM_OVER_SETS = 6, 4  # the first four are means over confidence sets
+KL, FIXED, TV = 0, 1, 2  # the columns of radii
+FOUR = 4  # machine states that are filled at a time
 
 MAX_STEPS = 8
 ACCURACY = 1e-3  # of ν; the bound's error is of second order in that of ν
@@ -130,78 +122,121 @@ _by_kl = inlined(largest_by_kl)
 _by_distance = inlined(largest_by_distance)
 
 
-def find_tops(zero: Any, data: PlanData, place: Place) -> None:
-    """Find the most that can follow the pairs of each group, seen or not, in every column."""
-    memory = data.memory
-    fill_tops(zero, data.spec.support, place.worth, place.width, memory.tops_by_label, memory.tops)
+class Payments(NamedTuple):
+    """A machine as tables are filled with it; what it pays is multiplied by 1, −1 or 0."""
+
+    layers: LayerArrays
+    exits: Floats  # [H + 1, NUM_EXITS, W], what having left is worth
+    support: LabelSupport  # with the machine on the labels that can occur
 
 
-@inlined
-def load_values(data: PlanData, place: Place, pair: int, lane: int) -> float:
-    """Copy Y of the successors seen in a column of any copy to memory.rewards; return its mean under p̂."""
-    pairs, successors = data.counts.pairs, data.counts.successors
-    first, mean = pairs[pair]["first"], 0.0
-    for i in range(np.int64(pairs[pair]["distinct"])):
-        value = place.worth[np.int64(successors[first + i]["row"]) * place.width + lane]
-        data.memory.rewards[i] = value
-        mean += successors[first + i]["count"] * value
-    return float(mean)
+class BoundArrays(NamedTuple):
+    """What the bounds are computed from, and room to work in; kernels take it by reference."""
+
+    model: ModelArrays  # p̂
+    gains: Payments
+    costs: Payments
+    moves: Payments  # pays nothing
+    radii: Floats  # [O·A, 3]: KL, ∞ for a pair never visited; FIXED, negative where there is none; TV
+    most: Floats  # [H + 1, M]
+    tables: (
+        Floats  # [NUM_BOUNDS, O + NUM_EXITS + X, W], γ times the values of the next step and their continuation rows
+    )
+    tops: Floats  # [NUM_OVER_SETS, G·W], the most that can follow the pairs of each group
+    tops_by_label: Floats  # [L·W]
+    successors: Floats  # the values of one pair's successors
 
 
-@inlined
-def largest_mean(data: PlanData, place: Place, pair: int, lane: int, radius: float) -> float:
-    """Return the largest mean of Y, in a column of any copy, over a KL ball and the distances that are possible."""
-    top = data.memory.tops[np.int64(data.spec.support.groups[pair]) * place.width + lane]
+@compiled(**INTERNAL)
+def fill_table(data: BoundArrays, bound: int, payments: Payments, step: int, num_states: int) -> None:
+    """Fill in what follows a step: exits, continuation rows, and the most that can follow each pair, seen or not."""
+    table, extra_rows = data.tables[bound], data.model.extra_rows
+    width = table.shape[1]
+    fill_exits(table, num_states, payments.exits[step + 1])
+    fill_rows(zeros(FOUR), table, num_states, extra_rows, payments.layers, FIRST, extra_rows.shape[0], FIRST, width)
+    if bound < NUM_OVER_SETS:
+        fill_tops(zeros(FOUR), payments.support, flat(table), width, data.tops_by_label, data.tops[bound])
+
+
+@compiled(**INTERNAL)
+def load_successors(data: BoundArrays, bound: int, pair: int, m: int) -> float:
+    """Copy Y of the successors seen to data.successors; return its mean under p̂."""
+    first, mean = data.model.indptr[pair], 0.0
+    for i in range(data.model.indptr[pair + 1] - first):
+        value = data.tables[bound, np.int64(data.model.rows[first + i]), m]
+        data.successors[i] = value
+        mean += data.model.probs[first + i] * value
+    return mean
+
+
+@compiled(**INTERNAL)
+def largest_mean(data: BoundArrays, bound: int, pair: int, m: int, radius: float) -> float:
+    """Return the largest mean of Y over a KL ball and the distances that are possible."""
+    top = data.tops[bound, np.int64(data.gains.support.groups[pair]) * data.tables.shape[2] + m]
     if radius == math.inf:
         return float(top)
-    load_values(data, place, pair, lane)
-    first, count = data.counts.pairs[pair]["first"], np.int64(data.counts.pairs[pair]["distinct"])
-    probs, values = data.counts.successors[first : first + count]["count"], data.memory.rewards
-    by_kl = _by_kl(probs, values, count, radius, top)
-    return float(min(by_kl, _by_distance(probs, values, count, data.memory.by_pair[pair, TV], top)))
+    load_successors(data, bound, pair, m)
+    first, last = data.model.indptr[pair], data.model.indptr[pair + 1]
+    probs, values = data.model.probs[first:last], data.successors
+    by_kl = _by_kl(probs, values, last - first, radius, top)
+    return float(min(by_kl, _by_distance(probs, values, last - first, data.radii[pair, TV], top)))
 
 
 @inlined
-def own_value(data: PlanData, place: Place, pair: int, a: int, m: int) -> float:
-    """Return V̲^π at the policy's pair; keep the largest mean of D, for LOSS."""
-    num_states, kept = place.width // NUM_COPIES, data.memory.lower_tables[0]
-    radius = data.memory.by_pair[pair, KL]
-    more = largest_mean(data, place, pair, LOSS * num_states + m, radius)
-    kept[a, LOSS * num_states + m] = more
-    own = -largest_mean(data, place, pair, OWN * num_states + m, radius)
-    return float(max(0.0, own, kept[a, LOWER * num_states + m] - more))
+def radius_for_optimum(data: BoundArrays, pair: int) -> float:
+    """Return the radius for functions of the optimum: the smaller one where the machine was fixed before the data."""
+    kl, fixed = data.radii[pair, KL], data.radii[pair, FIXED]
+    return float(min(kl, fixed) if fixed >= 0.0 else kl)
 
 
 @inlined
-def loss(data: PlanData, place: Place, a: int, chosen: int, m: int) -> float:
-    """Return what an action adds to D, from what the copies before kept of it and of the policy's action."""
-    num_states, kept = place.width // NUM_COPIES, data.memory.lower_tables[0]
-    upper, more = kept[a, UPPER * num_states + m], kept[chosen, LOSS * num_states + m]
-    if a != chosen:
-        more += upper - kept[chosen, LOWER * num_states + m]
-    return float(max(0.0, min(more, upper - kept[chosen, OWN * num_states + m])))
+def distance(data: BoundArrays, bound: int, pair: int, m: int, most: float) -> float:
+    return float(min(most, data.radii[pair, TV] * most + load_successors(data, bound, pair, m)))
 
 
-def bracket_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
-    """Return one of the six values at a pair; there is no lower bound beside it."""
-    num_states, numbers = place.width // NUM_COPIES, data.memory.by_pair
-    copy, m = divmod(place.lane, num_states)
-    o, a = divmod(pair, data.counts.pairs.shape[0] // data.counts.states.shape[0])
-    column = place.step * num_states + m
-    most, chosen = data.constants[column], np.int64(data.memory.drawn[o, column])
-    if copy in (LOWER, OWN, DISTANCE) and a != chosen:
-        return zero - np.inf, zero
-    if copy >= FARTHEST:
-        return zero + min(most, numbers[pair, TV] * most + load_values(data, place, pair, place.lane)), zero
-    if copy == LOSS:
-        return zero + min(most, loss(data, place, a, chosen, m)), zero
-    is_fixed = numbers[pair, FIXED] >= 0.0
-    radius = min(numbers[pair, KL], numbers[pair, FIXED]) if is_fixed else numbers[pair, KL]
-    if copy == UPPER:
-        value = min(most, largest_mean(data, place, pair, place.lane, radius))
-    elif copy == OWN:
-        value = own_value(data, place, pair, a, m)
-    else:
-        value = max(0.0, -largest_mean(data, place, pair, place.lane, radius)) if is_fixed else 0.0
-    data.memory.lower_tables[0, a, place.lane] = value
-    return zero + (value if copy == UPPER else -value), zero
+@compiled(**INTERNAL)
+def bound_state(data: BoundArrays, first: int, num_actions: int, action: int, m: int, most: float, out: Floats) -> int:
+    """Write the bounds of one product state to out[NUM_BOUNDS]; return the action whose distance is the largest.
+
+    ``first`` is the state's first pair, ``action`` the policy's action.
+    """
+    pair, lower, farthest = first + action, 0.0, 0
+    if data.radii[pair, FIXED] >= 0.0:
+        lower = max(0.0, -largest_mean(data, LOWER, pair, m, radius_for_optimum(data, pair)))
+    more = largest_mean(data, LOSS, pair, m, data.radii[pair, KL])
+    own = max(0.0, -largest_mean(data, OWN, pair, m, data.radii[pair, KL]), lower - more)
+    out[UPPER], out[LOWER], out[OWN], out[LOSS], out[FARTHEST] = -math.inf, -lower, -own, 0.0, -math.inf
+    for a in range(num_actions):
+        upper = min(most, largest_mean(data, UPPER, first + a, m, radius_for_optimum(data, first + a)))
+        gap = more if a == action else more + (upper - lower)
+        far = distance(data, FARTHEST, first + a, m, most)
+        out[UPPER] = max(out[UPPER], upper)
+        out[LOSS] = max(out[LOSS], min(most, gap, upper - own))
+        if far > out[FARTHEST]:
+            out[FARTHEST], farthest = far, a
+    out[DISTANCE] = distance(data, DISTANCE, pair, m, most)
+    return farthest
+
+
+@compiled(**UNCOUNTED)
+def bound_values(data: BoundArrays, policy: Actions, discount: float, values: Floats, farthest: Actions) -> None:
+    """Fill values[O, M, NUM_BOUNDS] at the first step, and farthest[H, O, M], a policy whose distance is B*.
+
+    ``policy`` is [H, O, M]; the tables begin with values of 0.
+    """
+    horizon, num_states, num_machine_states = policy.shape
+    num_actions = (data.model.indptr.shape[0] - 1) // num_states
+    for h in range(horizon - 1, -1, -1):
+        fill_table(data, UPPER, data.gains, h, num_states)
+        fill_table(data, LOWER, data.costs, h, num_states)
+        fill_table(data, OWN, data.costs, h, num_states)
+        for bound in range(LOSS, NUM_BOUNDS):
+            fill_table(data, bound, data.moves, h, num_states)
+        for o in range(num_states):
+            for m in range(num_machine_states):
+                action, most = int(policy[h, o, m]), data.most[h, m]
+                farthest[h, o, m] = bound_state(data, o * num_actions, num_actions, action, m, most, values[o, m])
+        for bound in range(NUM_BOUNDS):
+            for o in range(num_states):
+                for m in range(num_machine_states):
+                    data.tables[bound, o, m] = discount * values[o, m, bound]

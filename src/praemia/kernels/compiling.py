@@ -65,7 +65,7 @@ def rebound(function: Function, name: str, **replacements: Any) -> Function:
     if unknown:
         raise NameError(f"{function.__name__} has no global names {sorted(unknown)}")
     code, outer = function.__code__, {**function.__globals__, **replacements}
-    copy: Any = FunctionType(code, outer, name, function.__defaults__)
+    copy: Any = FunctionType(code, outer, name, function.__defaults__, function.__closure__)
     copy.__qualname__, copy.__module__, copy.__doc__ = name, function.__module__, function.__doc__
     return copy  # type: ignore[no-any-return]
 
@@ -82,8 +82,8 @@ def specialised(function: Any, name: str, *, replacements: Any, **options: Any) 
 
 def inlined(function: Any, **replacements: Any) -> Any:
     """Compile a small function, with some of its global names replaced, to be inlined where it is called."""
-    chosen = rebound(function, function.__name__, **replacements) if replacements else function
-    return njit(**INLINED)(chosen)
+    own = rebound(function, function.__name__, **replacements) if replacements else function
+    return njit(**INLINED)(own)
 
 
 class Announcement(event.Listener):

@@ -1,14 +1,19 @@
-"""Count transitions as they happen, so that a plan can read the counts as they are."""
+"""Count transitions as they happen, so that a plan can read the counts as they are.
+
+A black box counts by these functions too, as plain Python; so what they call must run as both.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+from numba.extending import register_jitable
 
 from praemia.kernels.compiling import INLINED, compiled
 from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
-DOUBLING, EPOCH, EPISODE, GROWTH = 0, 1, 2, 3  # when a plan is due
-GROWN = 20  # by the rule GROWTH a plan is due after a GROWN-th of the episodes before the last one, if not sooner
+# When a plan is due: a rule; or −n, as soon as a pair has been visited n times.
+DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
+GROWN = 20  # by GROWTH and REPAIR a plan is due after a GROWN-th of the episodes before the last one, if not sooner
 
 
 @compiled(**INLINED)
@@ -35,7 +40,42 @@ def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bo
         total["slots"] += 1
     if rule == DOUBLING:
         return bool(visits & (visits - 1) == 0)
+    if rule < 0:
+        return bool(visits == -rule)
+    if rule == STEP:
+        return True
+    due = has_grown(visits, before)
+    if due and rule == REPAIR:
+        add_changed(counts, pair)
+    return due
+
+
+@register_jitable
+def has_grown(visits: Whole, before: Whole) -> bool:
+    """Tell whether a pair has been visited as often since a plan as before it."""
     return bool(visits - before >= (before if before > 1 else 1))
+
+
+@register_jitable
+def add_changed(counts: CountArrays, pair: Whole) -> None:
+    """Note that the plan has to be repaired at the state of a pair."""
+    states, total = counts.states, counts.totals[0]
+    state = pair // (counts.pairs.shape[0] // states.shape[0])
+    if states[state]["is_changed"] == 0:
+        states[state]["is_changed"] = 1
+        states[total["changed"]]["changed"] = state
+        total["changed"] += 1
+
+
+@compiled(**INLINED)
+def keep_step(
+    counts: CountArrays, h: int, o: Whole, a: Whole, target: Whole, label: Whole, m: Whole, m_next: Whole, reward: float
+) -> None:
+    """Keep a step for learners that learn from it."""
+    step = counts.recent[h]
+    step["o"], step["a"], step["target"], step["label"] = o, a, target, label
+    step["m"], step["m_next"], step["reward"] = m, m_next, reward
+    counts.totals[0]["recent"] = h + 1
 
 
 @compiled(**INLINED)
@@ -52,10 +92,17 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
 def count_episode(counts: CountArrays, rule: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     total = counts.totals[0]
-    episodes, before = total["episodes"] + 1, total["at_plan"]
-    total["episodes"] = episodes
-    grown = GROWN * (episodes - before) >= before
-    return bool(rule == EPISODE or (rule == GROWTH and grown))
+    total["episodes"] += 1
+    if rule == REPAIR and total["changed"] > 0:
+        return True
+    return bool(rule == EPISODE or (rule in (GROWTH, REPAIR) and episodes_have_grown(counts)))
+
+
+@register_jitable
+def episodes_have_grown(counts: CountArrays) -> bool:
+    """Tell whether enough episodes have been played since the last plan."""
+    total = counts.totals[0]
+    return bool(GROWN * (total["episodes"] - total["at_plan"]) >= total["at_plan"])
 
 
 @compiled(**INLINED)
@@ -66,7 +113,19 @@ def add_successor(counts: CountArrays, pair: Whole, target: Whole, label: Whole,
     own["distinct"] += 1
     successor = counts.successors[place]
     successor["target"], successor["label"], successor["row"] = target, label, row
+    if counts.links.shape[0] > 0 and target < counts.states.shape[0]:
+        add_link(counts, pair, target)
     return place  # type: ignore[no-any-return]
+
+
+@register_jitable
+def add_link(counts: CountArrays, pair: Whole, target: Whole) -> None:
+    """Note that the state of a pair leads to another."""
+    total, states = counts.totals[0], counts.states
+    link = counts.links[total["links"]]
+    link["state"], link["next"] = pair // (counts.pairs.shape[0] // states.shape[0]), states[target]["into"]
+    total["links"] += 1
+    states[target]["into"] = total["links"]
 
 
 @compiled(**INLINED)
@@ -77,14 +136,24 @@ def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
     row = counts.rows[x]
     row["label"], row["target"] = label, target
     total["rows"] = x + 1
+    if target < counts.states.shape[0]:
+        row["next"] = counts.states[target]["rows"]
+        counts.states[target]["rows"] = x + 1
     return counts.states.shape[0] + NUM_EXITS + x  # type: ignore[no-any-return]
 
 
 @compiled(**INLINED)
-def note_plan(counts: CountArrays) -> None:
+def ask_for_plan(counts: CountArrays, rule: int, step: Whole) -> None:
+    """Note whether a plan, asked for before a step, is to be made or the last one to be repaired."""
+    total = counts.totals[0]
+    total["is_repair"] = 1 if rule == REPAIR and (step > 0 or not episodes_have_grown(counts)) else 0
+    if total["is_repair"] == 0:
+        total["at_plan"] = total["episodes"]
+
+
+@compiled(**INLINED)
+def note_visits(counts: CountArrays) -> None:
     """Note what was counted when a plan was made."""
-    pairs, total = counts.pairs, counts.totals[0]
-    for i in range(pairs.shape[0]):
-        pair = pairs[i]
+    for i in range(counts.pairs.shape[0]):
+        pair = counts.pairs[i]
         pair["at_plan"] = pair["visits"]
-    total["at_plan"] = total["episodes"]

@@ -6,9 +6,9 @@ With table = the continuation rows of V_{h+1}:
 
 With a discount γ the rows are those of γ·V_{h+1}.
 
-Two tables take turns: one is read while V_h is written into the other's first O rows. After them come what the exits
-are worth at the step, and then the continuation rows. A table has one column for each
-machine state, and columns of 0 up to a multiple of four. ``solve`` and ``evaluate`` do a range of steps, and of each a
+Two tables take turns: one is read while V_h is written into the other's first O rows. After them come the
+terminal values of the exits, and then the continuation rows. A table has one column for each machine state, and columns
+of 0 up to a multiple of four. ``solve`` and ``evaluate`` do a range of steps, and of each a
 range of rows and of observations, so that threads can share a step; they release Python's lock.
 """
 
@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, specialised
+from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, specialised
 from praemia.kernels.lanes import flat, load, select, store, store_whole, zeros
 from praemia.kernels.records import (
+    FIRST,
     Actions,
     Floats,
     Ints,
@@ -86,9 +87,7 @@ def improve_lanes(
     store_whole(policy, o * sizes[1] + lane, choice, sizes[1] - lane)
 
 
-def improve(
-    model: ModelArrays, after: Floats, here: Floats, policy: Actions, states: Records, first: int, last: int
-) -> None:
+def improve(model: ModelArrays, after: Floats, here: Floats, policy: Actions, first: int, last: int) -> None:
     """Fill here[o] with V_h and policy[o, m] with the first of the best actions, for a range of observations.
 
     As many machine states at a time as registers hold: an edge is then read once for all of them.
@@ -119,10 +118,6 @@ def mean_value(indptr: Ints, probs: Floats, rows: Unsigned, pair: Whole, m: Whol
     return total
 
 
-# A state (o, m) that a policy is valued in.
-PLACE = np.dtype([("o", "i4"), ("m", "i4")], align=True)
-
-
 @compiled(**INLINED)
 def assess_state(model: ModelArrays, after: Floats, here: Floats, policy: Actions, o: Whole, m: Whole) -> None:
     """Fill here[o, m] with V_h of policy[o, m], or of probabilities policy[o, m, a]."""
@@ -137,17 +132,11 @@ def assess_state(model: ModelArrays, after: Floats, here: Floats, policy: Action
     here[o, m] = total
 
 
-def assess(
-    model: ModelArrays, after: Floats, here: Floats, policy: Actions, states: Records, first: Whole, last: Whole
-) -> None:
-    """Fill here with V_h of a policy, in a range of the states; where none are listed, of the observations."""
-    if states.shape[0] > 0:
-        for i in range(first, last):
-            assess_state(model, after, here, policy, np.int64(states[i]["o"]), np.int64(states[i]["m"]))
-    else:
-        for o in range(first, last):
-            for m in range(policy.shape[1]):
-                assess_state(model, after, here, policy, o, m)
+def assess(model: ModelArrays, after: Floats, here: Floats, policy: Actions, first: Whole, last: Whole) -> None:
+    """Fill here with V_h of a policy, for a range of observations."""
+    for o in range(first, last):
+        for m in range(policy.shape[1]):
+            assess_state(model, after, here, policy, o, m)
 
 
 fill_table: Any = None  # replaced: ``fill``
@@ -161,7 +150,6 @@ def backward(
     tables: Floats,
     values: Floats,
     policy: Actions,
-    states: Records,
     discount: float,
     steps: Range,
     rows: Range,
@@ -169,14 +157,14 @@ def backward(
 ) -> None:
     """Do the steps steps[1] − 1 … steps[0]; of each fill a range of rows, then find V_h in a range of observations.
 
-    exits[H + 1, NUM_EXITS, W] is what having left is worth. tables[2, O + NUM_EXITS + X, W] are worked in: γ·V_h is
+    exits[H + 1, NUM_EXITS, W] are the terminal values. tables[2, O + NUM_EXITS + X, W] are worked in: γ·V_h is
     left in tables[h % 2], and V_0 in tables[0]. values[H + 1, O, M] keeps V_h, unless it has no rows.
     """
     for h in range(steps[1] - 1, steps[0] - 1, -1):
         after, here = tables[(h + 1) % 2], tables[h % 2]
         fill_exits(after, policy.shape[1], exits[h + 1])
         fill_table(after, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
-        step(model, after, here, policy[h], states, part[0], part[1])
+        step(model, after, here, policy[h], part[0], part[1])
         if values.shape[0] > 0:
             for o in range(part[0], part[1]):
                 for m in range(values.shape[2]):
@@ -202,13 +190,68 @@ def exact_kernels(lanes: int) -> ExactKernels:
     filler = specialised(fill, f"fill_{lanes}", replacements=own, nogil=True, **INTERNAL)
     improver = specialised(improve, f"improve_{lanes}", replacements=own, nogil=True, **INTERNAL)
     assessor = compiled(nogil=True, **INTERNAL)(assess)
-    made = [
+    kernels = [
         specialised(
             backward, f"{name}_{lanes}", replacements={"fill_table": filler, "step": kind}, nogil=True, **UNCOUNTED
         )
         for name, kind in (("solve", improver), ("evaluate", assessor))
     ]
-    return ExactKernels(filler, *made)
+    return ExactKernels(filler, *kernels)
+
+
+# A state (o, m) in which a policy that is being played is valued.
+PRODUCT_STATE = np.dtype([("o", "i4"), ("m", "i4")], align=True)
+
+
+class ValueArrays(NamedTuple):
+    """What the exact value of a policy that is being played is computed from.
+
+    ``states`` are the states (o, m) that an episode can reach, in the order of the first step at which it can; the
+    first until[h] of them can be met at step h.
+    """
+
+    model: ModelArrays
+    layers: LayerArrays
+    exits: Floats  # [H + 1, NUM_EXITS, W]
+    states: Records
+    until: Ints  # [H]
+    discounts: Floats  # [H], what V_h counts for the step before: γ, and 1 for the first step
+    tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
+
+
+@compiled(**INLINED)
+def start_value(starts: Records, table: Floats) -> float:
+    """Return the value at the start, from a table whose first rows hold V_0[o, m]."""
+    total = 0.0
+    for i in range(starts.shape[0]):
+        start = starts[i]
+        total += start["prob"] * table[start["o"], start["m"]]
+    return total
+
+
+def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
+    """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
+    model, tables, last = values.model, values.tables, values.tables[policy.shape[0] % 2]
+    for o in range(policy.shape[1]):
+        for m in range(policy.shape[2]):
+            last[o, m] = 0.0
+    for h in range(policy.shape[0] - 1, -1, -1):
+        after, here = tables[(h + 1) % 2], tables[h % 2]
+        fill_exits(after, policy.shape[1], values.exits[h + 1])
+        fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
+        for i in range(values.until[h]):
+            state = values.states[i]
+            observation, machine_state = np.int64(state["o"]), np.int64(state["m"])
+            assess_state(model, after, here, policy[h], observation, machine_state)
+            here[observation, machine_state] *= values.discounts[h]
+    return start_value(starts, tables[0])
+
+
+@cache
+def policy_value_for(lanes: int) -> Any:
+    """Return ``policy_value`` for tables that are filled so many machine states at a time."""
+    filler = {"fill_table": exact_kernels(lanes).fill}
+    return specialised(policy_value, f"policy_value_{lanes}", replacements=filler, **POINTED_AT)
 
 
 @compiled(**UNCOUNTED)

@@ -174,13 +174,13 @@ def _load(typing_context: Any, like: Any, flat: Any, at: Any) -> Any:
 def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, at: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         start = _place(context, builder, sig.args[1], args[1], args[2])
-        found = ir.Constant(ir.VectorType(_DOUBLE, like.count), ir.Undefined)
+        vector = ir.Constant(ir.VectorType(_DOUBLE, like.count), ir.Undefined)
         for k in range(like.count):
             index = builder.add(args[4], ir.Constant(_INT64, k))
             offset = builder.zext(builder.load(_place(context, builder, sig.args[3], args[3], index)), _INT64)
             number = builder.load(builder.gep(start, [offset], inbounds=True))
-            found = builder.insert_element(found, number, ir.Constant(_INT32, k))
-        return found
+            vector = builder.insert_element(vector, number, ir.Constant(_INT32, k))
+        return vector
 
     return like(like, flat, base, places, at), emit
 

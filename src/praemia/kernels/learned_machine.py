@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import inlined
+from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import SmallInts
-from praemia.kernels.recursion import PlanData
 
-REWARDS_ARE_APART = False  # replaced: whether φ̂ is added to a pair's value elsewhere
+VARIANCE_OF_W = False  # replaced: whether rows hold W alone, and φ̂ is added to a pair's value elsewhere
 SMALLEST = 1e-300
 
 
@@ -51,7 +51,7 @@ def estimate_machine(data: PlanData, rng: Any) -> None:
 
 
 def add_machine_bonus(data: PlanData, step: int) -> None:
-    """Write φ̂ + β_h, or β_h alone where rewards are kept apart, into the layers."""
+    """Write φ̂ + β_h, or β_h alone where φ̂ is added elsewhere, into the layers."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
     num_states, size = layers.indptr[1], data.constants.shape[0]
     per_root, per_visit = data.constants[size - 2], data.constants[size - 1]
@@ -62,7 +62,7 @@ def add_machine_bonus(data: PlanData, step: int) -> None:
         bonus = most
         if visits > 0.0:
             bonus = most * min(1.0, per_root / np.sqrt(visits) + per_visit / visits)
-        layers.paid[at] = bonus if REWARDS_ARE_APART else data.spec.paid[at] + bonus
+        layers.paid[at] = bonus if VARIANCE_OF_W else data.spec.paid[at] + bonus
 
 
 def draw_machine(data: PlanData, rng: Any) -> None:
@@ -99,12 +99,12 @@ def machine_as_drawn(data: PlanData, step: int) -> None:
 
 # What a plan is made of that learns the machine: by estimates with a bonus, or by a draw.
 BY_BONUS = (
-    ("LEARNS_MACHINE", True),
+    ("LEARN_MACHINE", True),
     ("prepare_machine", estimate_machine),
     ("machine_at_step", add_machine_bonus),
 )
 BY_DRAWING = (
-    ("LEARNS_MACHINE", True),
+    ("LEARN_MACHINE", True),
     ("prepare_machine", draw_machine),
     ("machine_at_step", machine_as_drawn),
 )

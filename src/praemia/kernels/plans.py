@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 from praemia.kernels import recursion
-from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined, specialised
+from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, specialised
 from praemia.kernels.references import pointer_to
 
 PlanArguments = tuple[Any, Any, Any]  # a reference to PlanData, the generator, the policy
@@ -26,10 +26,14 @@ Parts = tuple[tuple[str, Any], ...]
 
 
 class Recipe(NamedTuple):
-    """What a plan is compiled from: replacements of names in ``recursion.plan``, and of names in those."""
+    """What a plan is compiled from: replacements of names in ``plan``, and of names in those functions.
+
+    Values replace names in all of them.
+    """
 
     parts: Parts
     inner: Parts = ()
+    plan: Any = recursion.plan
 
 
 _compiled: dict[Any, Any] = {}
@@ -52,20 +56,36 @@ def call_plan(plan: Any, data: Any, rng: Any, policy: Any) -> None:
 
 
 def _specialise(recipe: Recipe, lanes: int) -> Any:
-    values = {name: part for name, part in recipe.inner if not callable(part)} | {"LANES": lanes}
-    inner = values | {name: inlined(part) for name, part in recipe.inner if callable(part)}
-    parts = {name: _part(part, inner) for name, part in recipe.parts} | {"LANES": lanes}
-    # The functions that the recursion consists of take their own parts.
-    own = {function.__name__: _part(function, parts) for function in (recursion.prepare, recursion.value_actions)}
+    values = {name: part for name, part in (*recipe.parts, *recipe.inner) if not callable(part)} | {"LANES": lanes}
+    values = {name: getattr(recursion, name) for name in recursion.SWITCHES} | values
+    inner = values | {name: _part(part, {}) for name, part in recipe.inner if callable(part)}
+    parts = values | {name: _part(part, inner) for name, part in recipe.parts if callable(part)}
+    suffix = f"{_digest(recipe)}_{lanes}"
+    for function in recursion.CONSISTS_OF:  # each takes its own parts, and those before it
+        called_as = f"{function.__name__}_{suffix}" if function in recursion.CALLED else ""
+        parts[function.__name__] = _part(function, parts, called_as)
     options = {**INTERNAL, "no_cfunc_wrapper": False}
-    name, replacements = f"plan_{_digest(recipe)}_{lanes}", {**parts, **own}
-    return specialised(recursion.plan, name, replacements=replacements, keep=_can_be_kept(recipe), **options)
+    replacements = {key: part for key, part in parts.items() if key in recipe.plan.__globals__}
+    name = f"plan_{suffix}"
+    return specialised(recipe.plan, name, replacements=replacements, keep=_can_be_kept(recipe), **options)
 
 
-def _part(part: Any, inner: dict[str, Any]) -> Any:
-    if not callable(part):
-        return part
-    return inlined(part, **{name: value for name, value in inner.items() if name in part.__globals__})
+_parts: dict[Any, Any] = {}  # what was compiled of which parts: plans share what is the same for them
+
+
+def _part(part: Any, inner: dict[str, Any], called_as: str = "") -> Any:
+    """Return a part of a plan with its own parts in it: inlined, or called by a name.
+
+    The name is unique to the first plan that has it. Plans loaded from disk are linked by names, so of two functions
+    with one name the first loaded would be called by both.
+    """
+    own = {name: inner[name] for name in _names(part.__code__) if name in inner and name in part.__globals__}
+    values = tuple((name, value if not callable(value) else id(value)) for name, value in sorted(own.items()))
+    key = part, bool(called_as), values
+    if key not in _parts:
+        options = INTERNAL if called_as else INLINED
+        _parts[key] = specialised(part, called_as or part.__name__, replacements=own, keep=False, **options)
+    return _parts[key]
 
 
 def _can_be_kept(recipe: Recipe) -> bool:
@@ -76,7 +96,7 @@ def _can_be_kept(recipe: Recipe) -> bool:
 def _digest(recipe: Recipe) -> str:
     """Return a short name for all that goes into a plan: values, and the files that its functions come from."""
     digest = hashlib.sha256()
-    for key, part in (*recipe.parts, *recipe.inner):
+    for key, part in (*recipe.parts, *recipe.inner, ("plan", recipe.plan)):
         digest.update(key.encode())
         digest.update(_described(part, set()))
     return digest.hexdigest()[:12]

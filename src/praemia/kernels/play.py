@@ -11,20 +11,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled
+from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, inlined
 from praemia.kernels.counts import (
+    STEP,
     add_row,
     add_state,
     add_successor,
+    ask_for_plan,
     count_episode,
     count_move,
     count_visit,
-    note_plan,
+    keep_step,
+    note_visits,
 )
+from praemia.kernels.exact import ValueArrays, start_value
 from praemia.kernels.pathwise import BestArrays, step_loss
-from praemia.kernels.policy_value import ValueArrays, start_value
+from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import (
     END,
+    FIRST,
     NUM_EXITS,
     Actions,
     Bools,
@@ -33,8 +38,8 @@ from praemia.kernels.records import (
     Ints,
     Records,
     Whole,
+    pay,
 )
-from praemia.kernels.recursion import FIRST, PlanData
 
 # A task to be sampled from: ``sum`` is a running sum of probabilities within a row.
 START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], align=True)
@@ -42,7 +47,6 @@ START = np.dtype([("sum", "f8"), ("prob", "f8"), ("o", "i4"), ("m", "i4")], alig
 # can be, and where it is counted once it has happened (−1 before).
 EDGE = np.dtype([("sum", "f8"), ("target", "i4"), ("label", "i4"), ("row", "u4"), ("place", "i4")], align=True)
 MOVE = np.dtype([("sum", "f8"), ("target", "i4")], align=True)
-REWARD = np.dtype([("sum", "f8"), ("value", "f8"), ("width", "f8")], align=True)
 # An extra continuation row, and its place in the learner's tables (−1 before it is needed).
 ROW_PLACE = np.dtype([("label", "i4"), ("target", "i4"), ("place", "i4")], align=True)
 
@@ -58,7 +62,7 @@ class WorldArrays(NamedTuple):
     moves: Records  # MOVE
     reward_indptr: Ints
     rewards: Records  # REWARD
-    exits: Floats  # [H + 1, NUM_EXITS, M], what having left is worth
+    exits: Floats  # [H + 1, NUM_EXITS, M], terminal values
     weights: Floats  # [H], what a reward counts at each step: γ^h
     is_done: Bools  # [M], whether an episode is over in a machine state
     best: BestArrays
@@ -106,30 +110,28 @@ def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) 
 
 # What a run records of each plan that an episode starts with; and how far it has got. No episode begins after
 # ``budget`` steps; ``at_once`` says whether plans change within episodes, ``is_new`` whether no episode has started
-# with the plan yet. The rest is of an episode in the middle of which a plan is due: its next step, where it is, and
-# what it got and lost so far.
+# with the plan yet (one that was repaired is not new), ``note_from`` after how many steps the next of too many plans is
+# noted, ``epsilon`` how often an action is drawn at random. The rest is of an episode in the middle of which a plan is
+# due: its next step, where it is, and what it got and lost so far.
 PLAN = np.dtype([("episode", "i8"), ("value", "f8"), ("optimistic", "f8")], align=True)
+_WHOLE = ("played", "steps", "budget", "plans", "is_due", "work", "at_once", "is_new", "note_from", "step", "o", "m")
 PROGRESS = np.dtype(
-    [(name, "i8") for name in ("played", "steps", "budget", "plans", "is_due", "work", "at_once", "is_new")]
-    + [("step", "i8"), ("o", "i8"), ("m", "i8"), ("gain", "f8"), ("loss", "f8")],
-    align=True,
+    [(name, "i8") for name in _WHOLE] + [(name, "f8") for name in ("epsilon", "gain", "loss")], align=True
 )
+NOTED_SHARE = 50  # where every step changes the plan, it is noted whenever the steps have grown by this part
 
 
 class LogArrays(NamedTuple):
-    """What a run records.
-
-    The last episode is kept for learners that learn from it: (o, a, z, label, m, m') of each step, with O + z for an
-    end. After the last step o is −1.
-    """
+    """What a run records."""
 
     plans: Records  # PLAN
     returns: Floats
     steps: Ints  # of each episode
     losses: Floats  # along the path of each episode, or [0]
     progress: Records  # [1], PROGRESS
-    recent: Ints  # [H, 6], or [0, 6]
-    recent_rewards: Floats  # [H], or [0]
+
+
+draw_reward = inlined(pay)
 
 
 @compiled(**INLINED)
@@ -141,11 +143,7 @@ def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
     r = world.reward_indptr[j]
     if world.reward_indptr[j + 1] - r > 1:
         r = draw(world.rewards["sum"], r, world.reward_indptr[j + 1], rng.random())
-    law = world.rewards[r]
-    reward = law["value"]
-    if law["width"] > 0.0:
-        reward += law["width"] * rng.random()
-    return np.int64(world.moves[j]["target"]), reward
+    return np.int64(world.moves[j]["target"]), draw_reward(world.rewards[r], rng)
 
 
 @compiled(**INLINED)
@@ -170,27 +168,20 @@ def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, r
 
 
 @compiled(**INLINED)
-def keep_step(log: LogArrays, h: int, o: Whole, a: Whole, z: Whole, label: Whole, m: Whole, m_next: Whole) -> None:
-    """Keep a step for learners that learn from it."""
-    recent = log.recent
-    recent[h, 0], recent[h, 1], recent[h, 2], recent[h, 3], recent[h, 4], recent[h, 5] = o, a, z, label, m, m_next
-    if h + 1 < recent.shape[0]:
-        recent[h + 1, 0] = -1
-
-
-@compiled(**INLINED)
 def play_on(
     world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays
 ) -> tuple[int, bool, bool]:
     """Play an episode on from where ``log`` is; return its steps so far, and whether it is over and a plan is due."""
     horizon, num_states, progress = policy.shape[0], policy.shape[2], log.progress[0]
     num_actions, indptr, edges = counts.pairs.shape[0] // policy.shape[1], world.indptr, world.edges
-    uses_steps, keeps_recent = counts.steps.shape[0] > 0, log.recent.shape[0] > 0
-    learns_machine, keeps_losses = counts.machine.visits.shape[0] > 0, log.losses.shape[0] > 0
+    uses_steps, keeps_recent, epsilon = counts.steps.shape[0] > 0, counts.recent.shape[0] > 0, progress["epsilon"]
+    learn_machine, keeps_losses = counts.machine.visits.shape[0] > 0, log.losses.shape[0] > 0
     o, m, gain, loss = progress["o"], progress["m"], progress["gain"], progress["loss"]
     length, is_over, due = horizon, True, False
     for h in range(progress["step"], horizon):
         a = np.int64(policy[h, o, m]) if policy.ndim == 3 else draw_action(policy[h, o, m], rng.random())
+        if epsilon > 0.0 and rng.random() < epsilon:
+            a = np.int64(rng.random() * num_actions)
         pair = o * num_actions + a
         e = indptr[pair]
         if indptr[pair + 1] - e > 1:
@@ -204,11 +195,10 @@ def play_on(
             counts.steps[h, o] += 1
         if count_edge(world, counts, pair, e, rule):
             due = True
-        if learns_machine and count_move(counts.machine, label * num_states + m, m_next, num_states, reward):
+        if learn_machine and count_move(counts.machine, label * num_states + m, m_next, num_states, reward):
             due = True
         if keeps_recent:
-            keep_step(log, h, o, a, z, label, m, m_next)
-            log.recent_rewards[h] = reward
+            keep_step(counts, h, o, a, z, label, m, m_next, reward)
         o, m = z, m_next
         if z >= policy.shape[1] or world.is_done[m]:
             gain += world.weights[h] * world.exits[h + 1, END, m]
@@ -252,6 +242,21 @@ def play(
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
 
 
+@compiled(**INLINED)
+def is_to_be_noted(progress: Any, rule: int) -> bool:
+    """Tell whether an episode is about to start with a plan that the run has to record."""
+    starts = progress["is_new"] > 0 and progress["step"] == 0
+    return bool(starts and (rule != STEP or progress["steps"] >= progress["note_from"]))
+
+
+@compiled(**INLINED)
+def count_noted(progress: Any) -> None:
+    """Count a plan that has been recorded."""
+    progress["note_from"] = progress["steps"] + progress["steps"] // NOTED_SHARE
+    progress["plans"] += 1
+    progress["is_new"] = 0
+
+
 @compiled(**UNCOUNTED)
 def plan_and_play(
     plan: Any,
@@ -279,11 +284,16 @@ def plan_and_play(
         if progress["is_due"]:
             if number == log.plans.shape[0] or 0 < memory.action_values.shape[1] < slots:
                 break
-            note_plan(counts)
+            ask_for_plan(counts, rule, progress["step"])
+            if rule != STEP and counts.totals[0]["is_repair"] == 0:
+                note_visits(counts)
+                work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
             plan(data, learner_rng, policy)
-            progress["is_due"], progress["is_new"] = 0, 1
-            work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
-        if progress["is_new"] and progress["step"] == 0:
+            work += 16 * policy.shape[2] * counts.totals[0]["computed"] * counts.totals[0]["is_repair"]
+            progress["is_due"] = 0
+            if counts.totals[0]["is_repair"] == 0:
+                progress["is_new"] = 1
+        if is_to_be_noted(progress, rule):
             if number == log.plans.shape[0]:
                 break
             entry = log.plans[number]
@@ -291,7 +301,7 @@ def plan_and_play(
             entry["optimistic"] = start_value(world.starts, memory.tables[0])
             if values.states.shape[0] > 0:
                 entry["value"] = value_policy(values, world.starts, policy)
-            progress["plans"], progress["is_new"] = number + 1, 0
+            count_noted(progress)
         first = progress["played"]
         left = most_work - work if most_work > work else 0
         last = first + 1 + left // (8 * horizon)

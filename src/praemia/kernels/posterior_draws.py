@@ -7,13 +7,14 @@ observations, the mass below which sticks are not broken, and whether they are b
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INTERNAL, compiled, inlined
-from praemia.kernels.records import Floats, SmallInts
-from praemia.kernels.recursion import Place, PlanData, value_in, value_of
+from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined
+from praemia.kernels.plan_data import PlanData, StepView
+from praemia.kernels.records import Floats, Ints, ModelArrays, SmallInts, Unsigned
+from praemia.kernels.recursion import value_in, value_of
 
 SMALLEST = 1e-300
 
@@ -32,15 +33,7 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
     for e in range(first, last):
         data.memory.by_successor[e, 0] = draw_gamma(rng, successors[e]["count"])
         total += data.memory.by_successor[e, 0]
-    if data.constants[3] > 0.0:
-        total = break_sticks(data.memory.by_pair, data.memory.drawn, data.constants, rng, pair, total)
-    else:
-        size = data.memory.by_pair.shape[1]
-        for z in range(size):
-            data.memory.drawn[pair, z] = z
-            # A weight of 0 would end the list.
-            data.memory.by_pair[pair, z] = max(SMALLEST, draw_gamma(rng, data.constants[0] / size))
-            total += data.memory.by_pair[pair, z]
+    total = draw_prior(data.memory.by_pair, data.memory.drawn, data.constants, rng, pair, total)
     for e in range(first, last):
         data.memory.by_successor[e, 0] /= total
     k, drawn, own = 0, data.memory.drawn, data.spec.every.own
@@ -48,6 +41,23 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
         data.memory.by_pair[pair, k] /= total
         drawn[pair, k] = own[pair, drawn[pair, k]]  # its row, which all steps need
         k += 1
+
+
+@inlined
+def draw_prior(weights: Floats, drawn: SmallInts, constants: Floats, rng: Any, pair: int, seen: float) -> Any:
+    """Draw the prior's part of a pair, ended by a weight of 0 where there is room; return the total weight.
+
+    drawn[pair, k] is the successor that weights[pair, k] falls to. The total includes what was seen.
+    """
+    if constants[3] > 0.0:
+        return break_sticks(weights, drawn, constants, rng, pair, seen)
+    total, size = seen, weights.shape[1]
+    for z in range(size):
+        drawn[pair, z] = z
+        # A weight of 0 would end the list.
+        weights[pair, z] = max(SMALLEST, draw_gamma(rng, constants[0] / size))
+        total += weights[pair, z]
+    return total
 
 
 @inlined
@@ -70,14 +80,46 @@ def break_sticks(sticks: Floats, drawn: SmallInts, constants: Floats, rng: Any, 
     return total
 
 
-def drawn_value(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+class PosteriorArrays(NamedTuple):
+    """What kernels are drawn from as models to plan in, and the model drawn last."""
+
+    indptr: Ints  # [O·A + 1], the successors seen of each pair
+    counts: Floats  # how often each was seen
+    targets: SmallInts
+    own: Unsigned  # [O·A, N], the continuation row of every successor, seen or not
+    constants: Floats
+    weights: Floats  # [1, ·], the prior's part of one pair
+    drawn: SmallInts
+    model: ModelArrays  # written by each draw
+
+
+@compiled(**UNCOUNTED)
+def draw_model(data: PosteriorArrays, rng: Any) -> None:
+    """Draw a kernel: for each pair, write the edges to the successors seen, and those of the prior's part."""
+    own, indptr, probs, rows, e = data.own, data.model.indptr, data.model.probs, data.model.rows, 0
+    for pair in range(own.shape[0]):
+        first, total, k = e, 0.0, 0
+        indptr[pair] = first
+        for i in range(data.indptr[pair], data.indptr[pair + 1]):
+            probs[e], rows[e] = draw_gamma(rng, data.counts[i]), own[pair, np.int64(data.targets[i])]
+            total, e = total + probs[e], e + 1
+        total = draw_prior(data.weights, data.drawn, data.constants, rng, 0, total)
+        while k < data.weights.shape[1] and data.weights[0, k] > 0.0:
+            probs[e], rows[e] = data.weights[0, k], own[pair, np.int64(data.drawn[0, k])]
+            e, k = e + 1, k + 1
+        for i in range(first, e):
+            probs[i] /= total
+    indptr[own.shape[0]] = e
+
+
+def drawn_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     """Return the mean of Y under the kernel that was drawn; there is no lower bound."""
     pairs, successors, sticks, drawn = data.counts.pairs, data.counts.successors, data.memory.by_pair, data.memory.drawn
     first, total, k = pairs[pair]["first"], zero, 0
     for e in range(first, first + np.int64(pairs[pair]["distinct"])):
-        total = total + data.memory.by_successor[e, 0] * value_of(zero, successors, place, e)
+        total = total + data.memory.by_successor[e, 0] * value_of(zero, successors, view, e)
     while k < sticks.shape[1] and sticks[pair, k] > 0.0:
-        total = total + sticks[pair, k] * value_in(zero, place, drawn[pair, k])
+        total = total + sticks[pair, k] * value_in(zero, view, drawn[pair, k])
         k += 1
     return total, zero
 
@@ -97,14 +139,14 @@ def draw_arms(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> No
             drawn[e, j] /= total
 
 
-def best_of_arms(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+def best_of_arms(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     """Return the largest of the kernels' means; there is no lower bound."""
     pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
     first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
-    cap, best = data.spec.steps[place.step]["cap"], zero
+    cap, best = data.spec.steps[view.step]["cap"], zero
     for j in range(data.memory.by_pair.shape[1]):
         total = zero + data.memory.by_pair[pair, j] * cap
         for e in range(first, last):
-            total = total + drawn[e, j] * value_of(zero, successors, place, e)
+            total = total + drawn[e, j] * value_of(zero, successors, view, e)
         best = np.maximum(best, total)
     return best, zero

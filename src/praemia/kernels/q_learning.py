@@ -1,79 +1,88 @@
-"""Tabular Q-learning updates from the steps of an episode, for the machine state met or for all of them."""
+"""Tabular Q-learning: a plan that is due after every step and learns from it, for the machine state met or for all.
+
+Q(o, m, a) is kept as memory.by_pair[o·A + a, m] and max_a Q as the V_0 of a plan, in memory.tables[0]. The constants
+are the learning rate, the discount, where the table starts, and what an end at each step is worth.
+"""
 
 from __future__ import annotations
 
-from praemia.kernels.compiling import UNCOUNTED, compiled
-from praemia.kernels.play import draw
-from praemia.kernels.records import Bools, Floats, Ints, MachineArrays
+from typing import Any
+
+import numpy as np
+
+from praemia.kernels.compiling import INLINED, compiled
+from praemia.kernels.lanes import flat
+from praemia.kernels.plan_data import PlanData
+from praemia.kernels.records import Actions, Whole
+from praemia.kernels.recursion import draw_best
+
+FOR_ALL_STATES = False  # replaced: whether every machine state learns from a step
+RATE, DISCOUNT, INITIAL, ENDS = 0, 1, 2, 3  # places among the constants
 
 
-@compiled(**UNCOUNTED)
-def q_update(
-    table: Floats,
-    o: int,
-    m: int,
-    a: int,
-    reward: float,
-    z: int,
-    m_next: int,
-    is_done: Bools,
-    rate: float,
-    discount: float,
-    end: float,
-) -> None:
-    """Move table[o, m, a] towards reward + discount · max_a' table[z, m', a'], or · ``end`` where it is over."""
-    best = end
-    if z < table.shape[0] and not is_done[m_next]:
-        best = table[z, m_next, 0]
-        for b in range(1, table.shape[2]):
-            best = max(best, table[z, m_next, b])
-    table[o, m, a] += rate * (reward + discount * best - table[o, m, a])
+@compiled(**INLINED)
+def value_after(data: PlanData, target: Whole, m: Whole, end: float) -> float:
+    """Return max_a Q of a successor, or what the end is worth where the episode is over."""
+    if target >= data.counts.states.shape[0]:
+        return end
+    for i in range(data.spec.done.shape[0]):
+        if data.spec.done[i] == m:
+            return end
+    return float(data.memory.tables[0, target, m])
 
 
-@compiled(**UNCOUNTED)
-def learn_episode(
-    table: Floats, steps: Ints, rewards: Floats, is_done: Bools, rate: float, discount: float, ends: Floats
-) -> None:
-    """Update table[O, M, A] along the steps (o, a, z, label, m, m') of an episode.
+@compiled(**INLINED)
+def mean_target(data: PlanData, label: Whole, m: Whole, target: Whole, end: float) -> float:
+    """Return φ(m, label) + γ·Σ_m' τ(m'|m, label)·max_a Q(target, m', a)."""
+    layers, width, total = data.spec.layers, data.memory.tables.shape[2], 0.0
+    for layer in range(layers.indptr[label], layers.indptr[label + 1]):
+        at = layer * width + m
+        if layers.probs[at] > 0.0:
+            m_next = np.int64(layers.targets[at])
+            if layers.common[layer] >= 0:
+                m_next = np.int64(layers.common[layer])
+            total += layers.probs[at] * value_after(data, target, m_next, end)
+    return float(layers.paid[label * width + m] + data.constants[DISCOUNT] * total)
 
-    is_done[M] says in which machine states an episode is over; ends[h] is what an end at step h is worth.
-    """
-    for h in range(steps.shape[0]):
-        o, a, z, m, m_next = steps[h, 0], steps[h, 1], steps[h, 2], steps[h, 4], steps[h, 5]
-        q_update(table, o, m, a, rewards[h], z, m_next, is_done, rate, discount, ends[h])
+
+@compiled(**INLINED)
+def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Whole, target: float) -> None:
+    """Move Q(o, m, a) towards a target; play the best action there, drawn among equals."""
+    table, num_actions = data.memory.by_pair, data.counts.pairs.shape[0] // policy.shape[1]
+    first, num_states = o * num_actions, table.shape[1]
+    table[first + a, m] += data.constants[RATE] * (target - table[first + a, m])
+    best = draw_best(flat(table), first * num_states + m, num_states, num_actions, rng)
+    data.memory.tables[0, o, m] = table[first + best, m]
+    if policy[0, o, m] != best:
+        for h in range(policy.shape[0]):
+            policy[h, o, m] = best
 
 
-@compiled(**UNCOUNTED)
-def learn_episode_for_all_states(
-    table: Floats,
-    steps: Ints,
-    machine: MachineArrays,
-    sums: Floats,
-    uniforms: Floats,
-    is_done: Bools,
-    rate: float,
-    discount: float,
-    ends: Floats,
-) -> None:
-    """Update every machine state at each step: where would it have gone on this label, and what would it have paid?
+@compiled(**INLINED)
+def begin(data: PlanData, policy: Actions) -> None:
+    """Write the value that the table starts with, and play the same actions at every step."""
+    table, initial = data.memory.by_pair, data.constants[INITIAL]
+    for pair in range(table.shape[0]):
+        for m in range(table.shape[1]):
+            table[pair, m] = initial
+    for o in range(policy.shape[1]):
+        for m in range(policy.shape[2]):
+            data.memory.tables[0, o, m] = initial
+            for h in range(1, policy.shape[0]):
+                policy[h, o, m] = policy[0, o, m]
 
-    sums holds the running sums of the machine's probabilities, uniforms[H, M] the numbers to draw m' with.
-    """
-    num_states = table.shape[1]
-    for h in range(steps.shape[0]):
-        for m in range(num_states):
-            row = steps[h, 3] * num_states + m
-            j = draw(sums, machine.indptr[row], machine.indptr[row + 1], uniforms[h, m])
-            q_update(
-                table,
-                steps[h, 0],
-                m,
-                steps[h, 1],
-                machine.rewards[j],
-                steps[h, 2],
-                machine.targets[j],
-                is_done,
-                rate,
-                discount,
-                ends[h],
-            )
+
+def learn(data: PlanData, rng: Any, policy: Actions) -> None:
+    """Learn from the last step; before the first one, begin."""
+    counts, taken = data.counts, data.counts.totals[0]["recent"]
+    if taken == 0:
+        begin(data, policy)
+        return
+    step, end = counts.recent[taken - 1], data.constants[ENDS + taken - 1]
+    o, a, target = np.int64(step["o"]), np.int64(step["a"]), np.int64(step["target"])
+    if FOR_ALL_STATES:
+        for m in range(policy.shape[2]):
+            update(data, rng, policy, o, m, a, mean_target(data, np.int64(step["label"]), m, target, end))
+    else:
+        later = value_after(data, target, np.int64(step["m_next"]), end)
+        update(data, rng, policy, o, np.int64(step["m"]), a, step["reward"] + data.constants[DISCOUNT] * later)

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+FIRST = np.int64(0)  # a literal 0 would have kernels compiled for it
+
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 SmallInts: TypeAlias = NDArray[np.int32]
@@ -52,8 +54,9 @@ def _record(**fields: str) -> np.dtype[np.void]:
     return np.dtype(list(fields.items()), align=True)
 
 
-# The continuation row of (label, target). A target from S on stands for the end of the episode.
-ROW = _record(label="i4", target="i4")
+# The continuation row of (label, target). A target from S on stands for the end of the episode. Counted rows are
+# linked: ``next`` is 1 + the place of the next row with this target, or 0.
+ROW = _record(label="i4", target="i4", next="i4")
 
 
 def rows_of(labels: Any, targets: Any) -> Records:
@@ -65,13 +68,33 @@ def rows_of(labels: Any, targets: Any) -> Records:
 
 # Counts. A pair's successors lie side by side, in the order in which they were first seen: places first …
 # first + distinct − 1. A target is o', or S + o' where the episode ended there. Pairs are numbered by ``slot`` in the
-# order of their first visits; −1 for one never visited.
-PAIR = _record(visits="i8", at_plan="i8", first="i8", distinct="i4", slot="i4")
-SUCCESSOR = _record(count="f8", row="u4", target="i4", label="i4")
-# The i-th record says which state was met as the i-th, and whether state i was met.
-STATE = _record(met="i4", is_met="i4")
-# How many states are met, pairs visited, extra rows numbered, episodes played, and those played at the last plan.
-TOTALS = _record(states="i8", slots="i8", rows="i8", episodes="i8", at_plan="i8")
+# order of their first visits; −1 for one never visited. A plan that is repaired goes by the counts of its own time:
+# ``at_plan``, ``planned``.
+PAIR = _record(visits="i8", at_plan="i8", first="i8", distinct="i4", planned="i4", slot="i4")
+SUCCESSOR = _record(count="f8", planned="f8", row="u4", target="i4", label="i4")
+# The i-th record says which state was met as the i-th and which changed as the i-th since the last plan, whether state
+# i was met and has changed, and where the lists of what leads to it and of its rows begin (1 + the place, or 0).
+STATE = _record(met="i4", is_met="i4", changed="i4", is_changed="i4", into="i4", rows="i4")
+# A state that was seen to lead to another, and 1 + the place of the next one that leads there, or 0.
+LINK = _record(state="i4", next="i4")
+# How many states are met, pairs visited, extra rows numbered, episodes played, those played at the last plan, and the
+# steps kept of the last episode; how many states changed, links there are, rows the last plan filled; whether the plan
+# that is asked for is a repair, and how many values of states the last one computed.
+TOTALS = _record(
+    **dict.fromkeys(("states", "slots", "rows", "episodes", "at_plan", "recent"), "i8"),
+    **dict.fromkeys(("changed", "links", "planned_rows", "is_repair", "computed"), "i8"),
+)
+# A step of the last episode, for learners that look at steps.
+TAKEN = _record(reward="f8", o="i4", a="i4", target="i4", label="i4", m="i4", m_next="i4")
+
+
+# A piece of a reward law: a number, or an interval from ``value`` on. ``sum`` is the running sum of probabilities.
+REWARD = _record(sum="f8", value="f8", width="f8")
+
+
+def pay(piece: Any, rng: Any) -> Any:
+    """Draw the reward that a piece of a law pays; a single number takes no random number."""
+    return piece["value"] + piece["width"] * rng.random() if piece["width"] > 0.0 else piece["value"]
 
 
 class MachineArrays(NamedTuple):
@@ -143,10 +166,11 @@ class MachineCounts(NamedTuple):
     moves: Floats  # [L·M·M], flat: how often each machine state came next
     rewards: Floats  # [L·M], the sum of the rewards
 
-
-def no_machine_counts() -> MachineCounts:
-    """Return the counts of a machine that is known."""
-    return MachineCounts(np.zeros(0), np.zeros(0), np.zeros(0))
+    @classmethod
+    def empty(cls, num_labels: int, num_states: int) -> MachineCounts:
+        """Return counts of nothing; none at all without labels."""
+        rows = num_labels * num_states
+        return cls(np.zeros(rows), np.zeros(rows * num_states), np.zeros(rows))
 
 
 class CountArrays(NamedTuple):
@@ -156,12 +180,23 @@ class CountArrays(NamedTuple):
     successors: Records  # [E], SUCCESSOR
     rows: Records  # [X], ROW
     states: Records  # [S], STATE
+    links: Records  # [·], LINK; empty for learners that do not repair their plans
     steps: SmallInts  # [H + 1, S], visits to each state at each step; [0, S] when the learner does not use them
     totals: Records  # [1], TOTALS
     machine: MachineCounts
+    recent: Records  # [H], TAKEN: the last episode, for learners that look at its steps; else [0]
 
     @classmethod
-    def empty(cls, first: Ints, num_states: int, num_rows: int, num_steps: int, machine: MachineCounts) -> CountArrays:
+    def empty(
+        cls,
+        first: Ints,
+        num_states: int,
+        num_rows: int,
+        num_steps: int,
+        machine: MachineCounts,
+        num_recent: int = 0,
+        num_links: int = 0,
+    ) -> CountArrays:
         """Return counts of nothing, in which pair i has room for the successors first[i] … first[i + 1] − 1."""
         pairs = np.zeros(len(first) - 1, dtype=PAIR)
         pairs["first"], pairs["slot"] = first[:-1], -1
@@ -170,7 +205,9 @@ class CountArrays(NamedTuple):
             successors=np.zeros(int(first[-1]), dtype=SUCCESSOR),
             rows=np.zeros(num_rows, dtype=ROW),
             states=np.zeros(num_states, dtype=STATE),
+            links=np.zeros(num_links, dtype=LINK),
             steps=np.zeros((num_steps, num_states), dtype=np.int32),
             totals=np.zeros(1, dtype=TOTALS),
             machine=machine,
+            recent=np.zeros(num_recent, dtype=TAKEN),
         )

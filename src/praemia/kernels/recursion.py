@@ -15,99 +15,36 @@ with NumPy functions, as for one machine state, and run on several at a time.
     machine_at_step(data, step)                   once for a step, before the rows are filled
     prepare_pair(data, rng, pair, visits)         once for a plan: the numbers of a pair and of its successors, from
                                                   the visits to its state
-    begin_step(zero, data, place)                 once for a step
-    pair_value(zero, data, pair, place)           what a pair is worth, and a lower bound for learners that have them
+    begin_step(zero, data, view)                  once for a step
+    pair_value(zero, data, pair, view)            what a pair is worth, and a lower bound for learners that have them
 
 ``praemia.kernels.bonus`` has these for learners with a bonus.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled, inlined
 from praemia.kernels.lanes import any_lane, flat, load, num_lanes, select, store, store_whole, zeros
-from praemia.kernels.records import (
-    Actions,
-    CountArrays,
-    EveryRow,
-    Floats,
-    LabelSupport,
-    LayerArrays,
-    Records,
-    SmallInts,
-    Whole,
-)
+from praemia.kernels.order import DRAWN, counted_values, take_in_order
+from praemia.kernels.plan_data import PlanData, StepView
+from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Floats, Records, Whole
+from praemia.kernels.repair import begin_again, begin_repair, fill_changed_rows, find_seeds, forget_changes, take_over
 from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
-
-# The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
-# V_0 is kept as it is.
-STEP = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
-
-
-class SpecArrays(NamedTuple):
-    """What is known of the task, as plans use it."""
-
-    layers: LayerArrays  # what rows are filled with: τ and φ, or τ alone where rewards are kept apart
-    paid: Floats  # [L·W], φ
-    steps: Records  # [H + 1], STEP
-    exits: Floats  # [H + 1, NUM_EXITS, W], what having left is worth
-    support: LabelSupport
-    every: EveryRow
-    possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
-    done: SmallInts  # the machine states in which an episode is over
-
-
-class Memory(NamedTuple):
-    """The memory that a plan works in, part of which it leaves to the next one."""
-
-    tables: Floats  # [2, S + NUM_EXITS + X, W]; V_0 is in the first S rows of tables[0]
-    lower_tables: Floats  # the same for lower values, of learners that have them
-    action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
-    by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
-    by_pair: Floats  # [S·A, ·]
-    by_successor: Floats  # [E, ·]
-    drawn: SmallInts  # [S·A, ·], the continuation rows of observations that were drawn
-    order: SmallInts  # [M, rows], the rows, best first
-    rewards: Floats  # [S·A·W], Σ p̂ φ where rewards are kept apart
-    tops: Floats  # [G·W], the most that can follow the pairs of each group
-    tops_by_label: Floats  # [L·W]
-    options: Floats  # [2·A·lanes], the values of one state's actions
-    spread: Floats  # [2·lanes + 1], sums over the steps done and the spread they make, where it is measured
-    exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
-
-
-class PlanData(NamedTuple):
-    """All arrays that a plan is made from; kernels take it by reference."""
-
-    counts: CountArrays
-    spec: SpecArrays
-    memory: Memory
-    constants: Floats  # of the learner, fixed for a run
-
-
-class Place(NamedTuple):
-    """Where in the recursion a pair is looked at."""
-
-    step: int
-    worth: Floats  # the table of V_{h+1} and its continuation rows, flat
-    lower: Floats  # the same of lower values, for learners that have them
-    width: int
-    lane: int  # the first of the machine states looked at
-    limit: Any
-
-
-FIRST = np.int64(0)  # a literal 0 would have kernels compiled for it
 
 # Replaced when a learner's plan is compiled.
 LANES = 4
-LIMIT_IS_TOP = False  # whether the limit is what the labels allow
-IS_MONOTONE = False  # whether Q never rises above that of the previous plan
-ASKS_UNSEEN = False  # whether ``pair_value`` covers pairs never visited too, over the rows of every (o, a, o')
-LEARNS_MACHINE = False  # whether the machine's layers are estimates, rewritten for every plan
+LIMIT_LABELS = False  # whether the limit is what the labels allow
+MONOTONE = False  # whether Q never rises above that of the previous plan
+UNSEEN = False  # whether ``pair_value`` covers pairs never visited too, over the rows of every (o, a, o')
+LEARN_MACHINE = False  # whether the machine's layers are estimates, rewritten for every plan
 HAS_LOWER = False  # whether there are lower values
+ORDER = DRAWN  # which of several best actions is taken
+REPAIRS = False  # whether tables of all steps are kept, so that a plan can be repaired
+CAP_MATTERS = True  # whether what a pair is worth depends on the cap of its step
 prepare_machine: Any = None
 machine_at_step: Any = None
 prepare_pair: Any = None
@@ -119,29 +56,20 @@ def nothing_for_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float
     """Prepare nothing."""
 
 
-def nothing_per_step(zero: Any, data: PlanData, place: Place) -> None:
+def nothing_per_step(zero: Any, data: PlanData, view: StepView) -> None:
     """Do nothing at the beginning of a step."""
 
 
 @inlined
-def value_in(zero: Any, place: Place, row: Whole) -> Any:
+def value_in(zero: Any, view: StepView, row: Whole) -> Any:
     """Return Y of a continuation row: the step's reward and the value to come."""
-    return load(zero, place.worth, np.int64(row) * place.width + place.lane)
+    return load(zero, view.values, np.int64(row) * view.width + view.lane)
 
 
 @inlined
-def value_of(zero: Any, successors: Records, place: Place, e: int) -> Any:
+def value_of(zero: Any, successors: Records, view: StepView, e: int) -> Any:
     """Return Y of the successor at place ``e``."""
-    return value_in(zero, place, successors[np.uint64(e)]["row"])
-
-
-@inlined
-def clear_last(table: Floats, states: Records, num_planned: int, plans_all: bool) -> None:
-    """Write V_H = 0 for the states that are planned for."""
-    for i in range(num_planned):
-        o = np.int64(i if plans_all else states[i]["met"])
-        for m in range(table.shape[1]):
-            table[o, m] = 0.0
+    return value_in(zero, view, successors[np.uint64(e)]["row"])
 
 
 @compiled(**INLINED)
@@ -150,9 +78,9 @@ def take_best(
     options: Floats,
     num_actions: int,
     here: Floats,
-    at: int,
+    at: Whole,
     policy: Actions,
-    place: int,
+    place: Whole,
     count: int,
     discount: float,
     rng: Any,
@@ -193,9 +121,9 @@ def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any
     return 0
 
 
-def prepare(data: PlanData, rng: Any, num_planned: int, plans_all: bool, num_actions: int) -> None:
+def prepare(data: PlanData, rng: Any, num_planned: Whole, plans_all: bool, num_actions: int) -> None:
     """Compute what is the same at every step: the machine, and the numbers of the pairs that are planned for."""
-    if LEARNS_MACHINE:
+    if LEARN_MACHINE:
         prepare_machine(data, rng)
     pairs = data.counts.pairs
     for i in range(num_planned):
@@ -204,79 +132,207 @@ def prepare(data: PlanData, rng: Any, num_planned: int, plans_all: bool, num_act
         for pair in range(first, first + num_actions):
             visits_of_state += pairs[pair]["visits"]
         for pair in range(first, first + num_actions):
-            if ASKS_UNSEEN or pairs[pair]["visits"] > 0:
+            if UNSEEN or pairs[pair]["visits"] > 0:
+                if REPAIRS:
+                    take_over(data.counts, pair)
                 prepare_pair(data, rng, pair, float(visits_of_state))
 
 
-def value_actions(zero: Any, data: PlanData, place: Place, o: Whole, num_actions: int) -> None:
-    """Write what a state's actions are worth to memory.options, and then their lower bounds, if there are any."""
-    pairs, memory, step = data.counts.pairs, data.memory, data.spec.steps[place.step]
+def value_actions(zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int) -> None:
+    """Write what a state's actions are worth to memory.options, and then what else there is: lower, or L and E."""
+    pairs, memory, step = data.counts.pairs, data.memory, data.spec.steps[view.step]
     options, old, num_slots = memory.options, flat(memory.action_values), memory.action_values.shape[1]
-    width, lane = place.width, place.lane
+    width, lane = view.width, view.lane
     for a in range(num_actions):
         pair = o * num_actions + a
         i = np.uint64(pair)
         value = zero + step["cap"]
-        if LIMIT_IS_TOP:
-            value = load(zero, memory.tops, np.int64(data.spec.support.groups[i]) * width + lane)
-            if LEARNS_MACHINE:  # a bonus for the machine may exceed what can be earned
+        if LIMIT_LABELS:
+            value = load(zero, view.tops, np.int64(data.spec.support.groups[i]) * width + lane)
+            if LEARN_MACHINE:  # a bonus for the machine may exceed what can be earned
                 value = np.minimum(value, zero + step["cap"])
-        low = zero
-        if ASKS_UNSEEN or pairs[i]["visits"] > 0:
-            limited = Place(place.step, place.worth, place.lower, width, lane, value)
+        low, soon = zero, zero + 1.0
+        if ORDER != DRAWN:
+            low = load(zero, view.lower, (data.counts.states.shape[0] + UNKNOWN) * width + lane)
+        visits = pairs[i]["at_plan"] if REPAIRS else pairs[i]["visits"]
+        if UNSEEN or visits > 0:
+            limited = StepView(view.step, view.values, view.lower, view.soon, view.tops, width, lane, value)
             bound, low_bound = pair_value(zero, data, pair, limited)
             value, low = np.minimum(value, bound), np.maximum(low, low_bound)
-            if IS_MONOTONE:
-                at = (place.step * num_slots + np.int64(pairs[i]["slot"])) * width + lane
+            if ORDER != DRAWN:
+                low, soon = counted_values(zero, data, pair, limited)
+            if MONOTONE:
+                at = (view.step * num_slots + np.int64(pairs[i]["slot"])) * width + lane
                 value = np.minimum(value, load(zero, old, at))
                 store(old, at, value)
         store(options, a * LANES, value)
-        if HAS_LOWER:
+        if HAS_LOWER or ORDER != DRAWN:
             store(options, (num_actions + a) * LANES, low)
+        if ORDER != DRAWN:
+            store(options, (2 * num_actions + a) * LANES, soon)
+
+
+def view_of(zero: Any, data: PlanData, step: int) -> StepView:
+    """Return what a step sees: the tables of the one after it."""
+    memory = data.memory
+    after, top = (step + 1) % memory.tables.shape[0], step % memory.tops.shape[0]
+    values = flat(memory.tables[after])
+    lower = flat(memory.lower_tables[after]) if HAS_LOWER or ORDER != DRAWN else values
+    soon = flat(memory.soon_tables[after]) if ORDER != DRAWN else values
+    return StepView(step, values, lower, soon, memory.tops[top], memory.tables.shape[2], 0, zero)
+
+
+def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) -> None:
+    """Fill the exits and the extra rows first … last − 1 in the tables of the step after this one."""
+    spec, memory, rows = data.spec, data.memory, data.counts.rows
+    after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
+    table, exits = memory.tables[after], spec.exits[step + 1]
+    fill_exits(table, num_states, exits)
+    if ORDER == DRAWN:
+        fill_done(table, num_states, spec.done, exits)
+    fill_rows(zero, table, num_states, rows, spec.layers, first, last, FIRST, width)
+    if HAS_LOWER or ORDER != DRAWN:
+        table = memory.lower_tables[after]
+        fill_exits(table, num_states, exits)
+        if ORDER == DRAWN:
+            fill_done(table, num_states, spec.done, exits)
+        fill_rows(zero, table, num_states, rows, spec.layers, first, last, FIRST, width)
+    if ORDER != DRAWN:  # nothing new comes after an end: E is 0 in the rows of exits
+        fill_rows(zero, memory.soon_tables[after], num_states, rows, spec.moves, first, last, FIRST, width)
+
+
+def draw_actions(
+    zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int, policy: Actions, rng: Any
+) -> None:
+    """Find the best actions of a state, drawing among equals, and keep what they are worth."""
+    spec, memory = data.spec, data.memory
+    _, num_states, num_machine_states = policy.shape
+    actions, discount, now = flat(policy), spec.steps[view.step]["discount"], view.step % memory.tables.shape[0]
+    at = o * view.width + view.lane
+    chosen, exist = (view.step * num_states + o) * num_machine_states + view.lane, num_machine_states - view.lane
+    here = flat(memory.tables[now])
+    take_best(zero, memory.options, num_actions, here, at, actions, chosen, exist, discount, rng)
+    if HAS_LOWER:
+        below = flat(memory.lower_tables[now])
+        for k in range(LANES if exist > LANES else exist):
+            taken = np.int64(actions[chosen + k])
+            below[at + k] = discount * memory.options[(num_actions + taken) * LANES + k]
+
+
+def order_actions(
+    zero: Any,
+    data: PlanData,
+    view: StepView,
+    o: Whole,
+    num_actions: int,
+    policy: Actions,
+    rng: Any,
+    old: StepView,
+    keeps: bool,
+) -> bool:
+    """Find the best actions of a state in their order, keep their values; tell whether these differ from ``old``."""
+    spec, memory, lane, step = data.spec, data.memory, view.lane, data.spec.steps[view.step]
+    _, num_states, num_machine_states = policy.shape
+    chosen, exist = (view.step * num_states + o) * num_machine_states + lane, num_machine_states - lane
+    best, low, soon = take_in_order(zero, memory.options, num_actions, flat(policy), chosen, exist, rng, keeps)
+    best, low = best * step["discount"], low * step["discount"]
+    if view.step > 0:  # an episode that is over has no steps left
+        is_done, end = (
+            load(zero, memory.is_done, lane),
+            load(zero, flat(spec.exits[view.step]), END * view.width + lane),
+        )
+        best, low = select(is_done > 0.0, end, best), select(is_done > 0.0, end, low)
+        soon = select(is_done > 0.0, 0.0, soon)
+    now, at = view.step % memory.tables.shape[0], o * view.width + lane
+    moved = select(best == load(zero, old.values, at), zero, 1.0)
+    moved = select(low == load(zero, old.lower, at), moved, 1.0)
+    moved = select(soon == load(zero, old.soon, at), moved, 1.0)
+    store(flat(memory.tables[now]), at, best)
+    store(flat(memory.lower_tables[now]), at, low)
+    store(flat(memory.soon_tables[now]), at, soon)
+    has_moved: bool = any_lane(moved > 0.0, exist)
+    return has_moved
+
+
+def begin_all(zero: Any, data: PlanData, view: StepView) -> None:
+    """Begin a step at which every state is computed."""
+    if LEARN_MACHINE:
+        machine_at_step(data, view.step)
+    fill_after(zero, data, view.step, FIRST, data.counts.totals[0]["rows"])
+    begin_step(zero, data, view)
+    if LIMIT_LABELS:
+        fill_tops(zero, data.spec.support, view.values, view.width, data.memory.tops_by_label, view.tops)
+
+
+def clear_last(data: PlanData, num_planned: Whole, plans_all: bool) -> None:
+    """Write V_H = 0 for the states that are planned for, and the same for what else there is of them."""
+    memory = data.memory
+    last = (data.spec.steps.shape[0] - 1) % memory.tables.shape[0]
+    for i in range(num_planned):
+        o = np.int64(i if plans_all else data.counts.states[i]["met"])
+        for m in range(memory.tables.shape[2]):
+            memory.tables[last, o, m] = 0.0
+            if HAS_LOWER or ORDER != DRAWN:
+                memory.lower_tables[last, o, m] = 0.0
+            if ORDER != DRAWN:
+                memory.soon_tables[last, o, m] = 0.0
 
 
 def plan(data: PlanData, rng: Any, policy: Actions) -> None:
-    """Make a plan: update policy[H, S, M] and memory.
+    """Make a plan, or repair the last one: update policy[H, S, M] and memory.
 
     V_0 is left in memory.tables[0]; at other steps a table holds γ·V_h. States that were never met keep the
     policy that they have, unless values can depend on them.
     """
-    counts, spec, memory = data.counts, data.spec, data.memory
-    horizon, num_states, num_machine_states = policy.shape
-    num_actions, width = counts.pairs.shape[0] // num_states, memory.tables.shape[2]
-    actions, options, zero = flat(policy), memory.options, zeros(LANES)
-    plans_all = LIMIT_IS_TOP or ASKS_UNSEEN
-    num_planned = num_states if plans_all else counts.totals[0]["states"]
-    rows, num_rows = counts.rows, counts.totals[0]["rows"]
-    prepare(data, rng, num_planned, plans_all, num_actions)
-    clear_last(memory.tables[horizon % 2], counts.states, num_planned, plans_all)
-    if HAS_LOWER:
-        clear_last(memory.lower_tables[horizon % 2], counts.states, num_planned, plans_all)
+    counts, memory, zero = data.counts, data.memory, zeros(LANES)
+    horizon, num_states, _ = policy.shape
+    num_actions, total = counts.pairs.shape[0] // num_states, counts.totals[0]
+    plans_all = LIMIT_LABELS or UNSEEN
+    num_todo = np.int64(num_states) if plans_all else total["states"]
+    num_seeds: Whole = FIRST
+    is_repair, num_changed = False, FIRST
+    if REPAIRS:  # a test of its own: what a learner does not do is not compiled for it
+        is_repair = total["is_repair"] > 0
+        if is_repair:
+            num_seeds = find_seeds(data, rng, num_actions)
+    if not is_repair:
+        prepare(data, rng, num_todo, plans_all, num_actions)
+        clear_last(data, num_todo, plans_all)
+    total["computed"] = 0
     for h in range(horizon - 1, -1, -1):
-        after = memory.tables[(h + 1) % 2]
-        worth, here, discount = flat(after), flat(memory.tables[h % 2]), spec.steps[h]["discount"]
-        lower, below = worth, here
-        if LEARNS_MACHINE:
-            machine_at_step(data, h)
-        fill_exits(after, num_states, spec.exits[h + 1])
-        fill_done(after, num_states, spec.done, spec.exits[h + 1])
-        fill_rows(zero, after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
-        if HAS_LOWER:
-            low_after = memory.lower_tables[(h + 1) % 2]
-            fill_exits(low_after, num_states, spec.exits[h + 1])
-            fill_done(low_after, num_states, spec.done, spec.exits[h + 1])
-            fill_rows(zero, low_after, num_states, rows, spec.layers, FIRST, num_rows, FIRST, width)
-            lower, below = flat(low_after), flat(memory.lower_tables[h % 2])
-        begin_step(zero, data, Place(h, worth, lower, width, 0, zero))
-        if LIMIT_IS_TOP:
-            fill_tops(zero, spec.support, worth, width, memory.tops_by_label, memory.tops)
-        for i in range(num_planned):
-            o = np.int64(i if plans_all else counts.states[i]["met"])
-            for lane in range(0, width, LANES):
-                value_actions(zero, data, Place(h, worth, lower, width, lane, zero), o, num_actions)
-                chosen, exist = (h * num_states + o) * num_machine_states + lane, num_machine_states - lane
-                take_best(zero, options, num_actions, here, o * width + lane, actions, chosen, exist, discount, rng)
-                if HAS_LOWER:
-                    for k in range(LANES if exist > LANES else exist):
-                        taken = np.int64(actions[chosen + k])
-                        below[o * width + lane + k] = discount * options[(num_actions + taken) * LANES + k]
+        view = view_of(zero, data, h)
+        old = view
+        if REPAIRS:
+            if is_repair:
+                num_todo, old = begin_repair(zero, data, h, num_seeds, num_changed), view_of(zero, data, h - 1)
+            else:
+                num_todo = begin_again(zero, data, view, policy, num_changed)
+            num_changed = FIRST
+        else:
+            begin_all(zero, data, view)
+        for i in range(num_todo):
+            met = np.int64(i if plans_all else counts.states[i]["met"])
+            o = np.int64(memory.agenda[i]["todo"]) if REPAIRS else met
+            has_changed = False
+            for lane in range(0, view.width, LANES):
+                here = StepView(h, view.values, view.lower, view.soon, view.tops, view.width, lane, zero)
+                value_actions(zero, data, here, o, num_actions)
+                if ORDER == DRAWN:
+                    draw_actions(zero, data, here, o, num_actions, policy, rng)
+                elif order_actions(zero, data, here, o, num_actions, policy, rng, old, is_repair):
+                    has_changed = True
+            if REPAIRS:
+                memory.agenda[o]["is_listed"] = 0
+                if has_changed:
+                    memory.agenda[num_changed]["changed"] = o
+                    num_changed += 1
+        total["computed"] += num_todo
+    if REPAIRS:
+        forget_changes(counts)
+
+
+SWITCHES = ("LIMIT_LABELS", "MONOTONE", "UNSEEN", "LEARN_MACHINE", "HAS_LOWER", "ORDER", "REPAIRS", "CAP_MATTERS")
+# What a plan consists of, beside itself: each may use those before it. Those that are no part of the inner loops are
+# called, which takes less time to compile.
+CALLED = (prepare, fill_after, begin_all, clear_last, find_seeds, fill_changed_rows, begin_repair, begin_again)
+CONSISTS_OF = (counted_values, take_in_order, value_actions, view_of, draw_actions, order_actions, *CALLED)

@@ -44,20 +44,20 @@ def continuation(
 
 
 @compiled(**INLINED)
-def fill_exits(table: Floats, num_states: int, worth: Floats) -> None:
-    """Write what the exits are worth, [NUM_EXITS, W], into their rows of a table."""
+def fill_exits(table: Floats, num_states: int, terminal: Floats) -> None:
+    """Write the terminal values of the exits, [NUM_EXITS, W], into their rows of a table."""
     for exit in range(NUM_EXITS):
         for m in range(table.shape[1]):
-            table[num_states + exit, m] = worth[exit, m]
+            table[num_states + exit, m] = terminal[exit, m]
 
 
 @compiled(**INLINED)
-def fill_done(table: Floats, num_states: int, done: SmallInts, worth: Floats) -> None:
-    """Write what an end is worth into the first S rows, in the machine states in which an episode is over."""
+def fill_done(table: Floats, num_states: int, done: SmallInts, terminal: Floats) -> None:
+    """Write the terminal value of an end into the first S rows, in the machine states in which an episode is over."""
     for i in range(done.shape[0]):
         m = np.int64(done[i])
         for s in range(num_states):
-            table[s, m] = worth[END, m]
+            table[s, m] = terminal[END, m]
 
 
 @compiled(**INLINED)
@@ -86,15 +86,15 @@ def fill_rows(
 
 
 @compiled(**INTERNAL)
-def fill_tops(zero: Any, support: LabelSupport, worth: Floats, width: int, by_label: Floats, tops: Floats) -> None:
-    """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; worth[o · W + m] is V_{h+1}."""
+def fill_tops(zero: Any, support: LabelSupport, values: Floats, width: int, by_label: Floats, tops: Floats) -> None:
+    """Fill tops (flat [G·W]), the largest φ + W that can follow a pair of each group; values[o · W + m] is V_{h+1}."""
     for lane in range(0, width, num_lanes(zero)):
         for label in range(support.indptr.shape[0] - 1):
             first = support.indptr[label]
             best = zero - np.inf
             for i in range(first, support.indptr[label + 1]):
                 start = np.int64(support.targets[i]) * width
-                value = continuation(zero, support.layers, label, worth, start, lane, width)
+                value = continuation(zero, support.layers, label, values, start, lane, width)
                 best = np.maximum(best, value)
             store(by_label, label * width + lane, best)
         for group in range(support.group_indptr.shape[0] - 1):

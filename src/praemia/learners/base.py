@@ -19,25 +19,42 @@ from numpy.typing import NDArray
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.records import CountArrays
 from praemia.limits import require_memory
-from praemia.tasks.task import Task, TaskSpec
+from praemia.tasks.spec import TaskSpec
+from praemia.tasks.task import Task
 
 REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
+REPAIR = "repair"  # growth-at-once, in which only what changed is planned again until the episodes have grown
 AT_ONCE = "-at-once"  # after a rule: plan as soon as it says so, in the middle of an episode
+EVERY_STEP = "step"  # plan after every step, at once
 VIEWS = ("observations", "product")
 
 
-class Counting(NamedTuple):
-    """How the counts of a learner are laid out, which its plans rely on."""
+class Needs(NamedTuple):
+    """How counts and tables are laid out for a learner's plans, and how much room they need for numbers of their own.
 
-    steps: bool = False  # visits are counted by step too
-    rewards_apart: bool = False  # a label that pays and moves nothing has no continuation row of its own
+    Names are those of the rule's fields (``praemia.learners.rules``).
+    """
+
+    variance_of: str = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
+    limit: str = "steps left"  # "labels": the labels that can follow a pair are asked for
+    monotone: bool = False
+    lower: bool = False
+    spread: bool = False
+    order: str = "drawn"
+    repairs: bool = False  # tables of all steps are kept, and what leads where
     unseen: bool = False  # continuation rows are those of every (o, a, o'), seen or not
-    by_labels: bool = False  # the labels that can follow a pair are asked for
+    steps: bool = False  # visits are counted by step too
+    by_step: bool = False  # numbers of a pair that depend on the step
+    by_pair: int = 0  # numbers of a pair
+    by_successor: int = 0  # numbers of a successor
+    drawn: int = 0  # observations drawn for a pair, by their continuation rows
+    sorts_rows: bool = False
+    one_state_at_a_time: bool = False  # the rule's functions cannot work on several machine states
 
 
 @dataclass(frozen=True, eq=False)
 class Recent:
-    """The transitions of the last episode, for learners that learn from steps and not from counts.
+    """The transitions of the last episode so far, for learners that learn from steps and not from counts.
 
     Attributes
     ----------
@@ -49,10 +66,11 @@ class Recent:
     rewards: NDArray[np.float64]
 
     @classmethod
-    def of(cls, steps: NDArray[np.int64], rewards: NDArray[np.float64]) -> Recent:
-        """Return the steps up to the first one that begins nowhere."""
-        count = int(np.argmin(np.append(steps[:, 0], -1)))
-        return cls(steps[:count], rewards[:count])
+    def of(cls, counts: CountArrays) -> Recent:
+        """Return the steps that were kept beside the counts."""
+        kept = counts.recent[: counts.totals[0]["recent"]]
+        columns = [kept[name] for name in ("o", "a", "target", "label", "m", "m_next")]
+        return cls(np.stack(columns, axis=1, dtype=np.int64), kept["reward"].copy())
 
 
 class Transitions(NamedTuple):
@@ -74,7 +92,7 @@ class Experience:
     ----------
     spec : what is known of the task. For a learner that sees the product: the spec of the product task.
     num_episodes : K, the number of episodes in the run; episodes_played : those played so far.
-    recent : the last episode, for learners with ``uses_recent``; None before the first.
+    recent : the last episode, as far as it was played, for learners with ``uses_recent``; None before the first.
     truth : the task itself, for ``privileged`` learners only.
 
     Examples
@@ -103,7 +121,7 @@ class Experience:
     count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
-    counting: Counting = field(default=Counting(), repr=False)
+    needs: Needs = field(default=Needs(), repr=False)
 
     @property
     def num_steps(self) -> int:
@@ -189,7 +207,8 @@ class LearnerPlan:
 
 def replan_parameter(default: str) -> Any:
     """Declare when a learner plans again."""
-    text = f"when to plan again: doubling, epoch, growth or episode; with {AT_ONCE} also within episodes"
+    own = f"{REPAIR}, " if default == REPAIR else ""
+    text = f"when to plan again: {own}doubling, epoch, growth, episode, with {AT_ONCE} also within episodes; or step"
     return field(default=default, metadata={"help": text})
 
 
@@ -224,26 +243,32 @@ class Learner(ABC):
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
     privileged: ClassVar[bool] = False  # is told the task
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
+    # Parameters of learners that can learn the machine (``praemia.learners.learned_machine``); the others know it.
+    learn_machine = False
+    moves_known = False
+    replan_rules: ClassVar[tuple[str, ...]] = (*REPLAN_RULES, *(rule + AT_ONCE for rule in REPLAN_RULES), EVERY_STEP)
 
     replan: str = replan_parameter("doubling")
 
     def __post_init__(self) -> None:
-        rules = (*REPLAN_RULES, *(rule + AT_ONCE for rule in REPLAN_RULES))
-        if self.replan not in rules:
-            raise unknown_name("replan rule", self.replan, rules)
+        if self.replan not in self.replan_rules:
+            raise unknown_name("replan rule", self.replan, self.replan_rules)
         if self.sees not in VIEWS:
             raise unknown_name("view", self.sees, VIEWS)
         for item in fields(self):
             if "range" in item.metadata:
                 _require_range(item.name, getattr(self, item.name), *item.metadata["range"])
+        for name, fixed in self.variants.items():
+            if all(getattr(self, key) == value for key, value in fixed.items()):
+                object.__setattr__(self, "name", name)  # a run is recorded under the name that ``make`` knows
 
     @abstractmethod
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
 
-    def counting(self, spec: TaskSpec, num_episodes: int) -> Counting:
-        """Return how the counts of this learner are laid out."""
-        return Counting(steps=self.uses_steps)
+    def needs(self, spec: TaskSpec, num_episodes: int) -> Needs:
+        """Return what this learner needs counted, and how."""
+        return Needs(steps=self.uses_steps)
 
     @property
     def replan_rule(self) -> str:
@@ -253,17 +278,23 @@ class Learner(ABC):
     @property
     def replans_at_once(self) -> bool:
         """Whether a plan that is due is made at once, and not before the next episode."""
-        return self.replan.endswith(AT_ONCE)
+        return self.replan.endswith(AT_ONCE) or self.replan == EVERY_STEP or self.replan_rule == REPAIR
 
     @property
-    def learns_machine(self) -> bool:
-        """Whether the machine's chances and rewards are not told and have to be learned."""
-        return bool(getattr(self, "learn_machine", False))
+    def due_after(self) -> int | None:
+        """The visits to a pair after which a plan is due; None where ``replan`` names the rule."""
+        return None
+
+    @property
+    def random_share(self) -> float:
+        """How often an action is drawn at random instead of the plan's: ε. Values are those of the plans."""
+        return 0.0
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The parameters by name, as plain data."""
-        return {item.name: getattr(self, item.name) for item in fields(self)}
+        """The parameters by name, as plain data; those that the learner's name fixes are left out."""
+        fixed = self.variants.get(self.name, {})
+        return {item.name: getattr(self, item.name) for item in fields(self) if item.name not in fixed}
 
 
 def _require_range(name: str, value: object, low: float, high: float) -> None:
@@ -306,9 +337,3 @@ def failure_prob_parameter() -> Any:
 def bonus_scale_parameter(default: float) -> Any:
     """Declare the exploration coefficient; 1 is the theory's."""
     return parameter(default, "the exploration coefficient: multiplies the bonus; 1 is the theory's", 0.0)
-
-
-def require_every_episode(learner: Learner) -> None:
-    """Refuse any other rule than ``episode`` for a learner that learns from single steps: it would miss episodes."""
-    if learner.replan != "episode":
-        raise ParameterError(f"replan={learner.replan!r}; {learner.name} learns from every episode: replan='episode'")

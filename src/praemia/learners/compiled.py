@@ -22,11 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError
 from praemia.kernels.bonus import Pair
 from praemia.kernels.records import Actions, action_type
-from praemia.learners.base import Counting, Experience, Learner, LearnerPlan
-from praemia.learners.rules import MOST_NUMBERS, BonusRule, Rule
+from praemia.learners.base import Experience, Learner, LearnerPlan, Needs
+from praemia.learners.rules import MOST_NUMBERS, BonusRule, PlanRule
 from praemia.learners.workspace import Workspace
-from praemia.tasks.task import TaskSpec
-from praemia.tasks.unknown_chances import UnknownChancesSpec
+from praemia.tasks.spec import TaskSpec, UnknownChancesSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,13 +33,12 @@ class CompiledLearner(Learner):
     """A learner whose plan is a compiled function of the counts."""
 
     @abstractmethod
-    def rule(self, spec: TaskSpec, num_episodes: int) -> Rule:
+    def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
         """Return how this learner values a pair, in a run of so many episodes."""
 
-    def counting(self, spec: TaskSpec, num_episodes: int) -> Counting:
+    def needs(self, spec: TaskSpec, num_episodes: int) -> Needs:
         needs = self.rule(spec, num_episodes).needs(spec)
-        by_labels = needs.limit == "labels"
-        return Counting(needs.steps or self.uses_steps, needs.rewards_apart, needs.unseen, by_labels)
+        return needs._replace(steps=needs.steps or self.uses_steps)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
@@ -93,11 +91,10 @@ class BonusLearner(CompiledLearner):
     'one-over-root'
     """
 
-    limited_by_labels: ClassVar[bool] = False  # a pair's limit is what its labels allow, not the cap
-    cap_is_horizon: ClassVar[bool] = False  # the cap of the first step is used at every step
-    is_monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
-    deviation_without_reward: ClassVar[bool] = False  # the deviation is that of W alone, without the reward
-    measures_spread: ClassVar[bool] = False  # ``worth`` is told by ``pair.spread`` how far outcomes differ in the task
+    variance_of: ClassVar[str] = "Y"  # or "W": the deviation is that of W alone, without the reward
+    limit: ClassVar[str] = "steps left"  # or "horizon": H at every step; or "labels": what the pair's labels allow
+    monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
+    spread: ClassVar[bool] = False  # ``worth`` is told by ``pair.spread`` how far outcomes differ in the task
 
     @staticmethod
     @abstractmethod
@@ -118,17 +115,15 @@ class BonusLearner(CompiledLearner):
         return self.pair_numbers, self.worth
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
-        if self.limited_by_labels and self.cap_is_horizon:
-            raise ParameterError(f"learner {self.name!r} has limited_by_labels and cap_is_horizon; choose one limit")
         numbers, worth = self.functions()
         rule = BonusRule(
             worth=worth,
             numbers=numbers,
             constants=tuple(self.run_constants(spec, num_episodes)),
-            variance_of="W" if self.deviation_without_reward else "Y",
-            limit="labels" if self.limited_by_labels else "horizon" if self.cap_is_horizon else "steps left",
-            monotone=self.is_monotone,
-            spread=self.measures_spread,
+            variance_of=self.variance_of,
+            limit=self.limit,
+            monotone=self.monotone,
+            spread=self.spread,
         )
         self._try(rule)
         return rule
@@ -142,16 +137,16 @@ class BonusLearner(CompiledLearner):
             if not isinstance(inspect.getattr_static(type(self), name), staticmethod):
                 raise ParameterError(f"learner {self.name!r}: {name} takes no self; put @staticmethod before it")
         try:
-            tried = rule.try_numbers(constants)
+            numbers = rule.try_numbers(constants)
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             raise ParameterError(f"learner {self.name!r}: pair_numbers failed with {reason}") from error
-        if not isinstance(tried, tuple) or len(tried) > MOST_NUMBERS:
+        if not isinstance(numbers, tuple) or len(numbers) > MOST_NUMBERS:
             raise ParameterError(
-                f"learner {self.name!r}: pair_numbers returned {tried!r}; expected a tuple of at most "
+                f"learner {self.name!r}: pair_numbers returned {numbers!r}; expected a tuple of at most "
                 f"{MOST_NUMBERS} numbers"
             )
-        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, tried, 1.0, 1.0, 0.0, 0.1, 0.0))):
+        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 1.0, 0.0, 0.1, 0.0))):
             raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
 
 
@@ -188,18 +183,18 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
     """
     spec = experience.spec
     shape = (spec.horizon, spec.num_observations, spec.num_actions)
-    given = np.asarray(bonus, dtype=np.float64)
+    array = np.asarray(bonus, dtype=np.float64)
     try:
-        numbers = np.broadcast_to(given, shape)
+        numbers = np.broadcast_to(array, shape)
     except ValueError:
-        raise ParameterError(f"a bonus of shape {given.shape}; expected one that broadcasts to {shape}") from None
+        raise ParameterError(f"a bonus of shape {array.shape}; expected one that broadcasts to {shape}") from None
     if np.isnan(numbers).any():
         raise ParameterError("a bonus with NaN in it; expected numbers")
-    if experience.counting.unseen or isinstance(spec, UnknownChancesSpec):
+    if experience.needs.unseen or isinstance(spec, UnknownChancesSpec):
         raise ParameterError("plan_with_bonus in a learner whose counts are laid out otherwise; derive it from Learner")
     rule = BonusRule(
         worth=_mean_and_given_bonus,
-        variance_of="W" if experience.counting.rewards_apart else "Y",  # as the counts are laid out
+        variance_of=experience.needs.variance_of,  # as the counts are laid out
         step_bonus=numbers.reshape(spec.horizon, -1),
     )
     work = Workspace("plan_with_bonus", rule, spec, experience.count_arrays)

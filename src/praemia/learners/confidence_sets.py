@@ -18,8 +18,8 @@ import numpy as np
 
 from praemia.arithmetic import portable_log
 from praemia.kernels.compiling import inlined
+from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import NUM_EXITS, EveryRow, SmallInts
-from praemia.kernels.recursion import Place, PlanData
 
 ETA = 1.12
 LOG_ETA = portable_log(ETA)
@@ -94,12 +94,12 @@ def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float
         numbers[pair, last] = left
 
 
-def sort_rows(zero: Any, data: PlanData, place: Place) -> None:
+def sort_rows(zero: Any, data: PlanData, view: StepView) -> None:
     """Sort the rows for each machine state, best first. Shell sort suits them: they are nearly sorted already.
 
     Those of the exits are left out: no successor has them for its own.
     """
-    order, width, size = data.memory.order, place.width, data.counts.states.shape[0]
+    order, width, size = data.memory.order, view.width, data.counts.states.shape[0]
     num_rows = order.shape[1]
     for m in range(order.shape[0]):
         if order[m, 0] == order[m, num_rows - 1]:  # the first time
@@ -111,8 +111,8 @@ def sort_rows(zero: Any, data: PlanData, place: Place) -> None:
         while gap > 0:
             for i in range(gap, num_rows):
                 row, j = order[m, i], i
-                value = place.worth[np.int64(row) * width + m]
-                while j >= gap and place.worth[np.int64(order[m, j - gap]) * width + m] < value:
+                value = view.values[np.int64(row) * width + m]
+                while j >= gap and view.values[np.int64(order[m, j - gap]) * width + m] < value:
                     order[m, j] = order[m, j - gap]
                     j -= gap
                 order[m, j] = row
@@ -129,31 +129,31 @@ def best_row(every: EveryRow, order: SmallInts, pair: int, m: int) -> int:
 
 
 @inlined
-def row_value(place: Place, row: int) -> float:
+def row_value(view: StepView, row: int) -> float:
     """Return Y at a row, for the one machine state that is looked at."""
-    return float(place.worth[np.int64(row) * place.width + place.lane])
+    return float(view.values[np.int64(row) * view.width + view.lane])
 
 
-def best_in_ball(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+def best_in_ball(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     """Return the largest Σ p̃·Y within an L1 distance of p̂; a pair never visited may go anywhere.
 
     Half the radius is added to the best o' (at most to 1) and taken from the worst ones. There is no lower bound.
     """
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    top = best_row(data.spec.every, data.memory.order, pair, place.lane)
-    best, highest = data.spec.every.rows[top]["target"], row_value(place, top)
+    top = best_row(data.spec.every, data.memory.order, pair, view.lane)
+    best, highest = data.spec.every.rows[top]["target"], row_value(view, top)
     left, total = numbers[pair, numbers.shape[1] - 1], highest
     if pairs[pair]["visits"] > 0 and left < 1.0 - numbers[pair, best]:
         first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
         total = left * highest
         for e in range(first, last):
-            total += numbers[pair, successors[e]["target"]] * row_value(place, successors[e]["row"])
+            total += numbers[pair, successors[e]["target"]] * row_value(view, successors[e]["row"])
         worst, at = -np.inf, first
         while left > 0.0 and at >= 0:
             # The next worst of the successors seen; of equals, the next in order.
             before, value, after, at = worst, np.inf, at, -1
             for e in range(first, last):
-                other = row_value(place, successors[e]["row"])
+                other = row_value(view, successors[e]["row"])
                 is_next = other > before or (other == before and e > after)
                 if is_next and other < value and successors[e]["target"] != best:
                     value, at = other, e
@@ -164,7 +164,7 @@ def best_in_ball(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
     return zero + total, zero
 
 
-def best_in_intervals(zero: Any, data: PlanData, pair: int, place: Place) -> Any:
+def best_in_intervals(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     """Return the largest Σ p̃·Y with every p̃(o') in its interval: fill from the lower ends upward, the best o' first.
 
     A pair never visited may go anywhere. There is no lower bound.
@@ -173,16 +173,16 @@ def best_in_intervals(zero: Any, data: PlanData, pair: int, place: Place) -> Any
     every, order = data.spec.every, data.memory.order
     left, total, k = numbers[pair, numbers.shape[1] - 1], 0.0, 0
     if pairs[pair]["visits"] == 0:
-        left, total = 0.0, row_value(place, best_row(every, order, pair, place.lane))
+        left, total = 0.0, row_value(view, best_row(every, order, pair, view.lane))
     first = pairs[pair]["first"]
     for e in range(first, first + np.int64(pairs[pair]["distinct"])):
-        total += data.memory.by_successor[e, 0] * row_value(place, successors[e]["row"])
+        total += data.memory.by_successor[e, 0] * row_value(view, successors[e]["row"])
     while left > 0.0 and k < order.shape[1]:
-        row = order[place.lane, k]
+        row = order[view.lane, k]
         z = every.rows[row]["target"]
         if every.own[pair, z] == row:
             added = min(left, numbers[pair, z])
-            total += added * row_value(place, row)
+            total += added * row_value(view, row)
             left -= added
         k += 1
     return zero + total, zero

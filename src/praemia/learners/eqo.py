@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +48,7 @@ class EQO(BonusLearner):
     name: ClassVar[str] = "eqo"
     summary: ClassVar[str] = "value iteration with the bonus c/n: no variance, no square root"
     reference: ClassVar[str] = "Lee and Oh 2025, Minimax Optimal Reinforcement Learning with Quasi-Optimism"
-    cap_is_horizon: ClassVar[bool] = True
+    limit: ClassVar[str] = "horizon"
 
     bonus_scale: float = bonus_scale_parameter(0.0001)
     failure_prob: float = failure_prob_parameter()

@@ -26,7 +26,7 @@ from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import BonusRule
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

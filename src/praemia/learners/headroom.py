@@ -1,14 +1,16 @@
 """Headroom: optimism measured against what the machine can still pay.
 
 The learner knows the machine, so it knows the most that a pair can lead to: T = the largest Y = φ + W_{h+1} over the
-labels that the pair allows and the o' that come with them (``praemia.tasks.label_support``). A pair never visited is
+labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited is
 worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
 
     practical (the default):  N(o) = Σ_a n,   L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
     theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
-Plans follow the rule `growth`: as `epoch` has it, and at the latest when the episodes have grown by 5 %.
+A plan is made anew when episodes have grown by 5 %, and repaired as soon as a pair has twice the visits that it goes
+by (``praemia.kernels.repair``). Among equals what is certain is taken, then the soonest unknown (``praemia.kernels.
+order``). Where the machine is learned, equals are drawn and plans are made anew by the rule `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
@@ -28,11 +30,11 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
 from praemia.kernels.bonus import cube_root
-from praemia.learners.base import failure_prob_parameter, parameter, replan_parameter
+from praemia.learners.base import REPAIR, failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
-from praemia.learners.rules import BonusRule
-from praemia.tasks.task import TaskSpec
+from praemia.learners.rules import ORDERS, BonusRule
+from praemia.tasks.spec import TaskSpec
 
 CONSTANTS = ("practical", "theory")
 
@@ -54,19 +56,23 @@ class Headroom(CanLearnMachine, BonusLearner):
     summary: ClassVar[str] = "optimism measured against what the machine can still pay"
     reference: ClassVar[str] = "this package, docs/concepts/headroom.md"
     optimistic: ClassVar[bool] = True
-    limited_by_labels: ClassVar[bool] = True
-    measures_spread: ClassVar[bool] = True
+    replan_rules: ClassVar[tuple[str, ...]] = (*BonusLearner.replan_rules, REPAIR)
+    limit: ClassVar[str] = "labels"
+    spread: ClassVar[bool] = True
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
     headroom_scale: float = parameter(0.6, "c₂ of the practical bonus, on the headroom", 0.0)
     forgotten_scale: float = parameter(0.1, "c₃ of the practical bonus, on the episodes per visit", 0.0)
     failure_prob: float = failure_prob_parameter()
-    replan: str = replan_parameter("growth")
+    order: str = field(default="certain", metadata={"help": "among equals: certain, counted, soonest or drawn"})
+    replan: str = replan_parameter(REPAIR)
 
     def __post_init__(self) -> None:
         if self.constants not in CONSTANTS:
             raise unknown_name("constants", self.constants, CONSTANTS)
+        if self.order not in ORDERS:
+            raise unknown_name("order", self.order, ORDERS)
         super().__post_init__()
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
@@ -83,7 +89,15 @@ class Headroom(CanLearnMachine, BonusLearner):
         scales = (0.0, PER_VISIT)
         if self.constants == "theory":
             scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
-        return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(*scales))
+        order = "drawn" if self.learn_machine else self.order
+        machine, repairs = self.machine_bonus(*scales), self.replan_rule == REPAIR
+        return replace(super().rule(spec, num_episodes), machine=machine, order=order, repairs=repairs)
+
+    @property
+    def replan_rule(self) -> str:
+        """The rule that says when to plan again; where the machine is learned, a plan cannot be repaired."""
+        rule = super().replan_rule
+        return "growth" if rule == REPAIR and self.learn_machine else rule
 
     @staticmethod
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too

@@ -27,7 +27,7 @@ from praemia.arithmetic import portable_log
 from praemia.errors import ParameterError
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import MachineBonus
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 PER_VISIT = 0.1  # the practical c_b
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.learners.base import bonus_scale_parameter, failure_prob_parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 C1, C3 = 460.0 / 9.0, 544.0 / 9.0
 
@@ -58,7 +58,7 @@ class MVP(BonusLearner):
     summary: ClassVar[str] = "value iteration with a Bernstein bonus and no other correction, plans at doubled counts"
     reference: ClassVar[str] = "Zhang, Chen, Lee and Du 2024, Settling the Sample Complexity of Online RL"
     optimistic: ClassVar[bool] = True
-    cap_is_horizon: ClassVar[bool] = True
+    limit: ClassVar[str] = "horizon"
 
     bonus_scale: float = bonus_scale_parameter(0.00001)
     failure_prob: float = failure_prob_parameter()

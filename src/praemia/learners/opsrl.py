@@ -31,7 +31,7 @@ from praemia.errors import require_whole
 from praemia.learners.base import TINY, parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import SampleRule
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,7 +18,7 @@ from typing import ClassVar
 from praemia.learners.base import parameter
 from praemia.learners.learned_machine import CanLearnMachine
 from praemia.learners.rules import SampleRule
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,14 +1,19 @@
 """Q-learning on the cross product, and CRM: the methods that users of reward machines know.
 
-Both keep one table Q(o, m, a) and act ε-greedily in it. From a step (o, a, o') in which the machine goes from m to m',
-with learning rate α and discount d,
+Both keep one table Q(o, m, a) and act ε-greedily in it. After every step (o, a, o'), in which the machine goes from m
+to m', with learning rate α and discount d,
 
     Q(o, m, a) ← Q(o, m, a) + α·(reward + d·max_a' Q(o', m', a') − Q(o, m, a)).
 
 Q-learning updates the machine state it was in, with the reward it got. CRM (counterfactual experiences for reward
-machines) updates every machine state from each step, drawing each one's successor from τ and paying its mean reward ν̄.
-The table is updated at the end of each episode, in the order of its steps, so that an episode is played by one policy
-and its value is exact.
+machines) updates every machine state m from each step, with what that state would have got: the mean reward ν̄ and the
+mean of max_a' Q(o', m', a') under τ. (The paper's machines move without chance, so that there is nothing to average.)
+
+The plan is the greedy policy, and so are ``run.plan_values`` and ``run.final_policy``; the regret is that of the paths
+taken, random actions included. Equal best actions are drawn anew whenever an entry of their row is updated.
+
+The settings of two papers, both with d = .9 and ε = .1: Toro Icarte et al. (2022) have α = .5 and a table that starts
+at 2; so do Trapasso, Iocchi and Patrizi (2026), with α = .1 where moves have chance and α = 1 where they have none.
 """
 
 from __future__ import annotations
@@ -17,17 +22,41 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
+from praemia.kernels.plans import Recipe
+from praemia.kernels.q_learning import learn
+from praemia.learners.base import EVERY_STEP, Needs, parameter
+from praemia.learners.compiled import CompiledLearner
+from praemia.learners.rules import PlanRule
+from praemia.tasks.spec import TaskSpec
 
-from praemia.kernels.q_learning import learn_episode, learn_episode_for_all_states
-from praemia.kernels.references import by_reference
-from praemia.learners.base import Experience, Learner, LearnerPlan, parameter, require_every_episode
-from praemia.tasks.task import TaskSpec
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class UpdateRule(PlanRule):
+    """Q moves towards its target by ``rate`` after every step; ``for_all_states`` as CRM does."""
+
+    rate: float
+    discount: float
+    initial: float
+    for_all_states: bool
+
+    def needs(self, spec: TaskSpec) -> Needs:
+        return Needs(by_pair=spec.num_machine_states)
+
+    def recipe(self) -> Recipe:
+        return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)
+
+    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
+        return self.rate, self.discount, self.initial, *self._ends(spec)
+
+    def _ends(self, spec: TaskSpec) -> list[float]:
+        """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
+        idle = spec.machine.idle_reward.mean
+        sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
+        return [idle * total for total in sums][::-1]
 
 
 @dataclass(frozen=True, kw_only=True)
-class QLearning(Learner):
+class QLearning(CompiledLearner):
     """Q-learning on the cross product, ε-greedy.
 
     Examples
@@ -35,47 +64,34 @@ class QLearning(Learner):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.QLearning(), num_episodes=100, seed=0)
-    >>> run.learner, len(run.regret)
-    ('q-learning', 100)
+    >>> run.learner, len(run.regret), run.is_pathwise
+    ('q-learning', 100, True)
     """
 
     name: ClassVar[str] = "q-learning"
     summary: ClassVar[str] = "tabular Q-learning on the cross product, ε-greedy, model-free"
     reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
     uses_recent: ClassVar[bool] = True
+    replan_rules: ClassVar[tuple[str, ...]] = (EVERY_STEP,)
+    for_all_states: ClassVar[bool] = False
 
     learning_rate: float = parameter(0.1, "how far an update moves towards its target", 0.0, 1.0)
     discount: float = parameter(0.9, "the discount of the next step's value", 0.0, 1.0)
     epsilon: float = parameter(0.1, "the probability of a random action", 0.0, 1.0)
     initial_value: float = parameter(1.0, "where the table starts; high values explore", 0.0)
-    replan: str = field(default="episode", metadata={"help": "when to plan again: episode is the only rule here"})
+    replan: str = field(default=EVERY_STEP, metadata={"help": "when to learn: after every step is the only rule here"})
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        require_every_episode(self)
+    @property
+    def random_share(self) -> float:
+        return self.epsilon
 
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        spec = experience.spec
-        shape = (spec.num_observations, spec.num_machine_states, spec.num_actions)
-        table = np.full(shape, float(self.initial_value)) if previous is None else previous.memory.copy()
-        if experience.recent is not None:
-            self.update(table, experience, rng)
-        return LearnerPlan(_epsilon_greedy(table, self.epsilon, spec.horizon), memory=table)
-
-    def update(self, table: NDArray[np.float64], experience: Experience, rng: np.random.Generator) -> None:
-        """Learn from the last episode."""
-        recent = experience.recent
-        assert recent is not None
-        spec, rates = experience.spec, (self.learning_rate, self.discount)
-        learn_episode(table, recent.steps, recent.rewards, spec.is_done, *rates, self.ends_worth(spec))
-
-    def ends_worth(self, spec: TaskSpec) -> NDArray[np.float64]:
-        """Return what an end at each step is worth, [H], in the steps that it leaves out: 0, but in the unit range."""
-        idle, worth = spec.machine.idle_reward.mean, np.zeros(spec.horizon)
-        if idle:
-            sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
-            worth[::-1] = [idle * total for total in sums]
-        return worth
+    def rule(self, spec: TaskSpec, num_episodes: int) -> UpdateRule:
+        return UpdateRule(
+            rate=self.learning_rate,
+            discount=self.discount,
+            initial=self.initial_value,
+            for_all_states=self.for_all_states,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,33 +103,11 @@ class CRM(QLearning):
     >>> import praemia
     >>> task = praemia.envs.make("warehouse-3")
     >>> run = praemia.simulate(task, praemia.CRM(), num_episodes=100, seed=0)
-    >>> run.learner, len(run.regret)
-    ('crm', 100)
+    >>> run.learner, len(run.regret), run.is_pathwise
+    ('crm', 100, True)
     """
 
     name: ClassVar[str] = "crm"
     summary: ClassVar[str] = "Q-learning that updates every machine state from each step"
     reference: ClassVar[str] = "Toro Icarte, Klassen, Valenzano and McIlraith 2022, Reward Machines"
-
-    def update(self, table: NDArray[np.float64], experience: Experience, rng: np.random.Generator) -> None:
-        recent, machine = experience.recent, experience.spec.table
-        assert recent is not None
-        uniforms = rng.random((len(recent.steps), machine.num_states))
-        learn_episode_for_all_states(
-            table,
-            recent.steps,
-            by_reference(machine.arrays),
-            machine.sums,
-            uniforms,
-            experience.spec.is_done,
-            self.learning_rate,
-            self.discount,
-            self.ends_worth(experience.spec),
-        )
-
-
-def _epsilon_greedy(table: NDArray[np.float64], epsilon: float, horizon: int) -> NDArray[np.float64]:
-    """Return the action probabilities [H, M, O, A]: ε spread over all actions, the rest over the best ones."""
-    best = table == table.max(axis=-1, keepdims=True)
-    probs = epsilon / table.shape[-1] + (1.0 - epsilon) * best / best.sum(axis=-1, keepdims=True)
-    return np.repeat(probs[np.newaxis], horizon, axis=0).swapaxes(1, 2)
+    for_all_states: ClassVar[bool] = True

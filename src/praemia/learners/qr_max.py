@@ -4,15 +4,17 @@ A pair (o, a) is known after m visits. With Y = φ + W:
 
     Q_h = Σ p̂ Y for a known pair,      Q_h = H − h for an unknown one (the most that can still be earned),
 
-V_h = max_a Q_h. A new plan is made only when a pair has become known since the last one.
+V_h = max_a Q_h. A new plan is made when a pair has become known: before the next episode, or at once, as in the paper
+(``replan="known-at-once"``). With ``learn_machine`` it sees the machine's state, and learns what a label does in
+a machine state by one visit, which tells all of a machine without chance.
 
 It promises a nearly optimal policy after polynomially many samples (PAC), not small regret: once all pairs that
 matter are known it stops learning, so any error left costs regret in every episode.
 
-Differences: the machine is given and not learned (the paper's variant with a known reward machine); episodes of H
-steps instead of a discount; p̂ is that of all visits up to the plan (the released code stops counting at m, which is 100
-there). The replan rule says when to look for pairs that have become known: with the default and m a power of 2, at
-once.
+Differences: p̂ is that of all visits up to the plan, where the released code stops counting at m; an unknown pair is
+worth what H − h steps can pay, there M times as much; the released code learns the machine by observations, not by
+labels; and told the machine it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉
+visits with M states in which the machine is not done. ``as_released`` gives that number.
 
 The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and riverswim-10 is within 25 %
 of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then never recovers.
@@ -20,19 +22,30 @@ of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import math
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.learners.base import Experience, LearnerPlan, parameter
+from praemia.learners.base import AT_ONCE, Learner, parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.tasks.task import TaskSpec
+from praemia.learners.learned_machine import CanLearnMachine
+from praemia.learners.rules import BonusRule
+from praemia.tasks.spec import TaskSpec
+
+KNOWN = "known"
+PUBLISHED_THRESHOLD = 39
+
+
+def as_released(num_going_on: int) -> int:
+    """Return after how many visits the released code, told a machine, takes a pair for known."""
+    return -(-PUBLISHED_THRESHOLD // (1 + num_going_on))
 
 
 @dataclass(frozen=True, kw_only=True)
-class QRMax(BonusLearner):
+class QRMax(CanLearnMachine, BonusLearner):
     """Factored R-max: plan in the known part of the model, and assume the best of the rest.
 
     Examples
@@ -47,8 +60,20 @@ class QRMax(BonusLearner):
     name: ClassVar[str] = "qr-max"
     summary: ClassVar[str] = "R-max over (o, a): a pair is known after m visits, an unknown one is worth the most"
     reference: ClassVar[str] = "Trapasso, Iocchi and Patrizi 2025, Model-Based RL in Non-Markovian Reward Processes"
+    replan_rules: ClassVar[tuple[str, ...]] = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
 
     known_after: int = parameter(16, "m: the visits after which a pair is known", 1)
+    replan: str = field(
+        default=KNOWN,
+        metadata={"help": f"when to plan again: {KNOWN}, when a pair has become so, {KNOWN}{AT_ONCE}; or as others do"},
+    )
+
+    @property
+    def due_after(self) -> int | None:
+        return math.ceil(self.known_after) if self.replan_rule == KNOWN else None
+
+    def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
+        return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(0.0, 0.0))
 
     def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
         return (float(self.known_after),)
@@ -60,13 +85,3 @@ class QRMax(BonusLearner):
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         return mean + pair.numbers[0]
-
-    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
-        num_known = int(np.sum(experience.visits >= self.known_after))
-        if previous is not None:
-            work, known_before = previous.memory
-            if num_known == known_before:
-                return previous
-            previous = replace(previous, memory=work)
-        made = super().plan(experience, previous, rng)
-        return replace(made, memory=(made.memory, num_known))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 GROUP = "praemia.learners"
 BUILT_IN = {
     "headroom": "praemia.learners.headroom:Headroom",
-    "ucbvi-prm": "praemia.learners.ucbvi_prm:UCBVIPRM",
+    "ucbvi-prm": "praemia.learners.ucbvi:UCBVIPRM",
     "ucbvi": "praemia.learners.ucbvi:UCBVI",
     "ucrl2-rm-l": "praemia.learners.ucrl2_rm:UCRL2RM",
     "ucrl2-rm-b": "praemia.learners.ucrl2_rm:UCRL2RM",
@@ -40,8 +40,8 @@ BUILT_IN = {
     "crm": "praemia.learners.q_learning:CRM",
     "random": "praemia.learners.baselines:Random",
     "optimal": "praemia.learners.baselines:Optimal",
-    "told-support": "praemia.learners.yardsticks:Told",
-    "told-most": "praemia.learners.yardsticks:Told",
+    "told-support": "praemia.learners.baselines:Told",
+    "told-most": "praemia.learners.baselines:Told",
 }
 CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
 

@@ -20,34 +20,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels import bonus, learned_machine, posterior_draws, recursion
+from praemia.kernels import bonus, learned_machine, order, posterior_draws, recursion
 from praemia.kernels.plans import Parts, Recipe
 from praemia.learners import confidence_sets
-from praemia.tasks.task import TaskSpec
+from praemia.learners.base import Needs
+from praemia.tasks.spec import TaskSpec
 
 LIMITS = ("steps left", "horizon", "labels")
 VARIANCES = ("Y", "W")
+ORDERS = {"drawn": order.DRAWN, "certain": order.CERTAIN, "counted": order.COUNTED, "soonest": order.SOONEST}
 PRIORS = ("observations", "best")
 SETS = ("l1", "bernstein")
 MOST_NUMBERS = len(bonus.AS_TUPLE) - 1  # of a pair
 LEAST_MASS = 1e-6  # of a posterior draw: a stick below this share of the kernel is not broken any more
-
-
-class Needs(NamedTuple):
-    """How counts and tables are laid out for a rule, and how much room it needs for its own numbers."""
-
-    limit: str = "steps left"
-    monotone: bool = False
-    rewards_apart: bool = False  # continuation rows hold W alone
-    lower: bool = False
-    unseen: bool = False  # rows of every (o, a, o'), seen or not
-    steps: bool = False  # visits are counted by step
-    step_numbers: bool = False  # numbers of a pair that depend on the step
-    one_state_at_a_time: bool = False  # the rule's functions cannot work on several machine states
-    by_pair: int = 0  # numbers of a pair
-    by_successor: int = 0  # numbers of a successor
-    drawn: int = 0  # observations drawn for a pair, by their continuation rows
-    sorts_rows: bool = False
 
 
 class MachineBonus(NamedTuple):
@@ -64,7 +49,7 @@ class LaterVisits(NamedTuple):
     factor: float
 
 
-class Rule(ABC):
+class PlanRule(ABC):
     """What the recursion and its memory ask of every rule."""
 
     @abstractmethod
@@ -86,7 +71,7 @@ def _require(kind: str, value: str, known: tuple[str, ...]) -> None:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BonusRule(Rule):
+class BonusRule(PlanRule):
     """Q = min{limit, worth(mean, deviation, pair)}: what a pair is worth, from what follows it under p̂.
 
     Attributes
@@ -99,6 +84,8 @@ class BonusRule(Rule):
     monotone : Q never rises above that of the previous plan.
     spread : ``worth`` is told how far outcomes differ in this task.
     lower : ``worth`` and ``lower`` are told the gap; V̲ = max{0, lower(…)} of the action taken. None: no lower values.
+    order : what to do among equals (``praemia.kernels.order``): "drawn", "certain", "counted" or "soonest".
+    repairs : plans can be repaired (``praemia.kernels.repair``).
     later_visits : ``pair.by_step`` is the term in N'. step_bonus : or these numbers, [H, O·A].
     machine : c_a and c_b, where the machine is learned; W then has a bonus of its own, and limits are H − h at most.
     """
@@ -111,6 +98,8 @@ class BonusRule(Rule):
     monotone: bool = False
     spread: bool = False
     lower: Any = None
+    order: str = "drawn"
+    repairs: bool = False
     later_visits: LaterVisits | None = None
     step_bonus: NDArray[np.float64] | None = None
     machine: MachineBonus | None = None
@@ -118,10 +107,22 @@ class BonusRule(Rule):
     def __post_init__(self) -> None:
         _require("variance_of", self.variance_of, VARIANCES)
         _require("limit", self.limit, LIMITS)
+        _require("order", self.order, tuple(ORDERS))
         if self.later_visits is not None and self.step_bonus is not None:
             raise ParameterError("a rule with later_visits and step_bonus; pair.by_step is one or the other")
         if self.machine is not None and self.lower is not None:
             raise ParameterError("a rule with lower values and a machine that is learned: its bonus bounds from above")
+        if self.order != "drawn" and (self.lower is not None or self.machine is not None or self.variance_of == "W"):
+            raise ParameterError(
+                f"order={self.order!r} with lower values, a machine that is learned or the variance of W; these rules "
+                "draw among equals"
+            )
+        made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self._has_step_numbers
+        if self.repairs and made_anew:
+            raise ParameterError(
+                "a rule that repairs plans and draws among equals, is monotone, has numbers by step or another limit "
+                "than that of the labels; such plans are made anew"
+            )
 
     @property
     def _tells_episodes(self) -> bool:
@@ -135,12 +136,15 @@ class BonusRule(Rule):
 
     def needs(self, spec: TaskSpec) -> Needs:
         return Needs(
+            variance_of=self.variance_of,
             limit=self.limit,
             monotone=self.monotone,
-            rewards_apart=self.variance_of == "W",
             lower=self.lower is not None,
+            spread=self.spread,
+            order=self.order,
+            repairs=self.repairs,
             steps=self.later_visits is not None,
-            step_numbers=self.later_visits is not None or self.step_bonus is not None,
+            by_step=self._has_step_numbers,
             by_pair=max(1, self._num_numbers),
         )
 
@@ -148,15 +152,18 @@ class BonusRule(Rule):
         return *self.constants, *(self.later_visits or (0.0, 0.0)), *(self.machine or (0.0, 0.0))
 
     def recipe(self) -> Recipe:
-        lower, has_steps = self.lower is not None, self.later_visits is not None or self.step_bonus is not None
+        lower = self.lower is not None
         parts: Parts = (
             *(learned_machine.BY_BONUS if self.machine is not None else ()),
             ("prepare_pair", bonus.prepare_pair),
             ("begin_step", bonus.find_spread if self.spread else recursion.nothing_per_step),
             ("pair_value", bonus.pair_value),
-            ("LIMIT_IS_TOP", self.limit == "labels"),
-            ("IS_MONOTONE", self.monotone),
+            ("LIMIT_LABELS", self.limit == "labels"),
+            ("MONOTONE", self.monotone),
             ("HAS_LOWER", lower),
+            ("ORDER", ORDERS[self.order]),
+            ("REPAIRS", self.repairs),
+            ("CAP_MATTERS", "cap" in self.worth.__code__.co_names),
         )
         inner: Parts = (
             ("numbers", self.numbers if self._num_numbers else bonus.one_number),
@@ -165,12 +172,15 @@ class BonusRule(Rule):
             ("worth", self.worth),
             ("lower", self.lower if lower else self.worth),
             ("prepare_steps", bonus.add_later_visits if self.later_visits else recursion.nothing_for_pair),
-            ("HAS_STEP_NUMBERS", has_steps),
-            ("REWARDS_ARE_APART", self.variance_of == "W"),
-            ("MEASURES_SPREAD", self.spread),
-            ("HAS_LOWER", lower),
+            ("BY_STEP", self._has_step_numbers),
+            ("VARIANCE_OF_W", self.variance_of == "W"),
+            ("SPREAD", self.spread),
         )
         return Recipe(parts, inner)
+
+    @property
+    def _has_step_numbers(self) -> bool:
+        return self.later_visits is not None or self.step_bonus is not None
 
     @property
     def _num_numbers(self) -> int:
@@ -178,7 +188,7 @@ class BonusRule(Rule):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SampleRule(Rule):
+class SampleRule(PlanRule):
     """Q = the largest of ``arms`` means of Y, each under a kernel drawn from a posterior.
 
     The prior has a total weight: spread evenly over all "observations", or all of it on a fictitious "best" one, which
@@ -219,7 +229,7 @@ class SampleRule(Rule):
     def recipe(self) -> Recipe:
         one = self.prior == "observations"
         parts: Parts = (
-            ("ASKS_UNSEEN", one),
+            ("UNSEEN", one),
             ("prepare_pair", posterior_draws.draw_kernel if one else posterior_draws.draw_arms),
             ("begin_step", recursion.nothing_per_step),
             ("pair_value", posterior_draws.drawn_value if one else posterior_draws.best_of_arms),
@@ -229,7 +239,7 @@ class SampleRule(Rule):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SetRule(Rule):
+class SetRule(PlanRule):
     """Q = the largest Σ p̃·Y over all p̃ in a confidence set of level ``level`` around p̂, its size times ``scale``.
 
     ``kind`` is "l1", a ball, or "bernstein", an interval for each successor; ``as_published`` takes its ends for
@@ -257,7 +267,7 @@ class SetRule(Rule):
     def recipe(self) -> Recipe:
         in_ball = self.kind == "l1"
         parts: Parts = (
-            ("ASKS_UNSEEN", True),
+            ("UNSEEN", True),
             ("prepare_pair", confidence_sets.prepare_ball if in_ball else confidence_sets.prepare_interval),
             ("begin_step", confidence_sets.sort_rows),
             ("pair_value", confidence_sets.best_in_ball if in_ball else confidence_sets.best_in_intervals),

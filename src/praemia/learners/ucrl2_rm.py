@@ -24,7 +24,7 @@ from praemia.errors import ParameterError, unknown_name
 from praemia.learners.base import LARGEST, failure_prob_parameter, replan_parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.rules import SETS, SetRule
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
 
@@ -46,7 +46,7 @@ class UCRL2RM(CompiledLearner):
     summary: ClassVar[str] = "plan in the best kernel of a confidence set around the estimate"
     reference: ClassVar[str] = "Bourel, Jonsson, Maillard and Talebi 2023, Exploration in Reward Machines"
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "ucrl2-rm-l": {"interval": "l1"},
+        "ucrl2-rm-l": {"interval": "l1", "as_published": False},
         "ucrl2-rm-b": {"interval": "bernstein"},
     }
     optimistic: ClassVar[bool] = True
@@ -73,18 +73,12 @@ class UCRL2RM(CompiledLearner):
             object.__setattr__(self, "bonus_scale", PAPER_SCALES[self.interval])
         if not isinstance(self.as_published, bool):
             raise ParameterError(f"as_published={self.as_published!r}; expected true or false")
-        if self.as_published and self.interval != "bernstein":
-            raise ParameterError("as_published=True is a variant of interval='bernstein' only")
         super().__post_init__()
-        # One class, two algorithms: a run is recorded under the name that ``make`` knows.
-        object.__setattr__(self, "name", "ucrl2-rm-l" if self.interval == "l1" else "ucrl2-rm-b")
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        hidden = {"interval"} if self.interval == "bernstein" else {"interval", "as_published"}
-        return {key: value for key, value in super().parameters.items() if key not in hidden}
+        self._set_rule(self.failure_prob)  # which refuses what does not go together
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> SetRule:
-        level = self.failure_prob / (2 * spec.num_observations * spec.num_actions)
+        return self._set_rule(self.failure_prob / (2 * spec.num_observations * spec.num_actions))
+
+    def _set_rule(self, level: float) -> SetRule:
         scale = float(self.bonus_scale or 0.0)
         return SetRule(kind=self.interval, scale=scale, level=level, as_published=self.as_published)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.learners.base import failure_prob_parameter, parameter
 from praemia.learners.compiled import BonusLearner
-from praemia.tasks.task import TaskSpec
+from praemia.tasks.spec import TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +37,7 @@ class UncertaintyExplorer(BonusLearner):
     summary: ClassVar[str] = "goes where the estimate is least certain; looks at no reward"
     reference: ClassVar[str] = "Ménard et al. 2021, Fast active learning for pure exploration"
     uses_steps: ClassVar[bool] = True  # the first row counts where episodes begin
-    cap_is_horizon: ClassVar[bool] = True
+    limit: ClassVar[str] = "horizon"
 
     scale: float = parameter(0.01, "c: multiplies H²ℓ/n; a practical value, with which E bounds no error", 0.0)
     failure_prob: float = failure_prob_parameter()

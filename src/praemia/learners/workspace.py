@@ -12,10 +12,13 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
+from praemia.kernels.plan_data import AGENDA, STEP, PlanData, PlanMemory, SpecArrays
 from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
+    END,
     NUM_EXITS,
     ROW,
+    UNKNOWN,
     Actions,
     CountArrays,
     EveryRow,
@@ -25,25 +28,25 @@ from praemia.kernels.records import (
     lanes_for,
     padded_width,
 )
-from praemia.kernels.recursion import STEP, Memory, PlanData, SpecArrays
 from praemia.kernels.references import by_reference
-from praemia.learners.rules import BonusRule, Rule
+from praemia.learners.base import Needs
+from praemia.learners.rules import BonusRule, PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
-from praemia.tasks.label_support import asks_every_label
 from praemia.tasks.model import padded_exits
-from praemia.tasks.task import TaskSpec
-from praemia.tasks.unknown_chances import UnknownChancesSpec
+from praemia.tasks.spec import TaskSpec, UnknownChancesSpec
 
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
+KEPT = ("lower_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
 
-def learned_labels(spec: UnknownChancesSpec, *, unseen: bool, by_labels: bool) -> list[Label]:
+def learned_labels(spec: UnknownChancesSpec, needs: Needs) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
-    if unseen or (by_labels and asks_every_label(spec)):
+    by_labels = needs.limit == "labels"
+    if needs.unseen or (by_labels and spec.asks_every_label):
         return spec.every_label[1]
     return spec.labels_to_expect if by_labels else list(spec.label_sets)
 
@@ -66,6 +69,20 @@ def no_support(layers: LayerArrays) -> LabelSupport:
     return LabelSupport(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
 
 
+def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
+    """Return the least that the machine can pay on average from each step on, whatever labels occur: [H, M]."""
+    table = spec.label_support[0]
+    rows = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
+    paid = np.bincount(rows, table.probs * table.rewards, len(table.indptr) - 1)
+    least = np.zeros((spec.horizon + 1, spec.num_machine_states))
+    for h in range(spec.horizon - 1, -1, -1):
+        ended, later = spec.exits[h + 1, END], spec.discount * least[h + 1]
+        later = np.where(spec.is_done, ended, np.minimum(later, ended) if spec.can_end else later)
+        by_label = paid + np.bincount(rows, table.probs * later[table.targets], len(paid))
+        least[h] = by_label.reshape(-1, spec.num_machine_states).min(axis=0)
+    return least[:-1]
+
+
 def step_records(caps: NDArray[np.float64], discount: float) -> Records:
     """Return the most that can still be earned at each step, and what its values count for the step before."""
     steps = np.zeros(len(caps), dtype=STEP)
@@ -79,7 +96,7 @@ class Workspace:
     """The data of a compiled plan; ``policy`` [H, S, M] is the last one planned from Python, as the plan left it."""
 
     name: str  # of the learner, for messages
-    rule: Rule
+    rule: PlanRule
     spec: TaskSpec
     counts: CountArrays
     policy: Actions = field(init=False, repr=False)
@@ -98,7 +115,9 @@ class Workspace:
         if spec is not self.spec:
             following.spec = spec
             following.__dict__.pop("known", None)
-        following.memory = self.memory._replace(action_values=self.memory.action_values.copy())
+        kept = ("tables", "action_values", "by_pair", *(KEPT if self.needs.repairs else ()))
+        copies: Any = {name: getattr(self.memory, name).copy() for name in kept}
+        following.memory = self.memory._replace(**copies)
         return following
 
     @cached_property
@@ -107,13 +126,13 @@ class Workspace:
         spec, needs = self.spec, self.needs
         if isinstance(spec, UnknownChancesSpec):
             return self._known_without_chances(spec)
-        table = spec.dense_labels[1] if needs.unseen else spec.table
+        table = spec.every_table if needs.unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
-        return self._spec_arrays(moves if needs.rewards_apart else layers, layers.paid)
+        return self._spec_arrays(moves if needs.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
 
     def _known_without_chances(self, spec: UnknownChancesSpec) -> SpecArrays:
         """Return the same for a machine that is learned: its layers are written by each plan."""
-        sets = learned_labels(spec, unseen=self.needs.unseen, by_labels=self.needs.limit == "labels")
+        sets = learned_labels(spec, self.needs)
         layers = empty_layers(len(sets), spec.num_machine_states, self.width)
         known = self._spec_arrays(layers, np.zeros_like(layers.paid))
         possible = spec.possible(sets).astype(np.int32).ravel()
@@ -124,62 +143,88 @@ class Workspace:
         caps = np.full_like(spec.value_caps, spec.value_caps[0]) if limit == "horizon" else spec.value_caps
         return SpecArrays(
             layers=layers,
+            moves=layers,
             paid=paid,
             steps=step_records(caps, spec.discount),
-            exits=padded_exits(spec.exits, self.width),
+            exits=padded_exits(self._exits(), self.width),
             support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
             every=spec.every_row if self.needs.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
             done=np.array(sorted(spec.done_states), dtype=np.int32),
         )
 
-    def _new_memory(self) -> Memory:
+    def _exits(self) -> NDArray[np.float64]:
+        """Return what having left is worth; where the order asks for it, the unknown is worth the least there is."""
+        exits = self.spec.exits
+        if self.needs.order != "drawn":
+            exits = exits.copy()
+            exits[1:, UNKNOWN] = least_to_earn(self.spec)
+            if not (self.spec.can_end or self.spec.done_states):
+                exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
+        return exits
+
+    def _new_memory(self) -> PlanMemory:
         spec, needs, known = self.spec, self.needs, self.known
         num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-        rows = len(known.every.rows) if needs.unseen else num_states + NUM_EXITS
-        tables = self._tables(rows)
-        by_step = np.zeros((spec.horizon if needs.step_numbers else 0, num_pairs))
+        rows = len(known.every.rows) if needs.unseen else num_states + NUM_EXITS + len(self.counts.rows)
+        tables, is_ordered = self._tables(rows), needs.order != "drawn"
+        by_step = np.zeros((spec.horizon if needs.by_step else 0, num_pairs))
         if isinstance(self.rule, BonusRule) and self.rule.step_bonus is not None:
             by_step[:] = self.rule.step_bonus
-        return Memory(
+        return PlanMemory(
             tables=tables,
-            lower_tables=np.zeros(tables.shape if needs.lower else (0, 0, 0)),
+            lower_tables=np.zeros(tables.shape if needs.lower or is_ordered else (0, 0, 0)),
+            soon_tables=np.zeros(tables.shape if is_ordered else (0, 0, 0)),
             action_values=np.zeros((spec.horizon, 0, self.width)),
             by_step=by_step,
             by_pair=np.zeros((num_pairs, needs.by_pair)),
             by_successor=np.zeros((0, needs.by_successor)),
             drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
             order=np.zeros((spec.num_machine_states if needs.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32),
-            rewards=np.zeros(num_pairs * self.width if needs.rewards_apart else 0),
-            tops=self._room_for(known.support.group_indptr),
+            rewards=np.zeros(num_pairs * self.width if needs.variance_of == "W" else 0),
+            tops=self._room_for_tops(),
             tops_by_label=self._room_for(known.support.indptr),
-            options=np.zeros(2 * spec.num_actions * self.lanes),
-            spread=np.zeros(2 * self.lanes + 1),
+            options=np.zeros(3 * spec.num_actions * self.lanes),
+            spread=np.zeros(2 * num_pairs * self.lanes if needs.spread else 0),
+            shares=np.zeros(spec.horizon + 2),
             exists=(np.arange(self.width) < spec.num_machine_states).astype(np.float64),
+            is_done=np.isin(np.arange(self.width), list(spec.done_states)).astype(np.float64),
+            agenda=np.zeros(num_states if needs.repairs else 0, dtype=AGENDA),
         )
 
     def _room_for(self, indptr: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return room for a row of numbers for each of the groups or labels that ``indptr`` divides."""
         return np.zeros(max(0, len(indptr) - 1) * self.width)
 
+    def _room_for_tops(self) -> NDArray[np.float64]:
+        size = max(0, len(self.known.support.group_indptr) - 1) * self.width
+        return np.zeros((self.spec.horizon if self.needs.repairs else 1, size))
+
     def _tables(self, rows: int) -> NDArray[np.float64]:
-        tables = np.zeros((2, rows, self.width))
+        """Return tables of two steps, or of all where plans are repaired."""
+        num_tables = self.spec.horizon + 1 if self.needs.repairs else 2
+        if self.needs.repairs:
+            needed = 8 * self.width * num_tables * (3 * rows + len(self.known.support.group_indptr))
+            require_memory(needed, "the tables of all steps, for plans that are repaired; replan='growth' needs fewer")
+        tables = np.zeros((num_tables, rows, self.width))
         tables[:, : self.spec.num_observations] = self.known.steps[0]["cap"]
         return tables
 
     def fit(self, counts: CountArrays) -> None:
         """Make room for what was counted."""
         memory, needs, support = self.memory, self.needs, self.known.support
-        if len(memory.tops) < (len(support.group_indptr) - 1) * self.width:
-            memory = memory._replace(tops=self._room_for(support.group_indptr))
+        if memory.tops.shape[1] < (len(support.group_indptr) - 1) * self.width:
+            memory = memory._replace(tops=self._room_for_tops())
         if len(memory.tops_by_label) < (len(support.indptr) - 1) * self.width:
             memory = memory._replace(tops_by_label=self._room_for(support.indptr))
         rows = self.spec.num_observations + NUM_EXITS + len(counts.rows)
         if memory.tables.shape[1] < rows:
-            tables = self._tables(rows)
-            memory = memory._replace(tables=tables)
-            if needs.lower:
-                memory = memory._replace(lower_tables=np.zeros_like(tables))
+            new = {name: getattr(memory, name) for name in ("tables", "lower_tables", "soon_tables")}
+            for name, old in new.items():
+                if len(old):
+                    new[name] = self._tables(rows) if name == "tables" else np.zeros_like(new["tables"])
+                    new[name][:, : old.shape[1]] = old
+            memory = memory._replace(**new)
         if needs.by_successor and len(memory.by_successor) < len(counts.successors):
             memory = memory._replace(by_successor=np.zeros((len(counts.successors), needs.by_successor)))
         slots = int(counts.totals[0]["slots"])

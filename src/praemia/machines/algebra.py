@@ -3,79 +3,67 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import product, starmap
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.machines.automaton import MAX_NAME
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.machine import RewardMachine
-from praemia.machines.minimise import minimise
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import Outcome, Outcomes, merge
-from praemia.machines.state_diagrams import StateDiagrams
+from praemia.machines.rules import Outcome, Outcomes, merge_outcomes
+from praemia.machines.state_diagrams import StateDiagrams, minimise, unfold
 
 
 @deep_recursion
 def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = None) -> RewardMachine:
-    """Return the machine that moves as two do, independently given the label, and pays the sum of what they pay."""
+    """Return the sum of two machines: they move independently, given the label, and both pay."""
     growth = growth or Growth()
     propositions = tuple(dict.fromkeys((*first.propositions, *second.propositions)))
-    store = Diagrams()
-    left, right = (part.diagrams.over(propositions, store).roots for part in (first, second))
-    numbers = {(first.initial, second.initial): 0}  # pairs of states are numbered as they are met
-    pairs = list(numbers)
+    store, memo, size = Diagrams(), Memo(), second.num_states
+    left, right = (part.diagrams.reordered(propositions, store).roots for part in (first, second))
 
-    def both(a: Outcome, b: Outcome) -> Outcome:
-        pair = (a.target, b.target)
-        if pair not in numbers:
-            numbers[pair] = len(pairs)
-            pairs.append(pair)
-        return Outcome(str(numbers[pair]), a.probability * b.probability, Reward.sum(a.reward, b.reward))
+    def joint(one: Outcome, other: Outcome) -> Outcome:
+        pair = size * first.index[one.target] + second.index[other.target]
+        return Outcome(str(pair), one.probability * other.probability, Reward.sum(one.reward, other.reward))
 
-    def joint(one: Outcomes, other: Outcomes) -> Outcomes:
-        outcomes = _in_order(both(a, b) for a in one for b in other)
-        growth.num_states = len(pairs)
-        growth.check(len(store), store.num_leaves)
-        return outcomes
+    def moves(pair: int) -> int:
+        i, j = divmod(pair, size)
+        return store.combine(left[i], right[j], lambda *both: tuple(starmap(joint, product(*both))), memo)
 
-    roots: list[int] = []
-    memo: Memo = {}
-    for one, other in pairs:
-        roots.append(store.combine(left[first.index[one]], right[second.index[other]], joint, memo))
-    meanings = [f"{one} + {other}" for one, other in pairs]
-    return _smallest(propositions, StateDiagrams(propositions, store, tuple(roots)), meanings)
+    start = size * first.index[first.initial] + second.index[second.initial]
+    diagrams, numbers = unfold(propositions, store, start, moves, _targets, growth)
+
+    def image(outcomes: Outcomes, classes: Sequence[int]) -> Outcomes:
+        classed = _renamed(outcomes, lambda pair: str(classes[numbers[pair]]))
+        return merge_outcomes(sorted(classed, key=_target))
+
+    small, members = minimise(diagrams, lambda outcomes: (numbers[pair] for pair in _targets(outcomes)), image)
+    meanings = [f"{first.states[pair // size]} + {second.states[pair % size]}" for pair in numbers]
+    shortest = [min((meanings[number] for number in own), key=len) for own in members]
+    names = _names(shortest)
+    named = small.map_values(lambda outcomes: tuple(_renamed(outcomes, names.__getitem__)))
+    return RewardMachine.from_diagrams(names, names[0], propositions, named, shortest.__getitem__)
 
 
-def _number(outcome: Outcome) -> int:
+def _target(outcome: Outcome) -> int:
     return int(outcome.target)
 
 
+def _targets(outcomes: Outcomes) -> Iterator[int]:
+    return map(_target, outcomes)
+
+
 def _renamed(outcomes: Outcomes, name: Callable[[int], str]) -> Iterator[Outcome]:
-    return (Outcome(name(_number(outcome)), outcome.probability, outcome.reward) for outcome in outcomes)
+    return (replace(outcome, target=name(_target(outcome))) for outcome in outcomes)
 
 
-def _in_order(outcomes: Iterable[Outcome]) -> Outcomes:
-    """Merge outcomes whose targets are numbers, and put them in the order of these."""
-    return merge(sorted(outcomes, key=_number))
-
-
-def _smallest(propositions: Sequence[str], diagrams: StateDiagrams, meanings: Sequence[str]) -> RewardMachine:
-    """Merge the states that pay the same on every sequence of labels; state 0 is the initial one."""
-
-    def image(outcomes: Outcomes, classes: Sequence[int]) -> Outcomes:
-        return _in_order(_renamed(outcomes, lambda number: str(classes[number])))
-
-    small, members = minimise(diagrams, lambda outcomes: map(_number, outcomes), image)
-    shortest = [min((meanings[state] for state in states), key=len) for states in members]
-    short = [text if len(text) <= MAX_NAME else f"s{number}" for number, text in enumerate(shortest)]
-    names = ["start", *(name if short.count(name) == 1 else f"s{i}" for i, name in enumerate(short[1:], start=1))]
-
-    def named(outcomes: Outcomes) -> Outcomes:
-        return tuple(_renamed(outcomes, names.__getitem__))
-
-    return RewardMachine.from_diagrams(names, "start", propositions, small.changed(named), shortest.__getitem__)
+def _names(meanings: Sequence[str]) -> list[str]:
+    """Name the first state start and each other one by its meaning, or by its number if that is long or not its own."""
+    short = [text if len(text) <= MAX_NAME else f"s{number}" for number, text in enumerate(meanings)]
+    return ["start", *(name if short.count(name) == 1 else f"s{i}" for i, name in enumerate(short[1:], start=1))]
 
 
 @deep_recursion
@@ -84,7 +72,7 @@ def state_digests(machine: RewardMachine) -> dict[str, str]:
 
     Of a reward the mean counts. The order of rules, propositions and states does not.
     """
-    diagrams = machine.diagrams.over(sorted(machine.diagrams.variables))
+    diagrams = machine.diagrams.reordered(sorted(machine.diagrams.variables))
 
     def digest(content: Sequence[object]) -> str:
         return sha256(json.dumps(content).encode()).hexdigest()
@@ -105,7 +93,7 @@ def with_chance(machine: RewardMachine, chances: Mapping[str, float]) -> RewardM
     """
     if not isinstance(chances, Mapping):
         raise ParameterError(f"chances are {chances!r}; expected a mapping from events to probabilities")
-    diagrams = machine.diagrams.changed(lambda outcomes: outcomes)
+    diagrams = machine.diagrams.map_values(lambda outcomes: outcomes)
     for name, chance in chances.items():
         if name not in machine.propositions:
             raise unknown_name("proposition", name, machine.propositions)
@@ -129,7 +117,7 @@ def _noticed(machine: RewardMachine, diagrams: StateDiagrams, variable: int, cha
             for p, outcomes in ((chance, seen), (1.0 - chance, missed))
             for outcome in outcomes
         )
-        return merge(sorted(parts, key=lambda outcome: machine.index[outcome.target]))
+        return merge_outcomes(sorted(parts, key=lambda outcome: machine.index[outcome.target]))
 
     memo: Memo = {}
     changed: dict[int, int] = {}

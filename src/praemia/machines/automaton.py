@@ -11,19 +11,17 @@ end     the change in satisfaction (1 or 0; 0 before the first step): 1 where it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 from praemia.errors import ParameterError
-from praemia.machines.diagrams import Crossing, Diagrams, Growth, copy, deep_recursion
-from praemia.machines.minimise import minimise
-from praemia.machines.state_diagrams import StateDiagrams
+from praemia.machines.diagrams import Diagrams, Growth, Memo, copy, deep_recursion
+from praemia.machines.state_diagrams import State, StateDiagrams, minimise, unfold
 
-State = TypeVar("State", bound=Hashable)
 Meaning = Callable[[int], str]
 
-WAYS = ("first", "each", "end")
+PAY_SCHEMES = ("first", "each", "end")
 MAX_NAME = 24
 MOST_NAMED = 1_000  # states of an automaton; those of a larger one are numbered
 PAID = "nothing: it has paid"
@@ -32,7 +30,7 @@ FINISHED = (PAID, "true" + SATISFIED)
 OVER = "nothing more is paid"
 
 
-class Step(NamedTuple):
+class Transition(NamedTuple):
     """Where a label leads, and what is paid for it."""
 
     target: int
@@ -40,7 +38,7 @@ class Step(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Whether a trace satisfies, step by step, and from which step on that cannot change any more (0: never could)."""
+    """Whether a trace satisfies after each step, and when that is final (0: from the start on; None: not yet)."""
 
     satisfied: list[bool]
     decided_at: int | None
@@ -52,7 +50,7 @@ class Automaton:
 
     Attributes
     ----------
-    diagrams : those of its states, whose values are ``Step``.
+    diagrams : those of its states, from a label to a ``Transition``.
     meaning : from a state to the formula or expression that is left to be satisfied, as text. To write it can take
         longer than to build the automaton, so it waits until it is asked for.
     """
@@ -69,9 +67,9 @@ class Automaton:
     def num_states(self) -> int:
         return self.diagrams.num_states
 
-    def step(self, state: int, label: Set[str]) -> Step:
+    def step(self, state: int, label: Set[str]) -> Transition:
         """Return what happens in a state on a label."""
-        step: Step = self.diagrams.at(state, label)
+        step: Transition = self.diagrams.at(state, label)
         return step
 
     def constant_payment(self, state: int) -> int | None:
@@ -101,33 +99,7 @@ def shortest(meanings: Iterable[str]) -> str:
     return min(meanings, key=len)
 
 
-def smallest(
-    diagrams: StateDiagrams,
-    step_of: Callable[[Any], Step],
-    meaning: Meaning,
-    best: Callable[[Iterable[str]], str] = shortest,
-) -> Automaton:
-    """Return the smallest automaton that pays the same on every trace; a state keeps the ``best`` of its meanings.
-
-    ``step_of`` gives the step that a value of the diagrams stands for.
-    """
-
-    def image(value: Any, classes: Sequence[int]) -> Step:
-        target, payment = step_of(value)
-        return Step(classes[target], payment)
-
-    small, members = minimise(diagrams, lambda value: (step_of(value).target,), image)
-    texts: dict[int, str] = {}
-
-    def best_meaning(state: int) -> str:
-        if state not in texts:
-            texts[state] = best([meaning(member) for member in members[state]])
-        return texts[state]
-
-    return Automaton(small, best_meaning)
-
-
-def explore(
+def build_automaton(
     names: Iterable[str],
     store: Diagrams,
     start: State,
@@ -135,29 +107,27 @@ def explore(
     meaning: Callable[[State], str],
     growth: Growth,
     best: Callable[[Iterable[str]], str] = shortest,
+    step_of: Callable[[Any], tuple[State, int]] = tuple,
 ) -> Automaton:
-    """Build the automaton of all that can be reached from a start.
+    """Return the smallest automaton that pays what moves pay from a start on; a state keeps the ``best`` meaning.
 
-    ``moves`` gives the diagram of a state; its values are pairs (next state, payment).
+    ``moves`` gives the diagram of a state; ``step_of`` the pair (next state, payment) that a value stands for.
     """
-    numbers: dict[State, int] = {start: 0}
-    roots: list[int] = []
-    seen: set[int] = set()
-    states = [start]
-    for state in states:
-        roots.append(moves(state))
-        for target, _ in store.new_values(roots[-1], seen):
-            if target not in numbers:
-                numbers[target] = len(states)
-                states.append(target)
-        growth.num_states = len(states)
-        growth.check(len(store), store.num_leaves)
+    diagrams, numbers = unfold(names, store, start, moves, lambda value: step_of(value)[:1], growth)
 
-    def step_of(value: tuple[State, int]) -> Step:
-        return Step(numbers[value[0]], int(value[1]))
+    def image(value: Any, classes: Sequence[int]) -> Transition:
+        target, payment = step_of(value)
+        return Transition(classes[numbers[target]], int(payment))
 
-    built = StateDiagrams(tuple(names), store, tuple(roots))
-    return smallest(built, step_of, lambda number: meaning(states[number]), best)
+    small, members = minimise(diagrams, lambda value: (numbers[step_of(value)[0]],), image)
+    states, texts = list(numbers), dict[int, str]()
+
+    def best_meaning(state: int) -> str:
+        if state not in texts:
+            texts[state] = best([meaning(states[member]) for member in members[state]])
+        return texts[state]
+
+    return Automaton(small, best_meaning)
 
 
 def with_verdicts(automaton: Automaton) -> Automaton:
@@ -176,61 +146,53 @@ def join(operator: str, first: Automaton, second: Automaton, growth: Growth) -> 
     Both read the same propositions.
     """
     both = operator == "&"
-    ends = first.decided_state(0 if both else 1), second.decided_state(0 if both else 1)
+    decisive = 0 if both else 1
+    ends = first.decided_state(decisive), second.decided_state(decisive)
     if 0 in ends:
         return first if ends[0] == 0 else second
-    store = Diagrams(growth)
-    numbers, pairs = {(0, 0): 0}, [(0, 0)]
+    store, memo = Diagrams(growth), Memo()
+    left, right = (part.diagrams.map_values(lambda step: step, store).roots for part in (first, second))
 
-    def step(left: Step, right: Step) -> Step:
+    def step(one: Transition, other: Transition) -> tuple[tuple[int, int], int]:
         # All pairs with a state that decides the matter are one.
-        pair = ends if left.target == ends[0] or right.target == ends[1] else (left.target, right.target)
-        number = numbers.get(pair)
-        if number is None:
-            number = numbers[pair] = len(pairs)
-            pairs.append(pair)
-            growth.num_states = len(pairs)
-        return Step(number, left.payment & right.payment if both else left.payment | right.payment)
+        pair = ends if one.target == ends[0] or other.target == ends[1] else (one.target, other.target)
+        return pair, one.payment & other.payment if both else one.payment | other.payment
 
-    crossing = Crossing(first.diagrams.store, second.diagrams.store, store, step)
-    roots: list[int] = []
-    for number, pair in enumerate(pairs):
-        one, other = first.diagrams.roots[pair[0]], second.diagrams.roots[pair[1]]
-        end = pair[0] == ends[0] or pair[1] == ends[1]
-        roots.append(store.leaf(Step(number, 0 if both else 1)) if end else crossing.run(one, other))
-        growth.check(len(store), store.num_leaves)
+    def moves(pair: tuple[int, int]) -> int:
+        if pair == ends:
+            return store.leaf((ends, decisive))
+        return store.combine(left[pair[0]], right[pair[1]], step, memo)
 
-    def meaning(number: int) -> str:
-        left, right = pairs[number]
-        parts = [first.meaning(left), second.meaning(right)]
-        if ("false" if both else "true") in parts:
-            return "false" if both else "true"
-        texts = dict.fromkeys(part for part in parts if part != ("true" if both else "false"))
-        joined = f" {operator} ".join(f"({text})" if both and " | " in text else text for text in texts)
-        return joined or ("true" if both else "false")
+    def meaning(pair: tuple[int, int]) -> str:
+        neutral, absorbing = ("true", "false") if both else ("false", "true")
+        texts = dict.fromkeys((first.meaning(pair[0]), second.meaning(pair[1])))
+        if absorbing in texts:
+            return absorbing
+        parts = [f"({text})" if both and " | " in text else text for text in texts if text != neutral]
+        return f" {operator} ".join(parts) or neutral
 
-    return smallest(StateDiagrams(first.names, store, tuple(roots)), lambda step: step, meaning)
+    return build_automaton(first.names, store, (0, 0), moves, meaning, growth)
 
 
-def require_way(pay: str) -> None:
+def require_pay(pay: str) -> None:
     """Refuse an unknown way to pay."""
-    if pay not in WAYS:
+    if pay not in PAY_SCHEMES:
         raise ParameterError(f"pay={pay!r}; expected 'first', 'each' or 'end'")
 
 
-class Settled(NamedTuple):
-    """What a step pays, whether satisfaction must be remembered, and whether nothing will ever be paid again."""
+class StepPayment(NamedTuple):
+    """What a step pays, whether satisfaction has to be remembered, and whether nothing is paid after it."""
 
     payment: int
     satisfied: bool
     is_over: bool
 
 
-def settle(pay: str, satisfied: bool, satisfied_before: bool) -> Settled:
+def step_payment(pay: str, satisfied: bool, satisfied_before: bool) -> StepPayment:
     """Return what a step pays, given whether the trace up to it, and up to the step before, satisfies."""
     if pay == "end":
-        return Settled(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
-    return Settled(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
+        return StepPayment(int(satisfied) - int(satisfied_before), satisfied, is_over=False)
+    return StepPayment(int(satisfied), satisfied=False, is_over=satisfied and pay == "first")
 
 
 def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
@@ -243,16 +205,16 @@ def paid(automaton: Automaton, pay: str, growth: Growth) -> Automaton:
 def _at_first(automaton: Automaton, growth: Growth) -> Automaton:
     done = automaton.num_states
 
-    def once(step: Step) -> Step:
-        payment, _, is_over = settle("first", step.payment > 0, satisfied_before=False)
-        return Step(done if is_over else step.target, payment)
+    def once(step: Transition) -> Transition:
+        payment, _, is_over = step_payment("first", step.payment > 0, satisfied_before=False)
+        return Transition(done if is_over else step.target, payment)
 
     def meaning(state: int) -> str:
         return PAID if state == done else automaton.meaning(state)
 
     store = automaton.diagrams.store
-    roots = (*automaton.diagrams.roots, store.leaf(Step(done, 0)))
-    return smallest(replace(automaton.diagrams, roots=roots), once, meaning, _best)
+    roots = (*automaton.diagrams.roots, store.leaf(Transition(done, 0)))
+    return build_automaton(automaton.names, store, 0, roots.__getitem__, meaning, growth, _best, once)
 
 
 def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
@@ -262,8 +224,8 @@ def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
     def moves(state: tuple[int, bool]) -> int:
         number, before = state
 
-        def change(step: Step) -> tuple[tuple[int, bool], int]:
-            payment, satisfied, _ = settle("end", step.payment > 0, before)
+        def change(step: Transition) -> tuple[tuple[int, bool], int]:
+            payment, satisfied, _ = step_payment("end", step.payment > 0, before)
             return (step.target, satisfied), payment
 
         return copy(automaton.diagrams.store, automaton.diagrams.roots[number], store, change, memos[before])
@@ -271,7 +233,7 @@ def _at_the_end(automaton: Automaton, growth: Growth) -> Automaton:
     def meaning(state: tuple[int, bool]) -> str:
         return automaton.meaning(state[0]) + (SATISFIED if state[1] else "")
 
-    return explore(automaton.names, store, (0, False), moves, meaning, growth, _best)
+    return build_automaton(automaton.names, store, (0, False), moves, meaning, growth, _best)
 
 
 def _best(meanings: Iterable[str]) -> str:
@@ -283,11 +245,11 @@ def _best(meanings: Iterable[str]) -> str:
 @deep_recursion
 def state_names(automaton: Automaton) -> tuple[str, ...]:
     """Return short names: start, done, failed, over, satisfied, or what is left to do; a number where that is long."""
-    chosen: dict[str, None] = {}
+    names: dict[str, None] = {}
     for number in range(automaton.num_states):
         name = _name(automaton, number)
-        chosen[name if name not in chosen else f"s{number}"] = None
-    return tuple(chosen)
+        names[name if name not in names else f"s{number}"] = None
+    return tuple(names)
 
 
 def _name(automaton: Automaton, number: int) -> str:

@@ -11,7 +11,7 @@ from praemia.machines.rules import Outcome, Rule
 
 
 class MachineBuilder:
-    """Write a machine down edge by edge, as it stands in a drawing.
+    """Write a machine edge by edge, as you would draw it.
 
     Edges with the same source and the same guard are the outcomes of one rule. States are numbered in the order
     in which they are first named; propositions are those that the guards read, unless they are given. The guard

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -145,35 +145,24 @@ class Diagrams:
         """Return what a leaf holds."""
         return self._values[leaf]
 
-    def below(self, roots: Iterable[int]) -> Iterator[int]:
-        """Yield all leaves and nodes that diagrams consist of, each once, parents before children are exhausted."""
-        seen: set[int] = set()
-        waiting = list(roots)[::-1]
+    def below(self, roots: Iterable[int], seen: set[int] | None = None) -> list[int]:
+        """Return the leaves and nodes of diagrams, each once, but for those ``seen``, and add them there."""
+        seen = set() if seen is None else seen
+        variable, low, high = self.variable, self.low, self.high
+        diagrams, waiting = [], list(roots)[::-1]
         while waiting:
             diagram = waiting.pop()
-            if diagram in seen:
-                continue
-            seen.add(diagram)
-            yield diagram
-            if not self.is_leaf(diagram):
-                waiting += (self.low[diagram], self.high[diagram])
+            if diagram not in seen:
+                seen.add(diagram)
+                diagrams.append(diagram)
+                if variable[diagram] != LEAF:
+                    waiting += (high[diagram], low[diagram])
+        return diagrams
 
-    def values(self, roots: Iterable[int]) -> Iterator[Any]:
-        """Yield the values that diagrams can take, each once."""
-        return (self._values[diagram] for diagram in self.below(roots) if self.is_leaf(diagram))
-
-    def new_values(self, root: int, seen: set[int]) -> Iterator[Any]:
-        """Yield the values below a diagram, without those below diagrams that were seen before; all are seen then."""
-        waiting = [root]
-        while waiting:
-            diagram = waiting.pop()
-            if diagram in seen:
-                continue
-            seen.add(diagram)
-            if self.is_leaf(diagram):
-                yield self._values[diagram]
-            else:
-                waiting += (self.high[diagram], self.low[diagram])
+    def values(self, roots: Iterable[int], seen: set[int] | None = None) -> list[Any]:
+        """Return the values that diagrams can take, each once, without those below diagrams ``seen`` before."""
+        values = self._values
+        return [values[diagram] for diagram in self.below(roots, seen) if diagram in values]
 
     def support(self, roots: Iterable[int]) -> set[int]:
         """Return the variables that diagrams depend on."""
@@ -211,16 +200,16 @@ class Diagrams:
         memo = {} if memo is None else memo
         top = min(self.variable[low], self.variable[high])
         if variable <= top:
-            return self.node(variable, self.part(low, variable, False), self.part(high, variable, True))
+            return self.node(variable, self.cofactor(low, variable, False), self.cofactor(high, variable, True))
         if (low, high) not in memo:
             parts = [
-                self.choose(variable, self.part(low, top, way), self.part(high, top, way), memo)
+                self.choose(variable, self.cofactor(low, top, way), self.cofactor(high, top, way), memo)
                 for way in (False, True)
             ]
             memo[low, high] = self.node(top, *parts)
         return memo[low, high]
 
-    def part(self, diagram: int, variable: int, value: bool) -> int:
+    def cofactor(self, diagram: int, variable: int, value: bool) -> int:
         """Return a diagram where a variable that comes first, if it occurs at all, has a value."""
         if self.variable[diagram] != variable:
             return diagram
@@ -239,32 +228,3 @@ def copy(source: Diagrams, f: int, target: Diagrams, change: Callable[[Any], Has
         result = target.node(source.variable[f], low, copy(source, source.high[f], target, change, memo))
     memo[f] = result
     return result
-
-
-class Crossing:
-    """Joins diagrams of two stores value by value into a third; what was joined is kept."""
-
-    def __init__(
-        self, first: Diagrams, second: Diagrams, target: Diagrams, join: Callable[[Any, Any], Hashable]
-    ) -> None:
-        self._first, self._second, self._target, self._join = first, second, target, join
-        self._memo: Memo = {}
-
-    def run(self, f: int, g: int) -> int:
-        """Return the diagram that joins two."""
-        result = self._memo.get((f, g))
-        if result is not None:
-            return result
-        first, second = self._first, self._second
-        left, right = first.variable[f], second.variable[g]
-        if left == right == LEAF:
-            result = self._target.leaf(self._join(first.value(f), second.value(g)))
-        elif left == right:
-            low = self.run(first.low[f], second.low[g])
-            result = self._target.node(left, low, self.run(first.high[f], second.high[g]))
-        elif left < right:
-            result = self._target.node(left, self.run(first.low[f], g), self.run(first.high[f], g))
-        else:
-            result = self._target.node(right, self.run(f, second.low[g]), self.run(f, second.high[g]))
-        self._memo[f, g] = result
-        return result

@@ -29,7 +29,7 @@ from praemia.machines.formula import (
     proposition,
     unary,
 )
-from praemia.machines.syntax import Infix, Language, Node, parse, read_name
+from praemia.machines.syntax import Infix, Language, Node, build, parse, read_name
 
 _PUNCTUATION = r"<->|<=>|->|=>|&&|\|\||\[\]|<>|X\[!\]|[&|!~()]"
 _PREFIX = {"!": "!", "~": "!", "X[!]": "X", "[]": "G", "<>": "F", "F": "F", "G": "G"}
@@ -100,14 +100,11 @@ def parse_formula(text: str, syntax: str = "praemia") -> ParsedFormula:
     if syntax not in DIALECTS:
         raise ParameterError(f"syntax={syntax!r}{did_you_mean(syntax, DIALECTS)}")
     nodes = parse(DIALECTS[syntax], text)
-    operands: list[Formula] = []
     opposites: dict[Formula, Formula] = {}
-    for node in nodes:
-        begin = len(operands) - node.arity
-        operands[begin:] = [_formula(node, operands[begin:], opposites)]
+    formula = build(nodes, lambda node, parts: _formula(node, parts, opposites))
     words = {"last" if node.text.lower() == "last" else node.kind for node in nodes if node.kind != "name"}
     bare = dict.fromkeys(node.text for node in nodes if node.kind == "name")
-    return ParsedFormula(operands[0], words & _IN_TIME, list(bare))
+    return ParsedFormula(formula, words & _IN_TIME, list(bare))
 
 
 def _formula(node: Node, parts: list[Formula], opposites: dict[Formula, Formula]) -> Formula:
@@ -135,24 +132,24 @@ def _formula(node: Node, parts: list[Formula], opposites: dict[Formula, Formula]
             return unary(node.kind, parts[0]) if node.arity == 1 else binary(node.kind, *parts)
 
 
-def likely_meanings(names: Iterable[str], known: Collection[str] = ()) -> Mapping[str, str]:
+def likely_meanings(names: Iterable[str], names_in_use: Collection[str] = ()) -> Mapping[str, str]:
     """Return for suspicious names of a formula what was probably meant.
 
-    ``G`` before another name of the formula, or one that is ``known``, or before a single letter, is probably an
+    ``G`` before another name of the formula, or one that is ``names_in_use``, or before a single letter, is probably an
     operator; so are two operators before a small letter.
     """
     written = list(names)
-    meanings = ((name, _likely_meaning(name, {*written, *known})) for name in written)
+    meanings = ((name, _likely_meaning(name, {*written, *names_in_use})) for name in written)
     return {name: meaning for name, meaning in meanings if meaning is not None}
 
 
-def _likely_meaning(name: str, known: Collection[str]) -> str | None:
+def _likely_meaning(name: str, names_in_use: Collection[str]) -> str | None:
     if name in _CONSTANTS:
         return "true" if _CONSTANTS[name] is TRUE else "false" if _CONSTANTS[name] is FALSE else "last"
     for length in range(1, len(name)):
         operators, rest = name[:length], name[length:]
         if not set(operators) <= set("FGX"):
             return None
-        if rest in known or len(rest) == 1 or (length > 1 and rest[0].islower()):
+        if rest in names_in_use or len(rest) == 1 or (length > 1 and rest[0].islower()):
             return " ".join((*operators, rest))
     return None

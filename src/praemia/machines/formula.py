@@ -231,7 +231,7 @@ def write(
     def text(formula: Formula, parts: list[tuple[str, int]]) -> tuple[str, int]:
         operator = formula.operator
         if operator == "name":
-            return quoted(formula.name, reserved), _UNARY
+            return write_name(formula.name, reserved), _UNARY
         if not parts:
             return ("last" if operator == "WX" else operator), _UNARY
         if len(parts) == 1:
@@ -268,8 +268,8 @@ def _weak_until(formula: Formula) -> tuple[Formula, Formula] | None:
     return None
 
 
-def quoted(name: str, reserved: Set[str] = FORMULA_WORDS) -> str:
-    """Write a proposition bare where that can be read back, else in double quotes."""
+def write_name(name: str, reserved: Set[str] = FORMULA_WORDS) -> str:
+    """Write the name of a proposition, in double quotes if it could not be read back without them."""
     return name if _READ_AS.fullmatch(name) and name not in reserved else in_quotes(name)
 
 

@@ -1,4 +1,4 @@
-"""Machines from formulas and from regular expressions: one text, or several of which each says when it pays what."""
+"""Machines from formulas and from regular expressions: from one text, or from several, each with what it pays when."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
-from praemia.machines.automaton import Automaton, Step, paid, require_way, state_names
+from praemia.machines.automaton import Automaton, Transition, paid, require_pay, state_names
 from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth
 from praemia.machines.dialects import likely_meanings, parse_formula
-from praemia.machines.ltlf import accept_formula
+from praemia.machines.ltlf import formula_automaton
 from praemia.machines.machine import RewardMachine
-from praemia.machines.regex import accept_regex
+from praemia.machines.regex import regex_automaton
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Outcomes
 
@@ -39,7 +39,7 @@ class Payment(NamedTuple):
                 if key not in ("reward", "pay"):
                     raise ParameterError(f"unknown key {key!r} beside a formula; expected 'reward' and 'pay'")
             reward, pay = value.get("reward", 1.0), value.get("pay", pay)
-        require_way(pay)
+        require_pay(pay)
         is_number = isinstance(reward, int | float) and not isinstance(reward, bool) and math.isfinite(reward)
         if not is_number and not isinstance(reward, Reward):
             raise ParameterError(f"reward={reward!r}; expected a finite number or a Reward")
@@ -62,7 +62,7 @@ def machine_from(
     reward: float | Reward = 1.0,
     pay: str = "first",
     propositions: Iterable[str] | None = None,
-    max_states: int = MAX_STATES,
+    growth: Growth | None = None,
     syntax: str = "praemia",
     names_are_checked: bool = False,
 ) -> RewardMachine:
@@ -70,7 +70,7 @@ def machine_from(
 
     ``names_are_checked`` tells that the caller will refuse propositions that no label has: odd ones need no warning.
     """
-    require_way(pay)
+    require_pay(pay)
     if isinstance(text, str):
         texts: Mapping[str, Pay] = {text: reward}
     elif not isinstance(text, Mapping):
@@ -84,18 +84,18 @@ def machine_from(
     from praemia.machines.algebra import add
 
     allowed = None if propositions is None else tuple(propositions)
-    growth = growth_limits(max_states)
+    growth = growth or growth_limits()
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
-        automaton = accept(kind, part, growth, syntax, names_are_checked or allowed is not None)
+        automaton = _checked_automaton(kind, part, growth, syntax, names_are_checked or allowed is not None)
         _warn_of_single_cost(automaton, kind, part, payment)
-        machines.append(paying_machine(automaton, payment, allowed, growth))
+        machines.append(_paying_machine(automaton, payment, allowed, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
-    return with_source(machine, kind, text, pay, reward, syntax)
+    return _with_source(machine, kind, text, pay, reward, syntax)
 
 
-def with_source(
+def _with_source(
     machine: RewardMachine,
     kind: str,
     text: str | Mapping[str, Pay],
@@ -119,19 +119,20 @@ def _pay_data(value: Pay) -> Any:
     return Reward.of(value).to_data()
 
 
-def accept(kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False) -> Automaton:
-    """Return the smallest automaton that accepts what satisfies a text; warn of what is probably not meant.
+def text_automaton(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
+    """Return the smallest automaton that pays 1 at every step at which the trace so far satisfies a text."""
+    return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
 
-    That is a text that nothing satisfies, or everything; and names that other tools read as operators.
-    """
+
+def _checked_automaton(
+    kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False
+) -> Automaton:
+    """Return the automaton of a text; warn of one that nothing satisfies, or everything, and of odd names in it."""
     if not isinstance(text, str):
         raise ParameterError(f"a {kind} is {text!r}; expected text")
-    if kind == "regex":
-        automaton = accept_regex(text, growth)
-    else:
-        automaton = accept_formula(text, growth, syntax)
-        if syntax == "praemia" and not names_are_checked:
-            _warn_of_spellings(text)
+    automaton = text_automaton(kind, text, growth, syntax)
+    if (kind, syntax) == ("formula", "praemia") and not names_are_checked:
+        _warn_of_spellings(text)
     payment = automaton.constant_payment(0)
     if payment is not None:
         verdict = "every trace satisfies" if payment else "no trace satisfies"
@@ -166,7 +167,7 @@ def unknown_proposition(name: str, names: Collection[str]) -> str:
     return f" (did you mean {meaning}?)" if meaning else did_you_mean(name, sorted(set(names)))
 
 
-def paying_machine(
+def _paying_machine(
     automaton: Automaton, payment: Payment, propositions: Iterable[str] | None, growth: Growth
 ) -> RewardMachine:
     """Return the machine that pays in some way for what an automaton accepts."""
@@ -180,7 +181,7 @@ def paying_machine(
         laws[-1] = Reward.of(-payment.reward.values[0])
     names = state_names(built)
 
-    def outcomes(step: Step) -> Outcomes:
+    def outcomes(step: Transition) -> Outcomes:
         return (Outcome(names[step.target], 1.0, laws[step.payment]),)
 
-    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.changed(outcomes), built.meaning)
+    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.map_values(outcomes), built.meaning)

@@ -10,14 +10,14 @@ propositions never meets 2^40 labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from typing import TypeAlias
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, fold, proposition
 from praemia.machines.labels import Label
-from praemia.machines.syntax import GUARD, Node, parse, read_name
+from praemia.machines.syntax import GUARD, Node, build, parse, read_name
 
 Guard: TypeAlias = Formula
 Term: TypeAlias = dict[int, bool]  # variable -> whether it must be true
@@ -28,13 +28,9 @@ MAX_NODES = 1_000_000  # of the diagrams of one state's guards; this takes secon
 def parse_guard(text: str) -> Guard:
     """Parse a guard such as ``item & !(delivery | busy)``."""
     nodes = parse(GUARD, text)
-    operands: list[Guard] = []
-    for node in nodes:
-        begin = len(operands) - node.arity
-        operands[begin:] = [_guard(node, operands[begin:])]
     if len(nodes) > 1 and any(node.text == "else" for node in nodes):
         raise ModelError(f"guard {text!r}: 'else' stands alone; a proposition of that name is \"else\", in quotes")
-    return operands[0]
+    return build(nodes, _guard)
 
 
 def _guard(node: Node, parts: list[Guard]) -> Guard:
@@ -49,22 +45,13 @@ def _guard(node: Node, parts: list[Guard]) -> Guard:
             return proposition(read_name(node.text))
 
 
-def reads_back(guard: Guard) -> bool:
-    """Tell whether ``parse_guard`` makes the same guard of a guard's text: not if a name is empty or of two lines."""
-    return all(name and "\n" not in name for name in guard.propositions())
-
-
-def exactly(label: Label, propositions: Iterable[str]) -> Guard:
-    """Return the guard that holds on one label alone."""
-    return conjunction(proposition(name) if name in label else ~proposition(name) for name in propositions)
-
-
-def only(name: str, among: Iterable[str]) -> Guard:
-    """Return the guard that holds when a proposition is true and the others are not.
+def exactly(label: Set[str], propositions: Iterable[str]) -> Guard:
+    """Return the guard that holds on one label alone: its propositions are true, all others are not.
 
     Rules of one machine state must exclude each other also on labels that never occur.
     """
-    return proposition(name) & conjunction(~proposition(other) for other in among if other != name)
+    names = sorted(propositions, key=lambda name: name not in label)  # those that are true come first
+    return conjunction(proposition(name) if name in label else ~proposition(name) for name in names)
 
 
 class Booleans(Diagrams):
@@ -126,7 +113,7 @@ class Booleans(Diagrams):
     def _restrict(self, f: int, variable: int, value: bool, memo: dict[int, int]) -> int:
         own = self.variable[f]
         if own >= variable:
-            return self.part(f, variable, value)
+            return self.cofactor(f, variable, value)
         if f not in memo:
             low = self._restrict(self.low[f], variable, value, memo)
             memo[f] = self.node(own, low, self._restrict(self.high[f], variable, value, memo))
@@ -162,8 +149,8 @@ class Booleans(Diagrams):
         if (lower, upper) in memo:
             return memo[lower, upper]
         top = min(self.variable[lower], self.variable[upper])
-        low0, low1 = (self.part(lower, top, value) for value in (False, True))
-        up0, up1 = (self.part(upper, top, value) for value in (False, True))
+        low0, low1 = (self.cofactor(lower, top, value) for value in (False, True))
+        up0, up1 = (self.cofactor(upper, top, value) for value in (False, True))
         only0, made0 = self._terms(self.both(low0, self.negate(up1)), up0, most, memo)
         only1, made1 = self._terms(self.both(low1, self.negate(up0)), up1, most, memo)
         rest = self.either(self.both(low0, self.negate(made0)), self.both(low1, self.negate(made1)))

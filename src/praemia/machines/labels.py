@@ -106,11 +106,11 @@ class FunctionLabelling(Labelling):
     function: LabelFunction
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
-        known: dict[Label, int] = {frozenset(): 0}
+        number_of: dict[Label, int] = {frozenset(): 0}
         numbers = np.empty(len(sources), dtype=np.int32)
         for i, (o, a, z) in enumerate(zip(sources.tolist(), actions.tolist(), targets.tolist(), strict=True)):
-            numbers[i] = known.setdefault(as_label(self.function(o, a, z), f"({o}, {a}, {z})"), len(known))
-        return numbers, list(known)
+            numbers[i] = number_of.setdefault(as_label(self.function(o, a, z), f"({o}, {a}, {z})"), len(number_of))
+        return numbers, list(number_of)
 
     def propositions(self) -> None:
         return None
@@ -128,7 +128,7 @@ def as_labelling(labels: Labels) -> Labelling:
     return RuleLabelling(tuple(labels))
 
 
-def as_label(propositions: object, where: str, known: Collection[str] | None = None) -> Label:
+def as_label(propositions: object, where: str, allowed: Collection[str] | None = None) -> Label:
     """Check a label: an iterable of proposition names, all of them among those that a machine knows, if given."""
     names = None
     if isinstance(propositions, Iterable) and not isinstance(propositions, str | bytes):
@@ -138,10 +138,10 @@ def as_label(propositions: object, where: str, known: Collection[str] | None = N
             f"the label of {where} is {propositions!r}; "
             "expected a set of proposition names, such as {'goal'} or set()"
         )
-    for name in sorted(set(names).difference(names if known is None else known)):
+    for name in sorted(set(names).difference(names if allowed is None else allowed)):
         raise ModelError(
             f"the label of {where} has the proposition {name!r}, which is not one of the machine's"
-            f"{did_you_mean(name, known or ())}; machine.over([{name!r}]) lets labels have it"
+            f"{did_you_mean(name, allowed or ())}; machine.over([{name!r}]) lets labels have it"
         )
     return frozenset(names)
 
@@ -152,11 +152,11 @@ def format_label(label: Set[str]) -> str:
 
 
 class SeenLabels(Labelling):
-    """The labels of transitions that were seen, a function of (o, a, o'); names that are ``apart`` do not count."""
+    """The labels of transitions that were seen, a function of (o, a, o'); ``ignored`` propositions do not count."""
 
-    def __init__(self, apart: Label = frozenset()) -> None:
+    def __init__(self, ignored: Label = frozenset()) -> None:
         self._labels: dict[tuple[int, int, int], Label] = {}
-        self._apart = apart
+        self._ignored = ignored
 
     def of(self, sources: Indices, actions: Indices, targets: Indices) -> tuple[NDArray[np.int32], list[Label]]:
         return FunctionLabelling(lambda *transition: self._labels[transition]).of(sources, actions, targets)
@@ -166,7 +166,7 @@ class SeenLabels(Labelling):
 
     def add(self, transition: tuple[int, int, int], label: Label) -> None:
         """Note a label; refuse one that contradicts what was seen before."""
-        own = label - self._apart
+        own = label - self._ignored
         first = self._labels.setdefault(transition, own)
         if first != own:
             raise ContradictionError(
@@ -200,10 +200,7 @@ def _unite(
 ) -> tuple[Indices, list[Label]]:
     """Number the unions of two labels per transition, keeping only those that occur; 0 is the empty label."""
     pairs, numbers = np.unique(first * len(second_labels) + second, return_inverse=True)
-    known: dict[Label, int] = {frozenset(): 0}
-    for i, j in zip(*divmod(pairs, len(second_labels)), strict=True):
-        known.setdefault(first_labels[i] | second_labels[j], len(known))
-    united = [
-        known[first_labels[i] | second_labels[j]] for i, j in zip(*divmod(pairs, len(second_labels)), strict=True)
-    ]
-    return np.array(united, dtype=np.int64)[numbers.reshape(first.shape)], list(known)
+    number_of: dict[Label, int] = {frozenset(): 0}
+    unions = [first_labels[i] | second_labels[j] for i, j in zip(*divmod(pairs, len(second_labels)), strict=True)]
+    united = [number_of.setdefault(union, len(number_of)) for union in unions]
+    return np.array(united, dtype=np.int64)[numbers.reshape(first.shape)], list(number_of)

@@ -19,7 +19,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
-from praemia.machines.automaton import Automaton, explore, join, with_verdicts
+from praemia.machines.automaton import Automaton, build_automaton, join, with_verdicts
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
@@ -35,7 +35,7 @@ from praemia.machines.formula import (
     write,
 )
 from praemia.machines.guards import Booleans
-from praemia.machines.past import remember
+from praemia.machines.past import past_automaton
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
 
@@ -47,7 +47,7 @@ Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and 
 
 
 @deep_recursion
-def accept_formula(text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
+def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
     """Return the smallest automaton that pays 1 at every step at which what was seen so far satisfies a formula.
 
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
@@ -60,7 +60,7 @@ def accept_formula(text: str, growth: Growth, syntax: str = "praemia") -> Automa
             f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
     if words & PAST:
-        return with_verdicts(remember(formula, growth))
+        return with_verdicts(past_automaton(formula, growth))
     return with_verdicts(_Construction(formula.propositions(), growth).accept(formula))
 
 
@@ -88,7 +88,7 @@ class _Construction:
 
     def _progress(self, formula: Formula, growth: Growth) -> Automaton:
         work = _Progression(self._variables, growth)
-        return explore(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
+        return build_automaton(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
     def _join(self, operator: str, parts: Iterable[Automaton]) -> Automaton:
         """Join automata in pairs, the smallest first."""

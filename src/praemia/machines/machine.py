@@ -33,7 +33,8 @@ from praemia.machines.rules import (
     build_diagrams,
     by_source,
     derive_rules,
-    exclude,
+    make_exclusive,
+    paying_states,
     validate_rules,
 )
 from praemia.machines.state_diagrams import Meanings, StateDiagrams
@@ -51,11 +52,11 @@ class RewardMachine(Displayed):
     ``idle_reward`` is what a step pays on which no rule holds: 0, but for a machine whose rewards were mapped.
 
     Two machines are equal if they have the same states, initial state and propositions (in any order) and the same
-    outcomes in every state on every label, whatever rules say so. ``dataclasses.replace`` makes a changed copy.
+    outcomes in every state on every label, however the rules are written. ``dataclasses.replace`` makes a changed copy.
 
     Attributes
     ----------
-    written_rules : the rules as they were given; None where nobody wrote any. ``rules`` are derived then.
+    written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
     meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
@@ -136,9 +137,9 @@ class RewardMachine(Displayed):
         syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: whose way of writing formulas it is.
         propositions : those that labels may have; by default, those of the formula.
         """
-        from praemia.machines.from_formulas import machine_from
+        from praemia.machines.from_formulas import growth_limits, machine_from
 
-        return machine_from("formula", formula, reward, pay, propositions, max_states, syntax)
+        return machine_from("formula", formula, reward, pay, propositions, growth_limits(max_states), syntax)
 
     @classmethod
     def from_regex(
@@ -154,9 +155,9 @@ class RewardMachine(Displayed):
 
         Letters are guards: ``(!item)* item (!delivery)* delivery``. The rest is as for formulas.
         """
-        from praemia.machines.from_formulas import machine_from
+        from praemia.machines.from_formulas import growth_limits, machine_from
 
-        return machine_from("regex", expression, reward, pay, propositions, max_states)
+        return machine_from("regex", expression, reward, pay, propositions, growth_limits(max_states))
 
     def _fill(self, states: Sequence[str], initial: str, propositions: Sequence[str], **others: Any) -> None:
         """Set the attributes, once they are known to be in order."""
@@ -221,8 +222,8 @@ class RewardMachine(Displayed):
 
     @cached_property
     def exclusive_rules(self) -> tuple[Rule, ...]:
-        """Rules that say the same with guards that exclude each other, one for each of ``rules``."""
-        return self.rules if self.written_rules is None else exclude(self.written_rules, self.first_match)
+        """Rules that say the same with guards that make_exclusive each other, one for each of ``rules``."""
+        return self.rules if self.written_rules is None else make_exclusive(self.written_rules, self.first_match)
 
     @cached_property
     def _idle_outcomes(self) -> dict[str, Outcomes]:
@@ -242,18 +243,19 @@ class RewardMachine(Displayed):
         return all(len(outcomes) == 1 for outcomes in self.diagrams.values())
 
     @property
-    def _rewards(self) -> list[Reward]:
+    def rewards(self) -> list[Reward]:
+        """All laws by which a step can be paid; that of a step on which nothing happens comes first."""
         return [self.idle_reward, *(outcome.reward for outcomes in self.diagrams.values() for outcome in outcomes)]
 
     @cached_property
     def mean_rewards(self) -> tuple[float, ...]:
         """The mean rewards that a step can have, increasing; that of a step on which nothing happens is among them."""
-        return tuple(sorted({reward.mean for reward in self._rewards}))
+        return tuple(sorted({reward.mean for reward in self.rewards}))
 
     @cached_property
     def reward_range(self) -> RewardRange:
         """The range of its rewards, 0 and 1 included."""
-        return RewardRange.of(self._rewards)
+        return RewardRange.of(self.rewards)
 
     @cached_property
     def in_unit_range(self) -> RewardMachine:
@@ -265,20 +267,14 @@ class RewardMachine(Displayed):
         def mapped(outcomes: Outcomes) -> Outcomes:
             return tuple(replace(outcome, reward=to_unit(outcome.reward)) for outcome in outcomes)
 
-        diagrams, idle = self.diagrams.changed(mapped), to_unit(self.idle_reward)
+        diagrams, idle = self.diagrams.map_values(mapped), to_unit(self.idle_reward)
         return self.changed(diagrams=diagrams, idle_reward=idle, written_rules=None, first_match=False, source=None)
 
-    def highest(self, worth: Callable[[Outcomes], float]) -> list[float]:
-        """Return for each state the highest worth of what a label can bring about there."""
-        return self.diagrams.highest(worth)
-
-    def targets(self, outcomes: Outcomes) -> list[int]:
-        """Return the numbers of the states that outcomes lead to."""
-        return [self.index[outcome.target] for outcome in outcomes]
-
-    def reachable_states(self) -> set[str]:
-        """Return the states that some sequence of labels can lead to."""
-        return {self.states[number] for number in self.diagrams.reachable(self.targets, self.index[self.initial])}
+    @cached_property
+    def settled_states(self) -> frozenset[int]:
+        """The numbers of the states from which every further reward is 0, whatever the labels."""
+        following = {state: self.possible_outcomes(state) for state in self.states}
+        return frozenset(self.index[state] for state in set(self.states) - paying_states(following))
 
     def exhaustive_labels(self) -> list[Label]:
         """Return labels on which every state does all that it can do on any label."""

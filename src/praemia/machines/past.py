@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from functools import partial
 
-from praemia.machines.automaton import Automaton, explore
+from praemia.machines.automaton import Automaton, build_automaton
 from praemia.machines.diagrams import Diagrams, Growth, copy
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, write
 from praemia.machines.guards import Guard, GuardFunctions
 
-Memory = int  # a bit for each formula that is remembered
+Past = int  # a bit for each formula that is remembered
 
 
-def remember(formula: Formula, growth: Growth) -> Automaton:
+def past_automaton(formula: Formula, growth: Growth) -> Automaton:
     """Return the automaton that pays 1 at every step at which a formula about the past holds."""
     work = _Remembering(formula, growth)
-    return explore(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
+    return build_automaton(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
 
 
 class _Remembering:
     def __init__(self, formula: Formula, growth: Growth) -> None:
         self.moves = Diagrams(growth)
-        self.places: dict[Formula, int] = {}  # what must be remembered, and as which bit
+        self.bits: dict[Formula, int] = {}  # what must be remembered, and as which bit
         self._formula = formula
         self._functions = GuardFunctions(formula.propositions(), growth)
         self._collect(formula)
@@ -37,39 +37,39 @@ class _Remembering:
             self._collect(part)
         match formula.operator:
             case "Y":
-                self.places.setdefault(formula.parts[0], len(self.places))
+                self.bits.setdefault(formula.parts[0], len(self.bits))
             case "S" | "O":
-                self.places.setdefault(formula, len(self.places))
+                self.bits.setdefault(formula, len(self.bits))
             case "H":
-                self.places.setdefault(_never_not(formula).parts[0], len(self.places))
+                self.bits.setdefault(_never_not(formula).parts[0], len(self.bits))
 
-    def moves_of(self, memory: Memory) -> int:
+    def moves_of(self, past: Past) -> int:
         """Return the diagram from a label to (what is remembered next, whether the formula holds)."""
         moves = self.moves
         result = moves.leaf(0)
         guards: dict[Formula, Guard] = {}
-        for place, formula in enumerate((*self.places, self._formula)):
-            function = self._functions.function(self._now(formula, memory, guards))
-            bit = copy(self._functions, function, moves, partial(_bit, place), {})
-            result = moves.combine(result, bit, int.__or__, {})
-        last = len(self.places)
+        for bit, formula in enumerate((*self.bits, self._formula)):
+            function = self._functions.function(self._now(formula, past, guards))
+            held = copy(self._functions, function, moves, partial(_shifted, bit), {})
+            result = moves.combine(result, held, int.__or__, {})
+        last = len(self.bits)
         return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last), {})
 
-    def _now(self, formula: Formula, memory: Memory, guards: dict[Formula, Guard]) -> Guard:
+    def _now(self, formula: Formula, past: Past, guards: dict[Formula, Guard]) -> Guard:
         """Return the guard that holds on a label if a formula holds at its step; ``guards`` keeps the answers."""
         if formula not in guards:
             parts = (_never_not(formula),) if formula.operator == "H" else formula.parts
-            guards[formula] = self._guard(formula, [self._now(part, memory, guards) for part in parts], memory)
+            guards[formula] = self._guard(formula, [self._now(part, past, guards) for part in parts], past)
         return guards[formula]
 
-    def _guard(self, formula: Formula, parts: list[Guard], memory: Memory) -> Guard:
+    def _guard(self, formula: Formula, parts: list[Guard], past: Past) -> Guard:
         match formula.operator:
             case "Y":
-                return TRUE if memory >> self.places[formula.parts[0]] & 1 else FALSE
+                return TRUE if past >> self.bits[formula.parts[0]] & 1 else FALSE
             case "S":
-                return parts[1] | parts[0] if memory >> self.places[formula] & 1 else parts[1]
+                return parts[1] | parts[0] if past >> self.bits[formula] & 1 else parts[1]
             case "O":
-                return TRUE if memory >> self.places[formula] & 1 else parts[0]
+                return TRUE if past >> self.bits[formula] & 1 else parts[0]
             case "H":
                 return parts[0]
             case "!":
@@ -79,14 +79,14 @@ class _Remembering:
             case _:
                 return formula
 
-    def text(self, memory: Memory) -> str:
+    def text(self, past: Past) -> str:
         """Write what is remembered: the formulas that held at the step before."""
-        held = [write(formula) for formula, place in self.places.items() if memory >> place & 1]
+        held = [write(formula) for formula, bit in self.bits.items() if past >> bit & 1]
         return "held: " + ", ".join(held) if held else "nothing held"
 
 
-def _bit(place: int, value: bool) -> int:
-    return int(value) << place
+def _shifted(bit: int, value: bool) -> int:
+    return int(value) << bit
 
 
 def _never_not(formula: Formula) -> Formula:

@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.automaton import Automaton, explore, with_verdicts
+from praemia.machines.automaton import Automaton, build_automaton, with_verdicts
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
 from praemia.machines.formula import proposition, write
 from praemia.machines.guards import GuardFunctions
-from praemia.machines.syntax import REGEX, Node, mistake, parse, read_name
+from praemia.machines.syntax import REGEX, Node, build, mistake, parse, read_name
 
 
 class Expression(NamedTuple):
@@ -37,12 +37,12 @@ MAX_LENGTH = 10_000
 EMPTY = Expression("nothing")
 
 
-def accept_regex(text: str, growth: Growth) -> Automaton:
+def regex_automaton(text: str, growth: Growth) -> Automaton:
     """Return the smallest automaton that pays 1 at every step at which all that was seen so far matches."""
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return with_verdicts(explore(work.names, work.moves, start, work.moves_of, work.text, growth))
+        return with_verdicts(build_automaton(work.names, work.moves, start, work.moves_of, work.text, growth))
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
@@ -90,12 +90,10 @@ class _Derivation:
     def _build(self) -> Expression:
         if len(self._text) > MAX_LENGTH:
             raise SizeError(f"a regex of {len(self._text):,} characters; at most {MAX_LENGTH:,} are read")
-        operands: list[Placed] = []
-        for node in parse(REGEX, self._text):
-            begin = len(operands) - node.arity
-            parts = operands[begin:]
-            operands[begin:] = [(self._expression(node, parts), min([node.place, *(place for _, place in parts)]))]
-        return operands[0][0]
+        return build(parse(REGEX, self._text), self._placed)[0]
+
+    def _placed(self, node: Node, parts: list[Placed]) -> Placed:
+        return self._expression(node, parts), min([node.place, *(place for _, place in parts)])
 
     def _expression(self, node: Node, parts: list[Placed]) -> Expression:
         expressions = [expression for expression, _ in parts]

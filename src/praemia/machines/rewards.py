@@ -9,15 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import ModelError
+from praemia.errors import ModelError, require_distribution
 
 TOLERANCE = 1e-9
 LARGEST = 1e100  # far above any reward that is meant, far below where sums over an episode overflow
+
+
+class RewardPiece(NamedTuple):
+    """A piece of a reward law: a number, or an interval of which every number is as likely; and its probability.
+
+    ``praemia.kernels.records`` has the same fields in ``REWARD``, and ``pay``, which draws from one.
+    """
+
+    value: float
+    width: float
+    probability: float
+
+    @property
+    def mean(self) -> float:
+        return self.value + 0.5 * self.width
+
+    @property
+    def highest(self) -> float:
+        return self.value + self.width
+
+    def __str__(self) -> str:
+        return f"uniform({self.value:g}, {self.highest:g})" if self.width else f"{self.value:g}"
 
 
 @dataclass(frozen=True)
@@ -51,9 +73,7 @@ class Reward:
                 "there must be as many of one as of the other, and at least one"
             )
         self._validate_numbers(widths)
-        total = math.fsum(self.probabilities)
-        if not abs(total - 1.0) <= TOLERANCE:
-            raise ModelError(f"a reward whose probabilities sum to {total:g}; they must sum to 1")
+        require_distribution("a reward: ", self.probabilities, TOLERANCE)
         merged: dict[tuple[float, float], float] = {}
         for value, width, probability in zip(self.values, widths, self.probabilities, strict=True):
             key = (float(value), float(width))
@@ -69,9 +89,6 @@ class Reward:
                 raise ModelError(f"a reward of {value:g}; expected a number between -{LARGEST:g} and {LARGEST:g}")
             if not width >= 0.0:
                 raise ModelError(f"a uniform reward from {value:g} to {value + width:g}; the first must be the lower")
-        for probability in self.probabilities:
-            if not 0.0 <= probability <= 1.0:
-                raise ModelError(f"a reward with probability {probability:g}; it must lie in [0, 1]")
 
     @classmethod
     def bernoulli(cls, probability: float) -> Reward:
@@ -111,9 +128,9 @@ class Reward:
             return self.values[0]
         if self == Reward.bernoulli(self.probabilities[-1]):
             return {"bernoulli": self.probabilities[-1]}
-        if self == Reward.uniform(*self.ends):
-            return {"uniform": self.ends}
-        if any(self.widths):
+        if self == Reward.uniform(*self._ends):
+            return {"uniform": self._ends}
+        if not self.is_discrete:
             raise ModelError(f"the reward {self} mixes uniform laws; task files have no word for that")
         return {"values": self.values, "probabilities": self.probabilities}
 
@@ -122,23 +139,30 @@ class Reward:
         """Mix rewards by weights (they are scaled to sum to 1)."""
         parts = list(parts)
         total = math.fsum(weight for weight, _ in parts)
-        pieces = [(value, weight * p / total, width) for weight, law in parts for value, width, p in law.pieces]
-        values, weights, widths = zip(*pieces, strict=True)
-        return cls(values, weights, widths)
+        mixed = [(value, width, weight * p / total) for weight, law in parts for value, width, p in law.pieces]
+        return cls._of_pieces(mixed)
 
     @classmethod
     def sum(cls, first: Reward, second: Reward) -> Reward:
         """Return the law of the sum of two independent rewards; the sum of two uniform ones cannot be expressed."""
-        if any(first.widths) and any(second.widths):
+        if not first.is_discrete and not second.is_discrete:
             raise ModelError("the sum of two uniform rewards is not uniform; make one of them a number")
-        sums = [(v + w, p * q, a + b) for v, a, p in first.pieces for w, b, q in second.pieces]
-        values, probabilities, widths = zip(*sums, strict=True)
+        return cls._of_pieces((v + w, a + b, p * q) for v, a, p in first.pieces for w, b, q in second.pieces)
+
+    @classmethod
+    def _of_pieces(cls, parts: Iterable[tuple[float, float, float]]) -> Reward:
+        values, widths, probabilities = zip(*parts, strict=True)
         return cls(values, probabilities, widths)
 
     @property
-    def pieces(self) -> list[tuple[float, float, float]]:
-        """Its parts: (value, width, probability)."""
-        return list(zip(self.values, self.widths, self.probabilities, strict=True))
+    def pieces(self) -> list[RewardPiece]:
+        """Its numbers and intervals, in increasing order."""
+        return list(map(RewardPiece, self.values, self.widths, self.probabilities))
+
+    @property
+    def is_discrete(self) -> bool:
+        """Whether it has finitely many values."""
+        return not any(self.widths)
 
     @property
     def is_constant(self) -> bool:
@@ -151,7 +175,7 @@ class Reward:
 
     @property
     def mean(self) -> float:
-        return math.fsum((value + 0.5 * width) * probability for value, width, probability in self.pieces)
+        return math.fsum(piece.mean * piece.probability for piece in self.pieces)
 
     @property
     def lowest(self) -> float:
@@ -161,25 +185,20 @@ class Reward:
     @property
     def highest(self) -> float:
         """The most that can be paid."""
-        return max(value + width for value, width in zip(self.values, self.widths, strict=True))
+        return max(piece.highest for piece in self.pieces)
 
     @property
-    def ends(self) -> tuple[float, float]:
+    def _ends(self) -> tuple[float, float]:
         """The ends of an interval from which ``uniform`` makes this law again, bit for bit, if it is one interval."""
         near = self.lowest + self.widths[0]
         tried = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
         return self.lowest, next((high for high in tried if high - self.lowest == self.widths[0]), near)
 
     def __str__(self) -> str:
-        if self.is_constant:
-            return f"{self.values[0]:g}"
-        if self.values == (0.0, 1.0) and not any(self.widths):
+        if self.values == (0.0, 1.0) and self.is_discrete:
             return f"Bernoulli({self.probabilities[1]:g})"
-        texts = [
-            (f"uniform({value:g}, {value + width:g})" if width else f"{value:g}", probability)
-            for value, width, probability in self.pieces
-        ]
-        return texts[0][0] if len(texts) == 1 else ", ".join(f"{text} w.p. {p:g}" for text, p in texts)
+        pieces = self.pieces
+        return str(pieces[0]) if len(pieces) == 1 else ", ".join(f"{own} w.p. {own.probability:g}" for own in pieces)
 
 
 @dataclass(frozen=True)

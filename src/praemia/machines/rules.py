@@ -1,4 +1,4 @@
-"""Rules: what a machine does in a state when a guard holds; and the decision diagrams that rules are a text of.
+"""Rules: what a machine does in a state when a guard holds; and the decision diagrams that are built from rules.
 
 A diagram has one value for every label: the outcomes of the rule that is taken there, in the order in which they were
 written (it decides what a random number draws). So the guards of a state's rules must exclude each other; or, with
@@ -10,9 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TypeAlias
 
-from praemia.errors import ModelError, RuleError, SizeError, did_you_mean
+from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
 from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
 from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions
@@ -48,15 +49,8 @@ class Rule:
     def __post_init__(self) -> None:
         if not self.outcomes:
             raise ModelError(f"{self.where}: it leads nowhere; give at least one outcome")
-        for outcome in self.outcomes:
-            if not 0.0 <= outcome.probability <= 1.0:
-                raise ModelError(
-                    f"{self.where}: probability {outcome.probability:g} of {outcome.target!r}; it must lie in [0, 1]"
-                )
-        total = math.fsum(outcome.probability for outcome in self.outcomes)
-        if not abs(total - 1.0) <= TOLERANCE:
-            raise ModelError(f"{self.where}: probabilities sum to {total:.12g}; they must sum to 1")
-        object.__setattr__(self, "outcomes", merge(self.outcomes))
+        require_distribution(f"{self.where}: ", [outcome.probability for outcome in self.outcomes], TOLERANCE)
+        object.__setattr__(self, "outcomes", merge_outcomes(self.outcomes))
 
     @property
     def where(self) -> str:
@@ -68,7 +62,7 @@ class Rule:
         return self.guard.operator == "else"
 
 
-def merge(outcomes: Iterable[Outcome]) -> Outcomes:
+def merge_outcomes(outcomes: Iterable[Outcome]) -> Outcomes:
     """Mix the outcomes that share a target, at the place of the first; the joint law of (q', reward) stays the same."""
     by_target: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
@@ -106,6 +100,29 @@ def by_source(states: Iterable[str], rules: Iterable[Rule]) -> dict[str, list[Ru
     for rule in rules:
         grouped[rule.source].append(rule)
     return grouped
+
+
+def paying_states(following: Mapping[str, Iterable[Outcomes]]) -> set[str]:
+    """Return the states from which something may be paid, given all that can happen in each state."""
+    sources: dict[str, set[str]] = {state: set() for state in following}
+    paying: set[str] = set()
+    for state, outcomes in following.items():
+        for outcome in chain.from_iterable(outcomes):
+            sources[outcome.target].add(state)
+            if not outcome.reward.is_nothing:
+                paying.add(state)
+    return closure(paying, sources)
+
+
+def closure(start: Iterable[str], following: Mapping[str, Iterable[str]]) -> set[str]:
+    """Return the states that can be reached from some, themselves included."""
+    reached = set(start)
+    waiting = list(reached)
+    while waiting:
+        new = set(following[waiting.pop()]) - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
 class _Overlap(Exception):
@@ -187,7 +204,7 @@ def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions)
 
 
 @deep_recursion
-def exclude(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
+def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]:
     """Return rules that do the same, and of which those of one state have guards that exclude each other.
 
     Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.

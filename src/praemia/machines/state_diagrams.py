@@ -1,15 +1,26 @@
-"""A diagram for each state, from a label to what happens there: what automata and machines consist of."""
+"""A diagram for each state, from a label to what happens there: what automata and machines consist of.
+
+``unfold`` builds the diagrams of all states that can be reached from one. ``minimise`` merges the states that no
+sequence of labels can tell apart by what it pays, by partition refinement: with every target replaced by its class,
+two states are alike if their diagrams are the same. When a class is split, its largest part keeps the number; then only
+diagrams above a leaf that names a moved state are looked at again. So the cost of a round is proportional to what it
+changes.
+"""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 from praemia.machines.diagrams import LEAF, Diagrams, Growth, deep_recursion
 
 Folded = TypeVar("Folded")
+State = TypeVar("State", bound=Hashable)
+Targets = Callable[[Any], Iterable[int]]
+Image = Callable[[Any, Sequence[int]], Hashable]
 Examples: TypeAlias = dict[int, frozenset[str]]  # leaf -> a label that leads there
 
 
@@ -42,8 +53,8 @@ class StateDiagrams:
             diagram = (store.high if names[store.variable[diagram]] in label else store.low)[diagram]
         return store.value(diagram)
 
-    def values(self) -> Iterator[Any]:
-        """Yield the values that some state has on some label, each once."""
+    def values(self) -> list[Any]:
+        """Return the values that some state has on some label, each once."""
         return self.store.values(self.roots)
 
     def reads(self) -> frozenset[str]:
@@ -73,13 +84,13 @@ class StateDiagrams:
         """Return for each state the highest worth of its values."""
         return self.fold(lambda leaf: worth(self.store.value(leaf)), lambda _, low, high: max(low, high))
 
-    def changed(self, change: Callable[[Any], Hashable], growth: Growth | None = None) -> StateDiagrams:
-        """Return the same diagrams, in a store of their own, with every value changed."""
-        target = Diagrams(growth)
+    def map_values(self, change: Callable[[Any], Hashable], store: Diagrams | None = None) -> StateDiagrams:
+        """Return the same diagrams, in a store of their own or the one given, with every value changed."""
+        target = Diagrams() if store is None else store
         roots = self.fold(lambda leaf: target.leaf(change(self.store.value(leaf))), target.node)
         return StateDiagrams(self.variables, target, tuple(roots))
 
-    def over(self, variables: Iterable[str], store: Diagrams | None = None) -> StateDiagrams:
+    def reordered(self, variables: Iterable[str], store: Diagrams | None = None) -> StateDiagrams:
         """Return the same functions over other variables, which hold those that are read, in any order."""
         target, names = Diagrams() if store is None else store, tuple(variables)
         new = {old: names.index(self.variables[old]) for old in self.store.support(self.roots)}
@@ -93,18 +104,7 @@ class StateDiagrams:
     def is_same_as(self, other: StateDiagrams) -> bool:
         """Tell whether two have the same values in every state on every label, whatever their order of variables."""
         names, store = dict.fromkeys((*self.variables, *other.variables)), Diagrams()
-        return self.over(names, store).roots == other.over(names, store).roots
-
-    def reachable(self, targets: Callable[[Any], Iterable[int]], start: int = 0) -> list[int]:
-        """Return the states that can be reached from a state, nearest first; ``targets`` are those a value names."""
-        met, seen = {start: None}, set[int]()
-        states = [start]
-        for state in states:
-            for value in self.store.new_values(self.roots[state], seen):
-                new = dict.fromkeys(target for target in targets(value) if target not in met)
-                met |= new
-                states += new
-        return states
+        return self.reordered(names, store).roots == other.reordered(names, store).roots
 
     def example_labels(self) -> list[frozenset[str]]:
         """Return labels on which every state has all values that it has on any label."""
@@ -116,8 +116,137 @@ class StateDiagrams:
         return list(dict.fromkeys(label for own in examples for label in own.values()))
 
 
+def unfold(
+    variables: Iterable[str],
+    store: Diagrams,
+    start: State,
+    moves: Callable[[State], int],
+    targets: Callable[[Any], Iterable[State]],
+    growth: Growth,
+) -> tuple[StateDiagrams, dict[State, int]]:
+    """Build the diagrams of all states that can be reached from a start; number these in the order they are met.
+
+    ``moves`` gives the diagram of a state; ``targets`` the states that a value of it names.
+    """
+    numbers: dict[State, int] = {start: 0}
+    states, roots, seen = [start], list[int](), set[int]()
+    for state in states:
+        roots.append(moves(state))
+        for value in store.values(roots[-1:], seen):
+            for target in targets(value):
+                if target not in numbers:
+                    numbers[target] = len(states)
+                    states.append(target)
+        growth.num_states = len(states)
+        growth.check(len(store), store.num_leaves)
+    return StateDiagrams(tuple(variables), store, tuple(roots)), numbers
+
+
+def minimise(diagrams: StateDiagrams, targets: Targets, image: Image) -> tuple[StateDiagrams, list[list[int]]]:
+    """Merge the states that pay the same on every sequence of labels.
+
+    Returns the diagrams of the classes, and the states of each class. ``targets`` gives the states that a value names;
+    ``image(value, classes)`` is the value with classes in their place.
+    Classes are numbered in the order of their first states.
+    """
+    rough = _Refinement(diagrams, targets, image).run()
+    numbers: dict[int, int] = {}
+    members: list[list[int]] = []
+    for state, part in enumerate(rough):
+        if numbers.setdefault(part, len(members)) == len(members):
+            members.append([])
+        members[numbers[part]].append(state)
+    classes = [numbers[part] for part in rough]
+    firsts = replace(diagrams, roots=tuple(diagrams.roots[states[0]] for states in members))
+    return firsts.map_values(lambda value: image(value, classes)), members
+
+
+class _Refinement:
+    def __init__(self, diagrams: StateDiagrams, targets: Targets, image: Image) -> None:
+        store = self._store = diagrams.store
+        self._roots, self._image = diagrams.roots, image
+        self._parents: dict[int, list[int]] = defaultdict(list)
+        self._leaves_to: dict[int, list[int]] = defaultdict(list)  # state -> the leaves that name it
+        self._states_at: dict[int, list[int]] = defaultdict(list)  # diagram -> the states whose root it is
+        self._classes = [0] * diagrams.num_states
+        self._members: dict[int, set[int]] = {0: set(range(diagrams.num_states))}
+        self._class_images: dict[int, int] = {}  # class -> the image that all its states' diagrams have
+        for state, root in enumerate(self._roots):
+            self._states_at[root].append(state)
+        self._below = diagrams.upwards
+        self._images: dict[Hashable, int] = {}  # the image of a diagram is a number, too
+        self._image_of = dict.fromkeys(self._below, -1)
+        variable, low, high = store.variable, store.low, store.high
+        for diagram in self._below:
+            if variable[diagram] == LEAF:
+                for target in set(targets(store.value(diagram))):
+                    self._leaves_to[target].append(diagram)
+            else:
+                self._parents[low[diagram]].append(diagram)
+                self._parents[high[diagram]].append(diagram)
+
+    def run(self) -> list[int]:
+        """Return a class for each state; alike states have the same."""
+        touched = self._below
+        while touched:
+            changed = self._recompute(touched)
+            looked_at: dict[int, list[int]] = defaultdict(list)
+            for diagram in changed:
+                for state in self._states_at.get(diagram, ()):
+                    looked_at[self._classes[state]].append(state)
+            moved = [state for number, states in looked_at.items() for state in self._split(number, states)]
+            touched = self._above(leaf for state in moved for leaf in self._leaves_to[state])
+        return self._classes
+
+    def _recompute(self, touched: list[int]) -> list[int]:
+        """Find the images of diagrams, children before their parents; return those whose image is another now."""
+        store, images, image_of, classes = self._store, self._images, self._image_of, self._classes
+        variable, low, high = store.variable, store.low, store.high
+        changed = []
+        for diagram in touched:
+            if variable[diagram] == LEAF:
+                image = images.setdefault(self._image(store.value(diagram), classes), len(images))
+            else:
+                first, second = image_of[low[diagram]], image_of[high[diagram]]
+                image = first
+                if first != second:
+                    image = images.setdefault((variable[diagram], first, second), len(images))
+            if image_of[diagram] != image:
+                image_of[diagram] = image
+                changed.append(diagram)
+        return changed
+
+    def _split(self, number: int, states: list[int]) -> list[int]:
+        """Split a class by its diagrams' images, some of which are new; return the states that got a new number."""
+        rest = self._members[number]
+        rest.difference_update(states)
+        parts: dict[int, set[int]] = defaultdict(set)
+        if rest:
+            parts[self._class_images[number]] = rest
+        for state in states:
+            parts[self._image_of[self._roots[state]]].add(state)
+        (image, largest), *others = sorted(parts.items(), key=lambda part: len(part[1]), reverse=True)
+        self._members[number], self._class_images[number] = largest, image
+        for image, part in others:
+            new = len(self._members)
+            self._members[new], self._class_images[new] = part, image
+            for state in part:
+                self._classes[state] = new
+        return [state for _, part in others for state in part]
+
+    def _above(self, leaves: Iterable[int]) -> list[int]:
+        """Return the diagrams above leaves, children before their parents."""
+        above, waiting = set[int](), list(leaves)
+        while waiting:
+            diagram = waiting.pop()
+            if diagram not in above:
+                above.add(diagram)
+                waiting += self._parents[diagram]
+        return sorted(above)
+
+
 class Meanings(Mapping[str, str]):
-    """What states mean, by their names; of thousands of states nobody may ever ask."""
+    """What each state means, by its name; a text is made when it is asked for."""
 
     def __init__(self, states: Sequence[str], meaning: Callable[[int], str]) -> None:
         self._numbers = {state: number for number, state in enumerate(states)}

@@ -14,10 +14,10 @@ never evaluated, and no depth of nesting is too much.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from praemia.errors import ModelError
 from praemia.machines.formula import PLAIN_NAME, unquoted
@@ -25,6 +25,8 @@ from praemia.machines.formula import PLAIN_NAME, unquoted
 SHOWN = 20
 SHOWN_BEFORE = 100  # characters of a long line, before and after a mistake
 SEQUENCE = "sequence"
+
+Built = TypeVar("Built")
 
 
 class Infix(NamedTuple):
@@ -52,7 +54,7 @@ class Node(NamedTuple):
 class Language:
     """What may be written: operators by how they are spelled, and for messages what is expected where.
 
-    ``symbols`` is a pattern of what is read before names are; names that are operators or constants are no names.
+    ``symbols`` is a pattern of what is read before names are; names that are operators or constants need quotes.
     """
 
     kind: str
@@ -99,6 +101,15 @@ _STEP = re.compile(r'\s*(?:(?P<end>;)|,|(?P<name>[^\s,;"]+|"(?:[^"\\]|\\.)+"))')
 def parse(language: Language, text: str) -> list[Node]:
     """Return a text in postfix order, or raise a ModelError that says where it is wrong."""
     return _Parser(language, text).run()
+
+
+def build(nodes: Iterable[Node], make: Callable[[Node, list[Built]], Built]) -> Built:
+    """Return what a text in postfix order means; ``make`` says it of a node, given what its operands mean."""
+    operands: list[Built] = []
+    for node in nodes:
+        first = len(operands) - node.arity
+        operands[first:] = [make(node, operands[first:])]
+    return operands[0]
 
 
 class _Parser:
@@ -201,11 +212,11 @@ def mistake(kind: str, text: str, place: int, message: str) -> ModelError:
     """Return the error for a mistake at a place of a text, with a caret under it."""
     line = text.count("\n", 0, place)
     column = place - (text.rfind("\n", 0, place) + 1)
-    shown = (text.split("\n")[line] if text else "").replace("\t", " ")
+    whole = (text.split("\n")[line] if text else "").replace("\t", " ")
     where = f"line {line + 1}, column {column + 1}" if "\n" in text else f"column {column + 1}"
     begin = max(0, column - SHOWN_BEFORE)
-    shown = shown[begin : column + SHOWN_BEFORE]
-    return ModelError(f"{kind}, {where}: {message}\n    {shown}\n    {' ' * (column - begin)}^")
+    part = whole[begin : column + SHOWN_BEFORE]
+    return ModelError(f"{kind}, {where}: {message}\n    {part}\n    {' ' * (column - begin)}^")
 
 
 def read_name(text: str) -> str:

@@ -200,9 +200,10 @@ def _add_machine(part: Any, item: Annotated, graph: MachineGraph, prefix: str = 
         part.add_edge(f"{prefix}s{edge.source}", f"{prefix}s{edge.target}", key=f"{prefix}{edge.source}", **look)
 
 
-def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
+def _rendered(machines: Sequence[Annotated], form: str, direction: str = "LR") -> bytes:
     """Lay machines out side by side, each below its title, and return them as the bytes of a file."""
     graph = _empty_graph()
+    graph.graph_attr["rankdir"] = direction
     for number, item in enumerate(machines):
         alone = len(machines) == 1
         part = graph if alone else graph.add_subgraph(name=f"cluster{number}")
@@ -215,7 +216,7 @@ def _rendered(machines: Sequence[Annotated], form: str) -> bytes:
     if form == "dot":
         return str(graph.to_string()).encode()
     with _fontconfig_muted():
-        if _width(graph, "LR") > PAGE_WIDTH:
+        if _width(graph, direction) > PAGE_WIDTH:
             graph.graph_attr["rankdir"] = min(("TB", "LR"), key=lambda direction: _width(graph, direction))
         if form != "json":
             graph.graph_attr["size"] = f"{PAGE_WIDTH / 72},1000"  # inches; what is larger is reduced
@@ -264,8 +265,8 @@ class MachineLayout:
     width, height : of the whole.
     """
 
-    def __init__(self, machine: RewardMachine) -> None:
-        graph = json.loads(_rendered([Annotated(machine)], "json"))
+    def __init__(self, machine: RewardMachine, direction: str = "LR") -> None:
+        graph = json.loads(_rendered([Annotated(machine)], "json", direction))
         left, bottom, right, top = map(float, graph["bb"].split(","))
         self.width, self.height = right - left, top - bottom
         self._parts = [*graph.get("edges", ()), *graph["objects"]]

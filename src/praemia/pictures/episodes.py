@@ -11,19 +11,18 @@ from typing import NamedTuple
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.diagrams import LIT
-from praemia.pictures.policy_page import HEAD, MARGIN, MAX_WIDTH, machine_layout, machine_scale
+from praemia.pictures.diagrams import LIT, MachineLayout
+from praemia.pictures.policy_page import GAP, HEAD, LEGIBLE, MARGIN, MAX_WIDTH, machine_layout, machine_scale
 from praemia.pictures.renderers import FINER, paint
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
-from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.picture import Point
 from praemia.tasks.task import Task
 
 MAX_FRAMES = 1_000
 FRAME, LAST = 500, 2_000  # milliseconds
-MAX_CELL, MAX_HEIGHT, STATUS, MIN_WIDTH = 60.0, 600.0, 56.0, 460.0  # pixels
+MAX_CELL, MAX_HEIGHT, STATUS, MIN_WIDTH = 72.0, 600.0, 56.0, 460.0  # pixels
 COLOURS = 128  # of a GIF
 TRAIL = "#7fb8d8"
 
@@ -38,7 +37,7 @@ class Moment(NamedTuple):
 
 def watched(episode: Episode) -> tuple[Step, ...]:
     """Return the steps up to the one after which nothing more can be paid."""
-    settled = settled_states(episode.task.machine)
+    settled = episode.task.machine.settled_states
     ends = [i for i, step in enumerate(episode) if step.next_machine_state in settled]
     return episode.steps[: ends[0] + 1] if ends else episode.steps
 
@@ -85,22 +84,61 @@ def path_scene(episode: Episode) -> Scene:
     return replace(stage.ground, items=(*stage.ground.items, *last.items))
 
 
+class PlacedMachine(NamedTuple):
+    """A machine on the stage: its top left corner and how large it is drawn, in pixels for a point."""
+
+    layout: MachineLayout
+    x: float
+    y: float
+    scale: float
+
+    @property
+    def ends(self) -> Point:
+        """Its right and its lower end."""
+        return self.x + self.scale * self.layout.width, self.y + self.scale * self.layout.height
+
+    def items(self, state: int) -> list[Item]:
+        """Draw the machine with one of its states lit."""
+        return place(self.layout.scene(state).items, self.x, self.y, self.scale)
+
+
+def _beside(task: Task, width: float, height: float) -> PlacedMachine | None:
+    """Put the machine, from top to bottom, to the right of a map; None if there is no room for it."""
+    layout = machine_layout(task, "TB")
+    if layout is None:
+        return None
+    scale = min(machine_scale(layout), (height + STATUS) / layout.height)
+    placed = PlacedMachine(layout, MARGIN + width + GAP, HEAD, scale)
+    return placed if scale >= LEGIBLE and placed.ends[0] <= MAX_WIDTH else None
+
+
+def _underneath(task: Task, x: float, y: float) -> PlacedMachine | None:
+    """Put the machine, from left to right, below a map; None if it is too large."""
+    layout = machine_layout(task)
+    return PlacedMachine(layout, x, y, machine_scale(layout)) if layout else None
+
+
 class Stage:
     """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and the machine."""
 
     def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
         task = episode.task
         self._story, self._names = story, task.machine.states
-        self._picture, self._layout = task_picture(task), machine_layout(task)
+        self._picture = task_picture(task)
         across, down = self._picture.extent
         self._cell = min(MAX_CELL, MAX_WIDTH / across, MAX_HEIGHT / down)
-        self._scale = machine_scale(self._layout) if self._layout else 0.0
-        machine = (self._layout.width, self._layout.height) if self._layout else (0.0, 0.0)
-        self._below = HEAD + down * self._cell
+        area = (across * self._cell, down * self._cell)
+        self._below = HEAD + area[1]
+        self._machine = _beside(task, *area) or _underneath(task, MARGIN, self._below + STATUS)
+        right, bottom = self._machine.ends if self._machine else (0.0, 0.0)
         title = f"{task.name}, seed {episode.seed}"
-        widths = [across * self._cell, self._scale * machine[0], MIN_WIDTH, text_width(title, 15)]
-        width = max(*widths, *(text_width(moment.line, 12) for moment in story)) + 2 * MARGIN
-        self._size = (width, self._below + STATUS + self._scale * machine[1] + MARGIN)
+        widths = [
+            area[0],
+            MIN_WIDTH,
+            text_width(title, 15, bold=True),
+            *(text_width(moment.line, 12) for moment in story),
+        ]
+        self._size = (max(right, MARGIN + max(widths)) + MARGIN, max(bottom, self._below + STATUS) + MARGIN)
         places = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
         self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *places), title)
 
@@ -112,8 +150,8 @@ class Stage:
             trail.append((spot.x, spot.y))
             moving: list[Item] = [Line(tuple(trail), TRAIL, 0.05)] if len(trail) > 1 else []
             moving.append(Area(spot.x, spot.y, 0.55, 0.55, LIT, INK, 0.03, is_round=True))
-            name = "" if self._layout else f" (machine state {self._names[machine_state]})"
+            name = "" if self._machine else f" (machine state {self._names[machine_state]})"
             items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
-            if self._layout:
-                items += place(self._layout.scene(machine_state).items, MARGIN, self._below + STATUS, self._scale)
+            if self._machine:
+                items += self._machine.items(machine_state)
             yield Scene(*self._size, tuple(items))

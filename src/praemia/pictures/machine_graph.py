@@ -90,7 +90,7 @@ def is_absorbing(machine: RewardMachine, state: str) -> bool:
 def machine_graph(item: Annotated) -> MachineGraph:
     """Return what is drawn of a machine. States with notes or marks stand alone."""
     machine = item.machine
-    lines = {state: list(_lines(item, state)) for state in machine.states}
+    lines = {state: list(edge_lines(item, state)) for state in machine.states}
     nodes = list(_nodes(machine, lines, {*item.state_notes, *item.marked_states}))
     number = {state: i for i, node in enumerate(nodes) for state in node.states}
     edges: dict[tuple[int, int], list[EdgeLine]] = {}
@@ -106,7 +106,7 @@ def machine_graph(item: Annotated) -> MachineGraph:
     return MachineGraph(tuple(nodes), number[machine.initial], drawn)
 
 
-def _lines(item: Annotated, state: str) -> Iterator[EdgeLine]:
+def edge_lines(item: Annotated, state: str) -> Iterator[EdgeLine]:
     """Yield the lines of all edges that leave a state."""
     rules = [rule for rule in item.machine.exclusive_rules if rule.source == state]
     for rule, guard in zip(rules, short_guards([rule.guard for rule in rules], item.machine.propositions), strict=True):

@@ -8,10 +8,10 @@ against the optimum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,9 @@ from numpy.typing import NDArray
 from praemia.pictures.diagrams import MachineLayout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
-from praemia.planning.exact import evaluate, occupancy, solve, validate_policy
-from praemia.planning.losses import losses
-from praemia.planning.policy import PolicyLike, policy_array
-from praemia.tasks.machine_sampler import settled_states
+from praemia.planning.exact import Plan, evaluate, losses, occupancy, solve
+from praemia.planning.policy import PolicyLike, policy_array, validate_policy
+from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
@@ -82,23 +81,9 @@ class PolicyView:
     def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
         task = task.finite if isinstance(task, Task) else task
-        plan = solve(task)
-        if policy is None:
-            table, value, lost = plan.policy, plan.value, np.zeros((task.num_machine_states, task.num_observations))
-        else:
-            validate_policy(task, policy)
-            table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
-            lost = losses(task, policy, plan)
-        steps = occupancy(task, table).states[:-1]
-        visits = steps.sum(axis=0)
-        lively = [
-            m for m in np.flatnonzero(visits.max(axis=1) > NEVER).tolist() if m not in settled_states(task.machine)
-        ]
-        states = lively or [int(visits.sum(axis=1).argmax())]
-        most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
-        actions = _favourite(table, steps, task.num_actions)
-        hidden = len(states) - len(most)
-        return cls(task, task_picture(task), value, policy is None, visits, lost, actions, tuple(sorted(most)), hidden)
+        value, visits, lost, actions = footprint(task, solve(task), policy)
+        states, hidden = states_to_show(task, visits)
+        return cls(task, task_picture(task), value, policy is None, visits, lost, actions, states, hidden)
 
     @cached_property
     def action_names(self) -> tuple[str, ...]:
@@ -120,7 +105,7 @@ class PolicyView:
     @property
     def mistakes(self) -> NDArray[np.bool_]:
         """bool[M, O], where the policy loses at least a hundredth of all that it lacks."""
-        return self.lost > max(NEVER, MISTAKE * float(self.lost.sum()))
+        return mistakes(self.lost)
 
     @property
     def left_out(self) -> str:
@@ -130,6 +115,45 @@ class PolicyView:
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""
         return self.action_names[self.actions[m, o]] if self.actions[m, o] >= 0 else ""
+
+
+class Footprint(NamedTuple):
+    """What a policy does in an episode, as in a ``PolicyView``: its value, visits, losses and actions."""
+
+    value: float
+    visits: NDArray[np.float64]
+    lost: NDArray[np.float64]
+    actions: NDArray[np.int64]
+
+
+def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
+    """Find what a policy does in a task with a horizon, beside the optimal plan; None is that plan itself."""
+    if policy is None:
+        table, value = plan.policy, plan.value
+    else:
+        validate_policy(task, policy)
+        table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
+    weighted = occupancy(task, table).states[:-1]
+    lost = np.zeros_like(weighted[0]) if policy is None else losses(task, table, plan, weighted)
+    steps = weighted / step_weights(task.horizon, task.discount)[:, None, None]  # a late visit is a visit
+    return Footprint(value, steps.sum(axis=0), lost, _favourite(table, steps, task.num_actions))
+
+
+def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
+    """Return the machine states with most of the visits, float64[M, O], and how many more are visited.
+
+    States from which nothing more is paid are left out, if there are others.
+    """
+    visited = np.flatnonzero(visits.max(axis=1) > NEVER).tolist()
+    lively = [m for m in visited if m not in task.machine.settled_states]
+    states = lively or [int(visits.sum(axis=1).argmax())]
+    most = sorted(states, key=lambda m: -visits[m].sum())[:MAX_PANELS]
+    return tuple(sorted(most)), len(states) - len(most)
+
+
+def mistakes(lost: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Return bool[M, O], where a policy loses at least a hundredth of all that it lacks."""
+    return lost > max(NEVER, MISTAKE * float(lost.sum()))
 
 
 def _favourite(policy: NDArray[Any], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
@@ -167,7 +191,7 @@ def page_of(view: PolicyView) -> Scene:
         items += place(layout.scene().items, MARGIN, y, scale)
         across, y = max(across, scale * layout.width), y + scale * layout.height
     items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
-    width = max(across, MIN_WIDTH, text_width(view.title, 15)) + 2 * MARGIN
+    width = max(across, MIN_WIDTH, text_width(view.title, 15, bold=True)) + 2 * MARGIN
     return Scene(width, y + MARGIN, tuple(items), view.title)
 
 
@@ -204,11 +228,11 @@ def _cell_size(view: PolicyView, columns: int) -> float:
     return min(58.0 if view.has_map else 76.0, wide, high)
 
 
-def machine_layout(task: Task) -> MachineLayout | None:
-    """Lay the machine of a task out; None if it is too large to be legible beside a map."""
+def machine_layout(task: Task, direction: str = "LR") -> MachineLayout | None:
+    """Lay the machine of a task out; None if it is too large to be legible with a map."""
     if task.num_machine_states > MAX_MACHINE:
         return None
-    layout = MachineLayout(task.machine)
+    layout = MachineLayout(task.machine, direction)
     return layout if machine_scale(layout) >= LEGIBLE else None
 
 
@@ -221,19 +245,27 @@ def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True
     """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
     picture, shade = view.picture, view.visits[m] / darkest
     items = shaded(picture, shade, view.visits[m] <= NEVER, view.mistakes[m])
-    lower = LOWER if picture.is_round else 0.0
     for o in np.flatnonzero(view.actions[m] >= 0).tolist() if with_actions else ():
-        x, y, colour = picture.spots[o].x, picture.spots[o].y + lower, ink(float(shade[o]))
-        name = view.action_name(m, o)
-        across, down = MOVES.get(name, (0.0, 0.0))
-        if name not in MOVES:
-            items.append(Text(x, y, name, 0.22, colour, anchor="middle"))
-        elif across or down:
-            tail, tip = (x - ARROW * across, y - ARROW * down), (x + ARROW * across, y + ARROW * down)
-            items.append(Arrow(tail, tip, colour, 0.045))
-        else:
-            items.append(Area(x, y, 0.13, 0.13, colour, is_round=True))
+        spot = picture.spots[o]
+        items += place([action_mark(view.action_name(m, o), picture, ink(float(shade[o])))], spot.x, spot.y)
     return Scene(*picture.extent, tuple(items))
+
+
+def action_mark(name: str, picture: Picture, colour: str) -> Item:
+    """Draw an action in a place around (0, 0): an arrow for a move, a dot for staying, or else its name."""
+    y = LOWER if picture.is_round else 0.0
+    across, down = MOVES.get(name, (0.0, 0.0))
+    if name not in MOVES:
+        return Text(0.0, y, name, 0.22, colour, anchor="middle")
+    if across or down:
+        return Arrow((-ARROW * across, y - ARROW * down), (ARROW * across, y + ARROW * down), colour, 0.045)
+    return Area(0.0, y, 0.13, 0.13, colour, is_round=True)
+
+
+def loss_mark(picture: Picture) -> Item:
+    """Draw the frame of a place around (0, 0) where a policy loses value."""
+    side = 0.82 if picture.is_round else 0.88
+    return Area(0.0, 0.0, side, side, "", LOSES, 0.09, picture.is_round)
 
 
 def shaded(
@@ -242,20 +274,23 @@ def shaded(
     """Draw places darker the larger ``shade`` is, float64[O] in [0, 1], grey where ``never``, bool[O], some framed."""
     fills = [UNVISITED if grey else tint(level) for level, grey in zip(shade.tolist(), never.tolist(), strict=True)]
     items = ground(picture, fills)
-    side = 0.82 if picture.is_round else 0.88
     for o in [] if framed is None else np.flatnonzero(framed).tolist():
-        items.append(Area(picture.spots[o].x, picture.spots[o].y, side, side, "", LOSES, 0.09, picture.is_round))
+        items += place([loss_mark(picture)], picture.spots[o].x, picture.spots[o].y)
+    return [*items, *place_marks(picture, [ink(level) for level in shade.tolist()])]
+
+
+def place_marks(picture: Picture, inks: Sequence[str]) -> Iterator[Item]:
+    """Draw the marks of places, each in its ink unless the machine gives it a colour."""
     size = 0.25 if picture.is_round else max(0.22, max(picture.extent) / 60)  # legible in small cells too
-    for spot, level in zip(picture.spots, shade.tolist(), strict=True):
+    for spot, own_ink in zip(picture.spots, inks, strict=True):
         if spot.mark is None:
             continue
         x, y = (spot.x, spot.y - LOWER) if picture.is_round else (spot.x - 0.34, spot.y - 0.34)
         has_role = spot.mark.role != "plain" and not picture.is_round
         if has_role:
             tag = max(0.3, text_width(spot.mark.symbol, 1.3 * size))
-            items.append(Area(x, y, tag, max(0.3, 1.3 * size), FILL[spot.mark.role], OUTLINE[spot.mark.role], 0.02))
-        items.append(Text(x, y, spot.mark.symbol, size, INK if has_role else ink(level), True, "middle"))
-    return items
+            yield Area(x, y, tag, max(0.3, 1.3 * size), FILL[spot.mark.role], OUTLINE[spot.mark.role], 0.02)
+        yield Text(x, y, spot.mark.symbol, size, INK if has_role else own_ink, True, "middle")
 
 
 def _places(picture: Picture, y: float, width: float) -> tuple[list[Item], float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Iterable
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -36,10 +37,15 @@ def render_svg(scene: Scene) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" {head}>',
         *([f"<title>{_plain(scene.title)}</title>"] if scene.title else []),
         f'<rect width="100%" height="100%" fill="{PAPER}"/>',
-        *map(_element, scene.items),
+        svg_elements(scene.items),
         "</svg>",
     ]
     return "\n".join(lines) + "\n"
+
+
+def svg_elements(items: Iterable[Item]) -> str:
+    """Write items as elements of an SVG document."""
+    return "\n".join(map(_element, items))
 
 
 def _element(item: Item) -> str:

@@ -15,7 +15,7 @@ from praemia.tasks.picture import Point
 
 INK, GREY, WALL, LINE, PAPER = "#22272e", "#5b6470", "#454c57", "#aeb6c0", "#ffffff"
 HEAD_LENGTH, HEAD_WIDTH = 5.0, 4.5  # of an arrow, in thicknesses
-LETTER, HALF_LETTER = 0.56, 0.36  # the mean width of a letter, and half the height of most, in sizes of the font
+LETTER, BOLD_LETTER, HALF_LETTER = 0.56, 0.65, 0.36  # mean widths of a letter, half the height of most, in font sizes
 
 
 class Area(NamedTuple):
@@ -109,6 +109,6 @@ def place(items: Iterable[Item], x: float, y: float, scale: float = 1.0) -> list
     return [item.placed(x, y, scale) for item in items]
 
 
-def text_width(text: str, size: float) -> float:
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Guess how wide a text is; fonts differ."""
-    return LETTER * size * len(text)
+    return (BOLD_LETTER if bold else LETTER) * size * len(text)

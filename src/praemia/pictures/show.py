@@ -15,8 +15,8 @@ from praemia.errors import ParameterError, PraemiaError, PraemiaWarning
 from praemia.experiments.settings import TaskText
 from praemia.files.arrays import PackedArrays, damage_named
 from praemia.files.atomic_io import read_bytes, write_whole
-from praemia.files.writing import dump_task
-from praemia.pictures.machine_graph import edge_text
+from praemia.files.writing import dump
+from praemia.pictures.machine_graph import Annotated, edge_lines
 from praemia.pictures.policy_page import NEVER, PolicyView, page_of
 from praemia.pictures.renderers import render_png, render_svg, render_text
 from praemia.pictures.scene import Scene, Text
@@ -27,7 +27,8 @@ from praemia.tasks.task import Task
 
 ARROWS = {"up": "↑", "right": "→", "down": "↓", "left": "←", "stay": "•"}
 SHOWN_ROWS = 20
-MAX_RULES = 40
+WIDEST = 20  # cells of a map, for each to have room for its visits
+MAX_LINES = 40  # of the machine
 OPTIMAL = "optimal"
 
 
@@ -103,7 +104,7 @@ def _is_for(policy: Policy | Run, task: Task) -> bool:
     """Tell whether a policy was made for a task: by what the task is, if a run knows it, else by its name."""
     if isinstance(policy, Run) and policy.task_text:
         try:
-            return dump_task(TaskText(policy.task, policy.task_text).make()) == dump_task(task)
+            return dump(TaskText(policy.task, policy.task_text).make()) == dump(task)
         except PraemiaError:  # a file may hold any text
             pass
     return policy.task in ("", task.name)
@@ -130,21 +131,30 @@ def _panels(view: PolicyView) -> Iterator[str]:
         yield f"\n{view.left_out}"
     if view.has_map:
         stay = " (•: stay)" if "stay" in view.action_names else ""
-        yield f"\narrows: the action taken most often{stay}; numbers: visits per episode; ·: never visited"
-    if view.mistakes.any():
+        numbers = "" if _is_wide(view) else "; numbers: visits per episode"
+        yield f"\narrows: the action taken most often{stay}{numbers}; ·: never visited"
+    if view.mistakes.any() and not (view.has_map and _is_wide(view)):
         yield "!: here the policy loses value against the optimum"
 
 
 def _map(view: PolicyView, m: int) -> list[str]:
-    """Write the map of a machine state with two short texts in each place: mark and action, and visits."""
+    """Write the map of a machine state: in each place its mark and action above the visits; on a wide map one sign."""
     items = ground(replace(view.picture, links=()), [""] * view.task.num_observations)
     for o, spot in enumerate(view.picture.spots):
-        above, below = _note(view, m, o)
-        items += [Text(spot.x, spot.y - 1 / 6, above, 0.3), Text(spot.x, spot.y + 1 / 6, below, 0.3)]
-    return render_text(Scene(*view.picture.extent, tuple(items)), (8, 3))
+        sign, visits = _note(view, m, o)
+        if _is_wide(view):
+            items.append(Text(spot.x, spot.y, sign.split()[-1].rstrip("!"), 0.3))
+        else:
+            items += [Text(spot.x, spot.y - 1 / 6, sign, 0.3), Text(spot.x, spot.y + 1 / 6, visits, 0.3)]
+    return render_text(Scene(*view.picture.extent, tuple(items)), (4, 2) if _is_wide(view) else (8, 3))
+
+
+def _is_wide(view: PolicyView) -> bool:
+    return view.picture.extent[0] > WIDEST
 
 
 def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
+    """Return the mark and the action of a place, and the visits to it."""
     mark = view.picture.spots[o].mark
     symbol = mark.symbol if mark else ""
     if view.visits[m, o] <= NEVER:
@@ -168,11 +178,12 @@ def _table(view: PolicyView, m: int) -> Iterator[str]:
 
 
 def _machine(view: PolicyView) -> Iterator[str]:
-    machine = view.task.machine
-    yield f"machine, from {machine.initial!r} on"
-    rules = machine.exclusive_rules[:MAX_RULES]
-    for rule in rules:
-        for outcome in rule.outcomes:
-            yield f"  {rule.source} → {outcome.target}  on {edge_text(rule, outcome)}"
-    if len(machine.rules) > len(rules):
-        yield f"  and {len(machine.rules) - len(rules):,} more rules"
+    item = Annotated(view.task.machine)
+    lines = [(state, line) for state in item.machine.states for line in edge_lines(item, state)]
+    sources = [rule.source for rule in item.machine.exclusive_rules]
+    order = "; in each state the first that holds counts" if len({*sources}) < len(sources) else ""
+    yield f"machine, from {item.machine.initial!r} on{order}"
+    for state, line in lines[:MAX_LINES]:
+        yield f"  {state} → {line.target}  on {line.text}"
+    if len(lines) > MAX_LINES:
+        yield f"  and {len(lines) - MAX_LINES:,} more"

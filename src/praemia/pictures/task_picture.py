@@ -7,7 +7,7 @@ mark also has a symbol.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from praemia.errors import ModelError, SizeError
@@ -16,7 +16,6 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
 from praemia.pictures.renderers import render_text
 from praemia.pictures.scene import GREY, INK, LINE, WALL, Area, Item, Line, Scene, Text, place, text_width
-from praemia.tasks.machine_sampler import settled_states
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.picture import Mark, Picture, Role, Spot
 from praemia.tasks.reachability import distances
@@ -56,7 +55,7 @@ def task_picture(task: Task) -> Picture:
             "it must have one for each"
         )
     effects: dict[Label, tuple[Role, str]] = {frozenset(): ("plain", "")}
-    settled = settled_states(task.machine)
+    settled = task.machine.settled_states
     for label in {spot.mark.label for spot in bare.spots if spot.mark} - effects.keys():
         effects[label] = _effect(task.machine, label.intersection(task.machine.propositions), settled)
     spots = [
@@ -144,20 +143,33 @@ def _columns(marks: Sequence[Mark], steps: Sequence[int]) -> Picture:
 
 def ground(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> list[Item]:
     """Return walls and places as items, with a cell as the unit; places have a fill each, and perhaps an outline."""
-    items: list[Item] = [Area(x, y, 1.0, 1.0, WALL, WALL, 0.02) for x, y in picture.blocks]
+    return [*beneath(picture), *cells(picture, fills, outlines), *thin_walls(picture)]
+
+
+def beneath(picture: Picture) -> Iterator[Item]:
+    """Draw what lies below the places: solid cells, and lines between places."""
+    for x, y in picture.blocks:
+        yield Area(x, y, 1.0, 1.0, WALL, WALL, 0.02)
     thickness = 0.035 if len(picture.links) < 2 * len(picture.spots) else 0.01
     for i, j in picture.links:
         a, b = picture.spots[i], picture.spots[j]
-        items.append(Line(((a.x, a.y), (b.x, b.y)), LINE, thickness))
+        yield Line(((a.x, a.y), (b.x, b.y)), LINE, thickness)
+
+
+def cells(picture: Picture, fills: Sequence[str], outlines: Sequence[str] | None = None) -> Iterator[Area]:
+    """Draw the places, in the order of their observations."""
     size = 0.8 if picture.is_round else 1.0
     for o, spot in enumerate(picture.spots):
         strong = outlines is not None and spot.mark is not None and spot.mark.role != "plain"
         outline = outlines[o] if outlines is not None else LINE
         side = size - 0.06 if strong and not picture.is_round else size  # keeps clear of the neighbours' lines
         thin = 0.035 if strong else 0.02
-        items.append(Area(spot.x, spot.y, side, side, fills[o], outline, thin, picture.is_round))
-    items += [Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls]
-    return items
+        yield Area(spot.x, spot.y, side, side, fills[o], outline, thin, picture.is_round)
+
+
+def thin_walls(picture: Picture) -> Iterator[Item]:
+    """Draw the walls between places."""
+    return (Line(((x0, y0), (x1, y1)), WALL, 0.055) for x0, y0, x1, y1 in picture.walls)
 
 
 def map_scene(picture: Picture, here: int | None = None) -> Scene:

@@ -51,7 +51,7 @@ def agent_policy(task: Task, agent: Any, *, deterministic: bool) -> NDArray[Any]
         return _asked_at_every_step(task, agent, shape)
     env = _matching_env(task, agent)
     ask = _action_of if deterministic else _probabilities_of
-    rows = [[ask(agent, env.shown(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
+    rows = [[ask(agent, env.state_of(o, m), task.num_actions) for o in range(shape[2])] for m in range(shape[1])]
     once = np.array(rows)
     return np.broadcast_to(once, (task.horizon, *once.shape))
 
@@ -104,8 +104,8 @@ def _matching_env(task: Task, agent: Any) -> TaskEnv:
     )
 
 
-def _action_of(agent: Any, shown: Any, num_actions: int) -> int:
-    answer = agent.predict(shown, deterministic=True)
+def _action_of(agent: Any, observation: Any, num_actions: int) -> int:
+    answer = agent.predict(observation, deterministic=True)
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise ModelError(f"predict returned {brief(answer)}; {EXPECTED}")
     action, memory = answer
@@ -120,10 +120,10 @@ def _action_of(agent: Any, shown: Any, num_actions: int) -> int:
     return int(number.reshape(()))
 
 
-def _probabilities_of(agent: Any, shown: Any, num_actions: int) -> NDArray[np.float64]:
+def _probabilities_of(agent: Any, observation: Any, num_actions: int) -> NDArray[np.float64]:
     """Return the probability of each action, from the agent's distribution, as stable-baselines3 has it."""
     try:
-        prepared, _ = agent.policy.obs_to_tensor(shown)
+        prepared, _ = agent.policy.obs_to_tensor(observation)
         probs = agent.policy.get_distribution(prepared).distribution.probs
     except AttributeError:
         raise ModelError(

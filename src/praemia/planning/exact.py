@@ -1,23 +1,17 @@
-"""Exact finite-horizon planning: the optimum, the value of any policy, and where a policy spends its time.
+"""Exact planning: the optimum, the value of any policy, where a policy spends its time, and where it loses value.
 
 A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machine state m on observation o, or
-``policy[h, m, o, a]`` the probability of action a. Steps count from 0. ``validate_policy`` checks a policy, whether a
-user's or a learner's, before it is evaluated or played.
+``policy[h, m, o, a]`` the probability of action a. Steps count from 0.
 
-The observations of a step can be divided among threads, which all read V_{h+1} and each write their own part of V_h:
-the kernels release Python's lock, and the result does not depend on it.
+``praemia.planning.backward`` has the pass that all of it is computed by.
 """
 
 from __future__ import annotations
 
 import math
-import os
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any, TypeVar, cast
-from weakref import WeakKeyDictionary
+from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,19 +19,20 @@ from numpy.typing import NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
-from praemia.errors import ModelError, ParameterError, require_whole
+from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import Actions, action_type, padded_width
 from praemia.kernels.references import by_reference
 from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
-from praemia.planning.policy import PolicyLike, policy_array
+from praemia.planning.backward import backward, look_ahead, start_value
+from praemia.planning.policy import PolicyLike, validate_policy
 from praemia.tasks.model import Model
-from praemia.tasks.task import Task, TaskSpec
+from praemia.tasks.task import Task
 
-PROBABILITY_TOLERANCE = 1e-9
-ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
-WORTH_SHARING = 1 << 19  # from this many sums per step on, threads save more than they cost
+STRETCH = 128  # steps of a stretch, where there is no horizon
+RELATIVE_ERROR = 1e-9
+SMALLEST = 1e-300  # a bound below this is one of 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,11 +78,19 @@ class Occupancy:
     ----------
     states : float64[H + 1, M, O], the probability of each machine state and observation at each step, the episode
         going on.
-    pairs : float64[O, A], μ^π(o, a) = Σ_h P(o_h = o, a_h = a), the expected visits to each pair in an episode.
     """
 
     states: NDArray[np.float64]
-    pairs: NDArray[np.float64]
+    _policy: NDArray[Any]  # [H, O, M] or [H, O, M, A]
+    _num_actions: int
+
+    @cached_property
+    def pairs(self) -> NDArray[np.float64]:
+        """float64[O, A], μ^π(o, a) = Σ_h P(o_h = o, a_h = a), the expected visits to each pair in an episode."""
+        states, policy = self.states[:-1].transpose(0, 2, 1), self._policy
+        observations = np.broadcast_to(np.arange(states.shape[1])[:, None], states.shape).ravel()
+        masses = (states * (policy == a if policy.ndim == 3 else policy[..., a]) for a in range(self._num_actions))
+        return np.stack([np.bincount(observations, mass.ravel(), states.shape[1]) for mass in masses], axis=1)
 
     def __repr__(self) -> str:
         horizon, num_states, num_observations = self.states.shape
@@ -118,9 +121,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     (3, 16)
     """
     if isinstance(task, Task) and not task.has_horizon:
-        from praemia.planning.stationary import solve_stationary
-
-        return solve_stationary(task)
+        return _solve_stationary(task)
     model = _model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
@@ -129,6 +130,34 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     first, values = backward(model, policy, keep_values=keep_values, threads=threads)
     own = task if isinstance(task, Task) else None
     return Plan(start_value(model, first), values, policy.transpose(0, 2, 1), task=own)
+
+
+def _solve_stationary(task: Task) -> Plan:
+    """Find the stationary optimum of a task without a horizon: value iteration, a stretch of steps at a time.
+
+    Each stretch is a finite problem whose last values are those of the stretch before, so that the kernels of finite
+    horizons do the work. After n steps the values are below or above the optimum by at most
+
+        γ^n · R / (1 − γ),    R the largest mean reward, as an absolute value,
+
+    and it ends when that is a small share of the value at the start. Sums of values of one sign lose no accuracy, so
+    that values of 1e-9 beside values of 1 are found as exactly as those.
+    """
+    model = task.with_horizon(STRETCH).model
+    shape = (STRETCH, model.num_observations, model.num_machine_states)
+    policy = np.empty(shape, dtype=action_type(model.num_actions))
+    values: NDArray[np.float64] = np.zeros(shape[1:])
+    bound = max(map(abs, task.machine.mean_rewards), default=0.0) / (1.0 - task.discount)
+    shrink = task.discount**STRETCH
+    while True:
+        before = values
+        values, _ = backward(model, policy, after=task.discount * values)
+        bound *= shrink
+        value = start_value(model, values)
+        if bound <= RELATIVE_ERROR * abs(value) or bound < SMALLEST or np.array_equal(values, before):
+            break
+    error = 0.0 if np.array_equal(values, before) else bound
+    return Plan(value, values.T, policy[0].T, error, task)
 
 
 def evaluate(
@@ -191,19 +220,28 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
     kernels.occupancy(by_reference(model.arrays), by_reference(model.table.arrays), inner, model.discount, states)
-    return Occupancy(states.transpose(0, 2, 1), _pairs_met(states[:-1], inner, model.num_actions))
+    return Occupancy(states.transpose(0, 2, 1), inner, model.num_actions)
 
 
-def _pairs_met(states: NDArray[np.float64], policy: NDArray[Any], num_actions: int) -> NDArray[np.float64]:
-    """Return μ[O, A] from states[H, O, M] and policy[H, O, M] or policy[H, O, M, A]."""
-    met = np.broadcast_to(np.arange(states.shape[1])[:, None], states.shape).ravel()
-    taken = (states * (policy == a if policy.ndim == 3 else policy[..., a]) for a in range(num_actions))
-    return np.stack([np.bincount(met, mass.ravel(), states.shape[1]) for mass in taken], axis=1)
+def losses(
+    task: Task, policy: PolicyLike, plan: Plan, visits: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Return float64[M, O], what a policy loses in each place against an optimal plan; the sum is V* − V^π.
 
+    With d the probabilities of being somewhere under π, and V*, Q* the optimal values,
 
-def start_value(model: Model, first: NDArray[np.float64]) -> float:
-    """Return the value at the start, from V_0[O, M]."""
-    return float(ordered_sum(model.start_probs[model.starts] * first[model.starts, model.table.initial]))
+        V* − V^π = Σ_h Σ_(m, o) d_h(m, o) · (V*_h(m, o) − Q*_h(m, o, π_h)),
+
+    so every term is what a decision there costs, and the terms are all there is (the performance difference lemma).
+    ``visits`` are d, the ``states`` of the policy's occupancy, found unless they are given.
+    """
+    visits = occupancy(task, policy).states if visits is None else visits
+    worth = look_ahead(task.model, validate_policy(task, policy), plan.values)
+    lost = np.zeros((task.num_machine_states, task.num_observations))
+    for h in range(task.horizon):
+        # Rounding may take a best action for a better one.
+        lost += visits[h] * np.maximum(0.0, plan.values[h] - worth[h])
+    return lost
 
 
 def _model_of(task: object) -> Model:
@@ -223,126 +261,3 @@ def _require(model: Model, keep_values: bool, policy_bytes: int, task: Task | Mo
     values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
     tables = 16 * model.num_rows * padded_width(model.num_machine_states)
     require_memory(tables + values + policy_bytes, f"planning for {task!r}")
-
-
-def choose_threads(threads: int | None, sums_per_step: int) -> int:
-    """Return how many threads to use: as many as requested, else all cores if a step is large enough to share."""
-    if threads is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return cores if sums_per_step >= WORTH_SHARING else 1
-    return require_whole("threads", threads)
-
-
-def new_tables(num_rows: int, num_states: int) -> NDArray[np.float64]:
-    """Return two tables of zeros to work in: a column for each machine state, up to a multiple of four.
-
-    NumPy asks the system for large pages, compiled code does not; a first pass over fresh memory is faster then. They
-    begin at a multiple of 64 bytes, so that no vector lies across two cache lines.
-    """
-    shape = (2, num_rows, padded_width(num_states))
-    size = 8 * math.prod(shape)
-    memory = np.zeros(size + 64, dtype=np.uint8)
-    start = -memory.ctypes.data % 64
-    return memory[start : start + size].view(np.float64).reshape(shape)
-
-
-_Owner = TypeVar("_Owner", Task, Model)
-_Made = TypeVar("_Made")
-
-
-def once_for_each(make: Callable[[_Owner], _Made]) -> Callable[[_Owner], _Made]:
-    """Remember what was made for a task or a model for as long as it lives: calls and runs share it."""
-    made: WeakKeyDictionary[_Owner, _Made] = WeakKeyDictionary()
-
-    def remembered(owner: _Owner) -> _Made:
-        if owner not in made:
-            made[owner] = make(owner)
-        return made[owner]
-
-    return remembered
-
-
-@once_for_each
-def _kernel_data(model: Model) -> tuple[Any, Any, NDArray[np.float64]]:
-    """Return p, the machine and the exits as kernels take them."""
-    width = padded_width(model.num_machine_states)
-    return by_reference(model.arrays), by_reference(model.table.layers(width)), model.exits_for(width)
-
-
-NO_STATES = np.zeros(0, dtype=kernels.PLACE)
-
-
-def backward(
-    model: Model,
-    policy: NDArray[Any],
-    *,
-    keep_values: bool = False,
-    threads: int | None = None,
-    is_chosen: bool = False,
-    after: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Value a policy that is chosen, or fill in the optimal one; return V_0[O, M] and the values as [·, M, O].
-
-    ``after`` is γ·V_H[O, M], what follows the last step; nothing unless it is given.
-    """
-    horizon, size, num_states = model.horizon, model.num_observations, model.num_machine_states
-    num_rows = len(model.arrays.extra_rows)
-    values = np.zeros((horizon + 1 if keep_values else 0, size, num_states))
-    tables = new_tables(model.num_rows, num_states)
-    if after is not None:
-        tables[horizon % 2, :size, :num_states] = after
-    own = kernels.exact_kernels(kernels.lanes_of(tables.shape[2]))
-    data = (*_kernel_data(model), tables, values, policy, NO_STATES, model.discount)
-    kernel = own.evaluate if is_chosen else own.solve
-    count = choose_threads(threads, len(model.probs) * num_states)
-    if count == 1:
-        kernel(*data, (0, horizon), (0, num_rows), (0, size))
-    else:
-        with ThreadPoolExecutor(count) as pool:
-            for h in range(horizon - 1, -1, -1):  # all rows of a step are filled before its values are found
-                list(pool.map(lambda part, h=h: kernel(*data, (h, h + 1), part, (0, 0)), _parts(num_rows, count)))
-                list(pool.map(lambda part, h=h: kernel(*data, (h, h + 1), (0, 0), part), _parts(size, count)))
-    first = tables[0, :size, :num_states].copy()
-    return first, (values if keep_values else first[np.newaxis]).transpose(0, 2, 1)
-
-
-def _parts(size: int, threads: int) -> Iterator[tuple[int, int]]:
-    """Cut 0 … size − 1 into consecutive parts, one for each thread."""
-    edges = np.linspace(0, size, threads + 1).astype(int).tolist()
-    return ((first, last) for first, last in pairwise(edges) if first < last)
-
-
-def validate_policy(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
-    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
-    array = policy_array(policy)
-    expected = (task.horizon, task.num_machine_states, task.num_observations)
-    if array.shape == expected[1:]:  # the same at every step
-        array = np.broadcast_to(array, expected)
-    if array.shape == expected:
-        return _deterministic(array, task.num_actions)
-    if array.shape == (*expected, task.num_actions):
-        return _randomised(array)
-    raise ModelError(
-        f"a policy of shape {array.shape}; expected {expected} (horizon, machine states, observations), "
-        f"or {(*expected, task.num_actions)} with a probability for each action"
-    )
-
-
-def _deterministic(array: NDArray[Any], num_actions: int) -> NDArray[Any]:
-    if not np.issubdtype(array.dtype, np.integer):
-        raise ModelError(f"a deterministic policy of type {array.dtype}; expected whole numbers, the actions")
-    if array.min() < 0 or array.max() >= num_actions:
-        raise ModelError(f"a policy with actions {array.min()} … {array.max()}; expected 0 … {num_actions - 1}")
-    return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=action_type(num_actions))
-
-
-def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
-    if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
-        raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
-    weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
-    if array.dtype in (np.float32, np.float16):  # from a deep learner: normalise away rounding errors
-        sums = ordered_sum(weights)[..., None]
-        weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
-    if kernels.first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
-        raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
-    return weights

@@ -1,4 +1,4 @@
-"""Policies to keep and to play: an array, the task it is for, and a file."""
+"""Policies: arrays, checked before they are evaluated or played; and to keep, with the task it is for, as a file."""
 
 from __future__ import annotations
 
@@ -10,11 +10,19 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from praemia.arithmetic import ordered_sum
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, ParameterError, require_whole
 from praemia.files.arrays import ArchiveKind, ArrayType
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.kernels.exact import first_bad_row
+from praemia.kernels.records import action_type
+from praemia.tasks.model import Model
+from praemia.tasks.spec import TaskSpec
+from praemia.tasks.task import Task
 
+PROBABILITY_TOLERANCE = 1e-9
+ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
 FILE = ArchiveKind("praemia policy", "a policy", 1, {"task": (str,)}, {"table": ArrayType("iuf", (3, 4))})
 
 
@@ -52,6 +60,42 @@ def policy_array(policy: PolicyLike) -> NDArray[Any]:
             "a Policy, a Plan or a Run"
         )
     return array
+
+
+def validate_policy(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
+    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
+    array = policy_array(policy)
+    expected = (task.horizon, task.num_machine_states, task.num_observations)
+    if array.shape == expected[1:]:  # the same at every step
+        array = np.broadcast_to(array, expected)
+    if array.shape == expected:
+        return _deterministic(array, task.num_actions)
+    if array.shape == (*expected, task.num_actions):
+        return _randomised(array)
+    raise ModelError(
+        f"a policy of shape {array.shape}; expected {expected} (horizon, machine states, observations), "
+        f"or {(*expected, task.num_actions)} with a probability for each action"
+    )
+
+
+def _deterministic(array: NDArray[Any], num_actions: int) -> NDArray[Any]:
+    if not np.issubdtype(array.dtype, np.integer):
+        raise ModelError(f"a deterministic policy of type {array.dtype}; expected whole numbers, the actions")
+    if array.min() < 0 or array.max() >= num_actions:
+        raise ModelError(f"a policy with actions {array.min()} … {array.max()}; expected 0 … {num_actions - 1}")
+    return np.ascontiguousarray(array.transpose(0, 2, 1), dtype=action_type(num_actions))
+
+
+def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
+    if not (np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)):
+        raise ModelError(f"a randomised policy of type {array.dtype}; expected action probabilities")
+    weights = np.ascontiguousarray(array.transpose(0, 2, 1, 3), dtype=np.float64)
+    if array.dtype in (np.float32, np.float16):  # from a deep learner: normalise away rounding errors
+        sums = ordered_sum(weights)[..., None]
+        weights = np.where(np.abs(sums - 1.0) <= ROUNDED_TOLERANCE, weights / np.where(sums > 0.0, sums, 1.0), weights)
+    if first_bad_row(weights.reshape(-1, weights.shape[-1]), PROBABILITY_TOLERANCE) >= 0:
+        raise ModelError("a randomised policy whose action probabilities are not all ≥ 0 with sum 1")
+    return weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +149,12 @@ class Policy(Displayed):
         places = {"step": step, "machine_state": machine_state, "observation": observation}
         sizes = self.table.shape[:3]
         at = [require_whole(name, i, 0, size - 1) for (name, i), size in zip(places.items(), sizes, strict=True)]
-        chosen = self.table[tuple(at)]
+        entry = self.table[tuple(at)]
         if self.table.ndim == 3:
-            return int(chosen)
+            return int(entry)
         if random is None:
             raise ParameterError("a randomised policy draws its actions; give it a generator: random=…")
-        cumulative = np.cumsum(chosen, dtype=np.float64)
+        cumulative = np.cumsum(entry, dtype=np.float64)
         return int(np.searchsorted(cumulative, random.random() * cumulative[-1], side="right"))
 
     def save(self, path: str | Path) -> None:

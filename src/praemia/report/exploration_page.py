@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.likely_loss import PRIOR
-from praemia.exploration.what_if import MachineReport, joint_failure_prob
+from praemia.exploration.plan_from import MachineReport, joint_failure_prob
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.policy_page import ink, shaded
 from praemia.pictures.scene import Scene, Text, place
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
-from praemia.report.rendering import GREY, Table, new_figure, picture, render_page, tidy
+from praemia.report.figures import GREY, new_figure, tidy
+from praemia.report.rendering import Table, picture, render_page
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
+from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,23 +55,21 @@ def write_page(dataset: Dataset, rows: list[MachineReport], truth: Task | None, 
 def _source_text(source: Mapping[str, Any]) -> str:
     """Say how a part of the data was collected, and how exploring until a loss ended."""
     apart = ("task", "until", "certify", "reached", "checks")
-    shown = sorted((key for key in source if key not in apart), key=lambda key: key != "method")  # the method first
-    text = ", ".join(f"{key.replace('_', ' ')} {source[key]}" for key in shown)
+    keys = sorted((key for key in source if key not in apart), key=lambda key: key != "method")  # the method first
+    text = ", ".join(f"{key.replace('_', ' ')} {source[key]}" for key in keys)
     if "until" not in source:
         return text
     episodes, loss = source["checks"][-1]
-    found = "not known" if loss is None else f"{loss:.4g}"
+    loss_text = "not known" if loss is None else f"{loss:.4g}"
     verdict = "reached" if source["reached"] else "not reached"
-    return (
-        f"{text}; until a {source['certify']} loss of {source['until']:g}: {verdict}, {found} at {episodes:,} episodes"
-    )
+    goal = f"until a {source['certify']} loss of {source['until']:g}"
+    return f"{text}; {goal}: {verdict}, {loss_text} at {plural(episodes, 'episode')}"
 
 
 def _table(rows: list[MachineReport]) -> Table:
     header = ["machine", "value in p̂", "proven: loses at most", "likely: loses at most", "of at most"]
     header.append("more than the plan's value")
-    known = rows[0].optimum is not None
-    if known:
+    if rows[0].optimum is not None:
         header += ["true optimum", "true value", "true loss"]
     body = []
     for row in rows:
@@ -94,12 +94,13 @@ def _exceeding(row: MachineReport) -> str:
 def _reading(rows: list[MachineReport]) -> list[str]:
     """Say what the table shows, from the numbers in it."""
     certificates, count = [row.plan.certificate for row in rows], len(rows)
-    together = "the certificate holds" if count == 1 else f"all {count} certificates hold together"
+    everything = "both" if count == 2 else f"all {count}"
+    together = "the certificate holds" if count == 1 else f"{everything} certificates hold together"
     lines = [f"Proven: with probability {1.0 - joint_failure_prob(rows):g} {together}.", *_scopes(rows)]
     vacuous = sum(item.is_vacuous for item in certificates)
-    lines.append(f"{vacuous} of {count} are vacuous: they say no more than that rewards are bounded.")
+    lines.append(f"{vacuous} of {count} {are(vacuous)} vacuous, saying no more than that rewards are bounded.")
     exceeding = sum(row.exceeds_value(row.plan.certificate.bound) for row in rows)
-    lines.append(f"{exceeding} of {count} proven bounds exceed the plan's own value: such a bound says little.")
+    lines.append(f"The plan's own value is below {exceeding} of {count} proven bounds: such a bound says little.")
     lines += _likely_reading([row for row in rows if row.likely is not None])
     losses = [
         (row.optimum - row.true_value, row) for row in rows if row.optimum is not None and row.true_value is not None
@@ -109,7 +110,7 @@ def _reading(rows: list[MachineReport]) -> list[str]:
         unlikely = sum(row.likely is not None and loss > row.likely.loss + 1e-9 for loss, row in losses)
         lines.append(f"The largest true loss is {max(loss for loss, _ in losses):.6f}.")
         lines.append(
-            f"{broken} of {count} certificates and {unlikely} of {count} likely losses are below the true loss."
+            f"The true loss is above {broken} of {count} certificates and {unlikely} of {count} likely losses."
         )
     return lines
 
@@ -126,16 +127,16 @@ def _scopes(rows: list[MachineReport]) -> list[str]:
 
 def _likely_reading(rows: list[MachineReport]) -> list[str]:
     """Say what likely losses are, and what they were computed with."""
-    found = [row.likely for row in rows if row.likely is not None]
-    if not found:
+    losses = [row.likely for row in rows if row.likely is not None]
+    if not losses:
         return ["There are no likely losses: there is not enough memory for a label of every (o, a, o')."]
-    first = found[0]
+    first = losses[0]
     exceeding = sum(row.likely is not None and row.exceeds_value(row.likely.loss) for row in rows)
     lines = [
         f"Likely: Bayesian. With probability {first.level:g} under the posterior a plan loses at most this. Each holds "
         f"by itself, and as far as the prior is right: Dirichlet of total weight {PRIOR:g} over all observations. "
         f"{first.draws:,} draws, seed {first.seed}.",
-        f"{exceeding} of {len(rows)} likely losses exceed the plan's own value.",
+        f"The plan's own value is below {exceeding} of {len(rows)} likely losses.",
     ]
     if first.labels_drawn:
         lines.append("Labels of transitions never seen were drawn from those that the data has.")

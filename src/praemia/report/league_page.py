@@ -10,8 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.experiments.settings import slug
-from praemia.report.rendering import GREY, INK, Table, looks, new_figure, picture, tidy
-from praemia.statistics.standings import LeagueTable, Standing, boards, compare, rank_profile, standings
+from praemia.report.figures import GREY, INK, new_figure, tidy
+from praemia.report.forest import league_forest
+from praemia.report.looks import looks
+from praemia.report.rendering import Section, Table, picture
+from praemia.report.sections import claim_cards
+from praemia.statistics.comparisons import Claim
+from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
 from praemia.statistics.stored_runs import Study
 from praemia.text_tables import number, plural, table_text
 
@@ -46,7 +51,7 @@ def regret_rows(board: LeagueTable) -> list[tuple[str, ...]]:
 def yardstick_rows(board: LeagueTable) -> list[tuple[str, ...]]:
     """Return a line for every yardstick: its regret over the reference's, with the interval."""
     reference = board.learners[board.reference]
-    ratios = {name: compare(board, name, reference) for name in board.yardsticks}
+    ratios = {name: regret_ratio(board, name, reference) for name in board.yardsticks}
     return [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
 
 
@@ -78,17 +83,35 @@ def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
     return "\n".join(parts) + "\n"
 
 
-def league_section(study: Study) -> dict[str, Any]:
-    """Return what the league's section of the report shows: its figure and its tables."""
+def league_section(study: Study, claims: Sequence[Claim]) -> Section:
+    """Return the league: its figure, what held, and its tables."""
     board, apart = boards(study.settings)
-    shared = {"name": study.name, "slug": slug(study.name), "is_league": True, "board": board}
+    content = {"board": board, "claims": claim_cards(study, claims)} | (_tables(board, apart) if board.learners else {})
+    return Section(slug(study.name), "The league", "league.html.j2", content)
+
+
+def league_overview(study: Study) -> dict[str, Any]:
+    """Return the league's part of the first screen."""
+    board, _ = boards(study.settings)
     if not board.learners:
-        return shared
+        return {"forest": None, "curves": None}
     table = standings(board)
-    return shared | {
+    return {
+        "reference": board.learners[board.reference],
+        "forest": league_forest(board, table),
+        "colours": {},
+        "curves": None,
+        "wins": who_wins_where(board, table),
+    }
+
+
+def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
+    table = standings(board)
+    return {
         "runs": " or ".join(map(str, sorted({series.num_runs for series in board.series.values()}))),
         "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
-        "picture": picture(league_figure, board, table),
+        "wins": who_wins_where(board, table),
+        "ranks": picture(rank_figure, board, table),
         "standings": Table(HEADER, list(map(standing_cells, table)), strong=(0,)),
         "yardsticks": Table(RANKED[:4], yardstick_rows(board), strong=(0,)) if board.yardsticks else None,
         "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
@@ -108,16 +131,40 @@ def _apart(board: LeagueTable) -> dict[str, Any]:
 
 
 def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
-    """Draw each player's regret in units of the lowest, by kind of task, beside the mean ranks over time."""
+    """Draw each player's regret in units of the lowest, by kind of task."""
     names = [line.learner for line in table]
     kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
-    title = f"The league: {tasks} of {kinds}, one setting per learner"
     rows = len(names) + len(board.yardsticks)
-    figure = new_figure(5.2 + 0.62 * len(board.kinds), 2.0 + 0.3 * rows, title)
-    left, right = figure.subplots(1, 2, width_ratios=(1.5 + 0.45 * len(board.kinds), 3))
-    _who_wins_where(left, board, names)
-    _ranks_over_time(right, board, names)
+    title = f"The league: {tasks} of {kinds}, one setting per learner"
+    figure = new_figure(2.6 + 0.62 * len(board.kinds), 1.6 + 0.3 * rows, title)
+    _draw_wins(figure.add_subplot(), board, names)
     return figure
+
+
+def rank_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
+    """Draw the mean ranks over time."""
+    figure = new_figure(5.0, 1.4 + 0.22 * len(table), "")
+    _ranks_over_time(figure.add_subplot(), board, [line.learner for line in table])
+    return figure
+
+
+def who_wins_where(board: LeagueTable, table: Sequence[Standing]) -> dict[str, Any]:
+    """Return each player's regret in units of the lowest, by kind of task: its text, its shade, and whether it wins."""
+    players = [*(line.learner for line in table), *board.yardsticks]
+    ratios = ratios_to_best(board, players)
+    winners = ratios[: len(table)].argmin(axis=0)
+    shades = np.log(np.clip(ratios, 1.0, CUT)) / np.log(CUT)
+    cells = [
+        list(zip(map(ratio_text, own), shade.round(3).tolist(), winners == i, strict=True))
+        for i, (own, shade) in enumerate(zip(ratios, shades, strict=True))
+    ]
+    rows = list(zip(players, cells, strict=True))
+    return {"kinds": list(board.kinds), "rows": rows, "num_learners": len(table)}
+
+
+def ratio_text(ratio: float) -> str:
+    """Write a ratio in few letters."""
+    return "< .01" if ratio < 0.005 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
 
 
 def ratios_to_best(board: LeagueTable, names: Sequence[str]) -> NDArray[np.float64]:
@@ -128,7 +175,7 @@ def ratios_to_best(board: LeagueTable, names: Sequence[str]) -> NDArray[np.float
     return ratios
 
 
-def _who_wins_where(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
+def _draw_wins(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
     """Draw a cell for each player and kind; the lowest of a kind stands in bold in a frame."""
     from matplotlib.patches import Rectangle
 
@@ -139,7 +186,7 @@ def _who_wins_where(axes: Axes, board: LeagueTable, names: Sequence[str]) -> Non
     for (i, j), ratio in np.ndenumerate(ratios):
         wins = winners[j] == i
         colour = "white" if ratio > CUT**0.6 else INK
-        text = "< .01" if ratio < 0.005 else f"{ratio:.2f}" if ratio < 10 else f"{ratio:.0f}"
+        text = ratio_text(ratio)
         axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, weight="bold" if wins else "normal")
         if wins:
             axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.6))

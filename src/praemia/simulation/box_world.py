@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,9 @@ from praemia.machines.labels import Label, SeenLabels
 from praemia.simulation.loop import SLICE_SECONDS, World, no_moves_seen, spec_for
 from praemia.simulation.run import generators
 from praemia.simulation.task_world import with_every_row
-from praemia.tasks.label_support import asks_every_label
-from praemia.tasks.machine_sampler import draw_move
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
-from praemia.tasks.task import TaskSpec
-from praemia.tasks.unknown_chances import UnknownChancesSpec
+from praemia.tasks.spec import TaskSpec, UnknownChancesSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
@@ -37,6 +33,7 @@ PROBED_STEPS = 200  # random steps before a run, to see whether labels depend on
 # As plain Python: for a single step, passing the arrays to compiled code would cost more than the work.
 add_state, count_visit = plain(kernels.add_state), plain(kernels.count_visit)
 count_move, count_episode = plain(kernels.count_move), plain(kernels.count_episode)
+keep_step = plain(kernels.keep_step)
 add_successor, add_row = plain(kernels.add_successor), plain(kernels.add_row)
 
 
@@ -62,7 +59,7 @@ class BoxWorld(World):
         self.world_rng, learner_rng = generators(seed)
         self.learner = learner
         super().__init__(learner, self._tabulated(), num_episodes, learner_rng, num_steps)
-        if box.is_encoded and self.counting.unseen:
+        if box.is_encoded and self.needs.unseen:
             raise ParameterError(
                 f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
                 "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
@@ -71,11 +68,11 @@ class BoxWorld(World):
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
-        self.compares = self.counting.unseen or self.counting.by_labels
+        self.compares = self.needs.unseen or self.needs.limit == "labels"
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
             self._number_every_label()
-        if self.counting.unseen:
+        if self.needs.unseen:
             self.counts = with_every_row(self.counts, self.spec.every_row.rows)
         box.env.reset(seed=seed_of_box)
 
@@ -101,7 +98,7 @@ class BoxWorld(World):
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if isinstance(self.spec, UnknownChancesSpec) and asks_every_label(self.spec):
+        if isinstance(self.spec, UnknownChancesSpec) and self.spec.asks_every_label:
             self.labels = {label: number for number, label in enumerate(self.spec.every_label[1])}
             self._tabulate_again(0)
 
@@ -139,7 +136,7 @@ class BoxWorld(World):
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
-        if self.counting.unseen:
+        if self.needs.unseen:
             raise ModelError(
                 f"the label of {self.box.step_name(o, a, z)} depends on info, known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
@@ -155,8 +152,8 @@ class BoxWorld(World):
             self.labels[label] = len(self.labels)
             self._tabulate_again(len(self.labels) - 1)
             # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
-            renumbered = self.labels_need_info or self.learner.learns_machine
-            for name in ("every_label", "dense_labels", "every_row", "label_support"):
+            renumbered = self.labels_need_info or self.learner.learn_machine
+            for name in ("every_label", "every_table", "every_row", "label_support"):
                 if name in before.__dict__ and not renumbered:
                     self.spec.__dict__[name] = before.__dict__[name]
         return self.labels[label]
@@ -166,7 +163,6 @@ class BoxWorld(World):
         while self.played < last and not self.is_due and not self.is_spent:
             self.note_plan()
             steps, rewards = self._play_episode()
-            self._keep_recent(steps, rewards)
             self.log.returns[self.played] = ordered_sum(rewards * step_weights(len(rewards), self.box.discount))
             self.log.steps[self.played] = len(steps)
             labels = list(self.labels)
@@ -176,16 +172,9 @@ class BoxWorld(World):
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
-    def _keep_recent(self, steps: NDArray[np.int64], rewards: NDArray[np.float64]) -> None:
-        """Keep the steps of an episode so far for learners that learn from them."""
-        if self.learner.uses_recent:
-            in_unit = self.box.machine.reward_range.numbers_to_unit(rewards)
-            self.log = self.log._replace(recent=steps, recent_rewards=in_unit)
-
-    def _replan_at_once(self, steps: Sequence[tuple[int, ...]], rewards: Sequence[float]) -> None:
+    def _replan_at_once(self, num_steps: int) -> None:
         """Plan in the middle of an episode."""
-        self._keep_recent(np.array(steps, dtype=np.int64), np.array(rewards))
-        self.log.progress["step"] = len(steps)
+        self.log.progress["step"] = num_steps
         self.replan()
         self.log.progress["step"] = 0
 
@@ -205,26 +194,36 @@ class BoxWorld(World):
         (o, shown), m = box.observe(box.env.reset()[0]), self.table.initial
         add_state(self.counts, o)
         for h in range(box.horizon):
-            a = _act(self.policy[h, o, m], self.world_rng)
+            a = self._act(self.policy[h, o, m])
             z, shown, propositions, ended, truncated = self._step(shown, a)
             label = self.number(propositions)
             z += size if ended else 0
-            m_next, reward = draw_move(self.table, label, m, self.world_rng)
+            m_next, reward = self.table.draw(label, m, self.world_rng)
             due |= self._count(h, o, a, z, label)
-            if self.learner.learns_machine:
+            if self.learner.learn_machine:
                 due |= self._count_move(label, m, m_next, reward)
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
+            if self.num_recent:
+                keep_step(self.counts, h, *steps[-1], self._in_unit(reward))
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
             if due and self.learner.replans_at_once and len(steps) < box.horizon:
-                self._replan_at_once(steps, rewards)
+                self._replan_at_once(len(steps))
                 due = False
-        if self.counting.steps and o < size:
+        if self.needs.steps and o < size:
             self.counts.steps[len(steps), o] += 1
         self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
+
+    def _act(self, choice: Any) -> int:
+        """Return the action of a policy, or now and then a random one, if the learner wants that."""
+        a = int(choice) if np.ndim(choice) == 0 else int(draw_action(choice, self.world_rng.random()))
+        share = self.learner.random_share
+        if share > 0.0 and self.world_rng.random() < share:
+            a = int(self.world_rng.random() * self.box.num_actions)
+        return a
 
     def _count(self, h: int, o: int, a: int, z: int, label: int) -> bool:
         """Count a transition; tell whether a plan has become due."""
@@ -232,7 +231,7 @@ class BoxWorld(World):
         place = self.places.get((pair, z, label))
         if place is None:
             place = self.places[pair, z, label] = self._first_sight(pair, z, label)
-        if self.counting.steps:
+        if self.needs.steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
         return bool(count_visit(counts, pair, place, self.rule))
@@ -240,8 +239,11 @@ class BoxWorld(World):
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
         num_states = self.box.machine.num_states
-        paid = float(self.box.machine.reward_range.numbers_to_unit(np.array(reward)))
-        return bool(count_move(self.counts.machine, label * num_states + m, m_next, num_states, paid))
+        row = label * num_states + m
+        return bool(count_move(self.counts.machine, row, m_next, num_states, self._in_unit(reward)))
+
+    def _in_unit(self, reward: float) -> float:
+        return float(self.box.machine.reward_range.numbers_to_unit(np.array(reward)))
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size
@@ -270,11 +272,11 @@ class BoxWorld(World):
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
-        if self.counting.unseen:
+        if self.needs.unseen:
             return int(self.spec.every_row.own[pair, successor])
         table, counts = self.spec.table, self.counts
         target = min(successor, len(counts.states))  # in which observation an episode ended does not matter
-        plain = table.still if self.counting.rewards_apart else table.inert
+        plain = table.keeps_state if self.needs.variance_of == "W" else table.has_no_effect
         if plain[label]:
             return target
         if (label, target) not in self.rows:
@@ -285,8 +287,10 @@ class BoxWorld(World):
         """Make room for one more successor of a pair, and for one more continuation row."""
         counts = self.counts
         used, old = int(counts.pairs[pair]["distinct"]), int(counts.pairs[pair]["first"])
-        if counts.totals[0]["rows"] == len(counts.rows) and not self.counting.unseen:
+        if counts.totals[0]["rows"] == len(counts.rows) and not self.needs.unseen:
             self.counts = counts = counts._replace(rows=_doubled(counts.rows))
+        if 0 < len(counts.links) == counts.totals[0]["links"]:
+            self.counts = counts = counts._replace(links=_doubled(counts.links))
         room = FIRST_ROOM if used <= FIRST_ROOM else 1 << (used - 1).bit_length()
         if 0 < used < room:
             return
@@ -308,15 +312,10 @@ class BoxWorld(World):
         spec = self.spec
         first = np.zeros(spec.num_observations * spec.num_actions + 1, dtype=np.int64)
         first[-1] = FIRST_SUCCESSORS
-        steps = spec.horizon + 1 if self.counting.steps else 0
-        return CountArrays.empty(first, spec.num_observations, FIRST_ROWS, steps, no_moves_seen(self))
+        sizes = (spec.num_observations, FIRST_ROWS, spec.horizon + 1 if self.needs.steps else 0)
+        num_links = FIRST_SUCCESSORS if self.needs.repairs else 0
+        return CountArrays.empty(first, *sizes, no_moves_seen(self), self.num_recent, num_links)
 
 
 def _doubled(array: NDArray[Any]) -> NDArray[Any]:
     return np.concatenate((array, np.zeros_like(array)))
-
-
-def _act(choice: Any, rng: np.random.Generator) -> int:
-    if np.ndim(choice) == 0:
-        return int(choice)
-    return int(draw_action(choice, rng.random()))

@@ -14,19 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
-from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, GROWTH
-from praemia.kernels.play import PLAN, PROGRESS, LogArrays
-from praemia.kernels.records import CountArrays, MachineCounts, no_machine_counts
+from praemia.kernels.compiling import plain
+from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, GROWTH, REPAIR, STEP, ask_for_plan
+from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
+from praemia.kernels.records import CountArrays, MachineCounts
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
 from praemia.learners.workspace import Workspace, learned_labels
-from praemia.planning.exact import validate_policy
+from praemia.limits import require_memory
+from praemia.planning.policy import validate_policy
 from praemia.simulation.interrupts import interrupts_held
-from praemia.tasks.task import TaskSpec
-from praemia.tasks.unknown_chances import UnknownChancesSpec, machine_counts
+from praemia.tasks.spec import TaskSpec, UnknownChancesSpec
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
-RULES = {"doubling": DOUBLING, "epoch": EPOCH, "growth": GROWTH, "episode": EPISODE}
+RULES = {
+    "doubling": DOUBLING,
+    "epoch": EPOCH,
+    "growth": GROWTH,
+    "episode": EPISODE,
+    "repair": REPAIR,
+    "step": STEP,
+}
 
 
 class World(ABC):
@@ -34,7 +42,7 @@ class World(ABC):
 
     Attributes
     ----------
-    spec : what the learner may know. counting : how its counts are laid out.
+    spec : what the learner may know. needs : what it needs counted, and how.
     num_episodes : K in the learner's formulas; the episodes to be played, unless ``num_steps`` limits their steps.
     policy : the policy being played, as kernels take it: [H, O, M], or [H, O, M, A] of action probabilities.
     plan : the plan being played, of a learner that plans in Python. work : what a compiled plan works with.
@@ -54,12 +62,12 @@ class World(ABC):
     ) -> None:
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
         self.num_episodes = num_episodes
-        self.counting = learner.counting(self.spec, num_episodes)
-        self.rule = RULES[learner.replan_rule]
+        self.needs = learner.needs(self.spec, num_episodes)
+        self.rule = RULES[learner.replan_rule] if learner.due_after is None else -learner.due_after
         most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
         most_episodes = num_episodes if num_steps is None else num_steps
-        self.log = new_log(most_episodes, most_steps, int(spec.horizon) if learner.uses_recent else 0)
-        self.log.progress["at_once"] = learner.replans_at_once
+        self.log = new_log(most_episodes, most_steps)
+        self.log.progress["at_once"], self.log.progress["epsilon"] = learner.replans_at_once, learner.random_share
         self.plan: LearnerPlan | None = None
         self._own_values: NDArray[np.float64] | None = None  # the learner's V_0[M, O] of its last plan
         self._value: float | None = None  # the exact value of the policy, once it is computed
@@ -69,6 +77,11 @@ class World(ABC):
     @property
     def played(self) -> int:
         return int(self.log.progress[0]["played"])
+
+    @property
+    def num_recent(self) -> int:
+        """How many steps of an episode are kept for the learner."""
+        return int(self.spec.horizon) if self.learner.uses_recent else 0
 
     @property
     def steps_played(self) -> int:
@@ -113,8 +126,8 @@ class World(ABC):
     def experience(self) -> Experience:
         """Return what the learner may look at."""
         begun = self.played or self.log.progress[0]["step"]
-        recent = Recent.of(self.log.recent, self.log.recent_rewards) if self.learner.uses_recent and begun else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, counting=self.counting)
+        recent = Recent.of(self.counts) if self.learner.uses_recent and begun else None
+        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, needs=self.needs)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
@@ -125,13 +138,16 @@ class World(ABC):
             self.policy = first_policy(self.spec, self.learner_rng)
         elif self.work.spec is not self.spec:
             self.work = self.work.for_next_plan(self.spec)
+            self.counts.totals["is_repair"] = 0
         self.work.fit(self.counts)
         return self.work
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
-        self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
-        self.counts.totals["at_plan"] = self.counts.totals["episodes"]
+        progress, total = self.log.progress[0], self.counts.totals[0]
+        plain(ask_for_plan)(self.counts, self.rule, int(progress["step"]))
+        if not total["is_repair"]:
+            self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
         if self.plans_compiled:
             work = self.workspace()
             work.plan(self.counts, self.policy, self.learner_rng)
@@ -139,13 +155,15 @@ class World(ABC):
             refuse_nan(self.learner, work.values)
         else:
             self._plan_in_python()
-        self.log.progress["is_due"], self.log.progress["is_new"] = 0, 1
+        progress["is_due"] = 0
+        if not total["is_repair"]:
+            progress["is_new"] = 1
         self.note_plan()
 
     def note_plan(self) -> None:
         """Note the plan that an episode starts with, unless it is noted already, or an episode is under way."""
         progress = self.log.progress[0]
-        if not progress["is_new"] or progress["step"] > 0:
+        if not plain(is_to_be_noted)(progress, self.rule):
             return
         number = self.num_plans
         if number == len(self.log.plans):
@@ -154,7 +172,7 @@ class World(ABC):
             self._value = self.policy_value()
         optimistic = np.nan if self._own_values is None else self.start_value(self._own_values.T)
         self.log.plans[number] = (self.played, self._value, optimistic)
-        progress["plans"], progress["is_new"] = number + 1, 0
+        plain(count_noted)(progress)
 
     def _plan_in_python(self) -> None:
         """Ask the learner for a plan."""
@@ -198,18 +216,19 @@ def run_loop(
 
 def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
     """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
-    if not learner.learns_machine or isinstance(spec, UnknownChancesSpec):
+    if not learner.learn_machine or isinstance(spec, UnknownChancesSpec):
         return spec
-    return UnknownChancesSpec.of(spec, moves_known=bool(getattr(learner, "moves_known", False)))
+    return UnknownChancesSpec.of(spec, moves_known=learner.moves_known)
 
 
 def no_moves_seen(world: World) -> MachineCounts:
     """Return the counts of the machine's moves before any; empty where it is known."""
-    spec, counting = world.spec, world.counting
+    spec = world.spec
     if not isinstance(spec, UnknownChancesSpec):
-        return no_machine_counts()
-    labels = learned_labels(spec, unseen=counting.unseen, by_labels=counting.by_labels)
-    return machine_counts(len(labels), spec.num_machine_states)
+        return MachineCounts.empty(0, 0)
+    num_labels, num_states = len(learned_labels(spec, world.needs)), spec.num_machine_states
+    require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
+    return MachineCounts.empty(num_labels, num_states)
 
 
 def refuse_nan(learner: Learner, values: NDArray[np.float64]) -> None:
@@ -266,14 +285,13 @@ def _check_values(values: object, spec: TaskSpec) -> None:
 FIRST_PLANS = 256
 
 
-def new_log(most_episodes: int, most_steps: int, num_recent: int) -> LogArrays:
-    """Return the log of a new run, in which a plan is due; it keeps so many steps of the last episode."""
+def new_log(most_episodes: int, most_steps: int) -> LogArrays:
+    """Return the log of a new run, in which a plan is due."""
     plans, progress = np.zeros(FIRST_PLANS, dtype=PLAN), np.zeros(1, dtype=PROGRESS)
     plans["value"], plans["optimistic"], progress["is_due"] = np.nan, np.nan, 1
     progress["budget"] = most_steps
-    recent = np.zeros((num_recent, 6), dtype=np.int64), np.zeros(num_recent)
     per_episode = np.empty(most_episodes), np.empty(most_episodes, dtype=np.int64)
-    return LogArrays(plans, *per_episode, np.empty(0), progress, *recent)
+    return LogArrays(plans, *per_episode, np.empty(0), progress)
 
 
 def grow_log(log: LogArrays) -> LogArrays:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.machines.labels import Label
-from praemia.planning.exact import once_for_each
-from praemia.tasks.machine_sampler import MachineSampler
+from praemia.planning.backward import once_for_each
+from praemia.tasks.machine_table import MachineSampler
 from praemia.tasks.product import RewardLaws, product_task
 
 product_of = once_for_each(product_task)
@@ -57,7 +57,7 @@ class ProductEnv(gymnasium.Env[int, Any]):
         if LAW in info:
             return info[LAW]  # type: ignore[no-any-return]
         (o, m), (z, m_next) = divmod(s, self.num_states), divmod(s_next, self.num_states)
-        label = self.box.label(self.box.shown(o), a, self.box.shown(z), info)
+        label = self.box.label(self.box.observation(o), a, self.box.observation(z), info)
         return self.laws.label(self.box.machine, m, label, m_next)
 
 

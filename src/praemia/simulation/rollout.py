@@ -13,8 +13,7 @@ from praemia.displayed import Displayed
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import format_label
-from praemia.planning.exact import validate_policy
-from praemia.planning.policy import Policy, PolicyLike, policy_array
+from praemia.planning.policy import Policy, PolicyLike, policy_array, validate_policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 
@@ -67,14 +66,14 @@ class Episode(Displayed):
 
     def _row(self, step: Step) -> tuple[str, ...]:
         mdp, states = self.task.mdp, self.task.machine.states
-        moved = "" if step.next_machine_state == step.machine_state else f" → {states[step.next_machine_state]}"
+        move = "" if step.next_machine_state == step.machine_state else f" → {states[step.next_machine_state]}"
         return (
             str(step.step),
             mdp.observation_name(step.observation),
             mdp.action_name(step.action),
             format_label(set(step.label)) if step.label else "",
             f"{step.reward:g}",
-            states[step.machine_state] + moved,
+            states[step.machine_state] + move,
         )
 
 

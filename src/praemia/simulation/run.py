@@ -48,6 +48,7 @@ FILE = ArchiveKind(
         "discount": (float,),
         "until_done": (bool,),
         "step_budget": (int, type(None)),
+        "test_every": (int, type(None)),
     },
     arrays={
         "plan_episodes": ArrayType("i"),
@@ -56,8 +57,9 @@ FILE = ArchiveKind(
         "mapped_gaps": ArrayType("f", is_optional=True),
         "steps": ArrayType("i", is_optional=True),
         "path_losses": ArrayType("f", is_optional=True),
+        "tests": ArrayType("f", (2,), is_optional=True),
     },
-    defaults={"discount": 1.0, "until_done": False, "step_budget": None},
+    defaults={"discount": 1.0, "until_done": False, "step_budget": None, "test_every": None},
 )
 
 
@@ -65,10 +67,9 @@ FILE = ArchiveKind(
 class Run(Displayed):
     """One learner on one task.
 
-    A policy is fixed within an episode and changes only at a plan, so the exact regret is piecewise linear, and one
-    value per plan determines it. A learner that replans at once changes its policy within episodes: its regret is that
-    of the paths taken, Σ_h γ^h [V*_h(s_h) − Q*_h(s_h, a_h)], which has the exact regret as its mean, and the plans are
-    those that episodes started with.
+    If a learner keeps its policy for whole episodes, the exact regret is piecewise linear, and one value per plan
+    determines it. If it plans within episodes, its regret is pathwise: the sum of γ^h [V*_h(s_h) − Q*_h(s_h, a_h)] over
+    the steps taken, an unbiased estimate of the expected regret. The plans are then those that episodes started with.
 
     Attributes
     ----------
@@ -88,6 +89,8 @@ class Run(Displayed):
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
     discount : the task's; values, returns and regret are discounted.
+    tests : float64[n, 2], after how many steps the plan was tested against an optimal one by sampled episodes, and the
+        p-values; None where ``test_every`` was not asked for (``praemia.simulation.sampled_tests``).
 
     Examples
     --------
@@ -121,6 +124,8 @@ class Run(Displayed):
     steps: NDArray[np.int64] = None  # type: ignore[assignment]  # H each where they are not given, as in old files
     step_budget: int | None = None
     path_losses: NDArray[np.float64] | None = None
+    test_every: int | None = None
+    tests: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         if not self.title:
@@ -179,7 +184,7 @@ class Run(Displayed):
             return run
 
     def plot(self) -> Figure:
-        """Draw the exact regret over episodes, on a black box the mean return so far: a figure of Matplotlib."""
+        """Draw the regret over episodes, on a black box the mean return so far: a figure of Matplotlib."""
         from praemia.report.figures import run_figure
 
         return run_figure(self)

@@ -23,6 +23,7 @@ from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.loop import World, run_loop
 from praemia.simulation.product_view import from_product, product_box, product_of
 from praemia.simulation.run import Run, Seed, seed_key, versions
+from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.model import steps_left
 from praemia.tasks.task import Task
@@ -35,6 +36,7 @@ def simulate(
     seed: Seed = 0,
     *,
     num_steps: int | None = None,
+    test_every: int | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Run a learner on a task for a number of episodes, or of steps, and return the record, with its exact regret.
@@ -42,7 +44,8 @@ def simulate(
     With ``num_steps`` the episode in which so many steps are reached is the last; T = K·H in a learner's formulas is
     then this number, up to whole episodes. On a black box the regret cannot be known, and the record holds the returns
     alone. ``seed`` is a whole number or several; ``on_progress`` is called with the number of episodes played so far,
-    of steps with ``num_steps``.
+    of steps with ``num_steps``. Every ``test_every`` steps of such a run, after the episode, the plan is tested against
+    an optimal one by sampled episodes (``run.tests``).
 
     Examples
     --------
@@ -60,25 +63,23 @@ def simulate(
     if not isinstance(task, Task | BlackBox):
         raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
     key = check_run(num_episodes, seed, num_steps)
-    if num_episodes is None:
-        assert num_steps is not None
-        num_episodes = -(-num_steps // task.horizon)
+    if test_every is not None:
+        check_tests(task, num_steps, test_every)
     began = time.perf_counter()
-    world: World
-    sees_product = learner.sees == "product"
+    optimal: float | None = None
     if isinstance(task, Task):
         task = task.finite
-        unit = task.in_unit_range
-        optimal: float | None = solve(unit, keep_values=False).value
-        world = TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, key, num_steps=num_steps)
+        optimal = solve(task.in_unit_range, keep_values=False).value
+    world = world_of(task, learner, num_episodes, key, num_steps)
+    watched = _in_steps(world, on_progress) if num_steps else on_progress
+    tests = None
+    if test_every is None:
+        run_loop(world, len(world.log.returns), on_progress=watched)
     else:
-        optimal = None
-        task.renumber()
-        world = BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, key, num_steps=num_steps)
-    run_loop(world, len(world.log.returns), on_progress=_in_steps(world, on_progress) if num_steps else on_progress)
+        assert isinstance(task, Task)
+        tests = tested_loop(world, task, test_every, key, watched)
     plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
     in_user_units = _in_user_units(task)
-    policy = from_product(world.policy, task.machine.num_states) if sees_product else world.policy
     return Run(
         task=task.name,
         learner=learner.name,
@@ -90,7 +91,7 @@ def simulate(
         plan_values=in_user_units(plans["value"].copy()),
         optimistic_values=in_user_units(plans["optimistic"].copy()),
         returns=in_user_units(returns) if isinstance(task, Task) else returns,
-        final_policy=policy.swapaxes(1, 2),
+        final_policy=policy_of(task, world),
         seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),
@@ -100,7 +101,31 @@ def simulate(
         steps=world.log.steps[: world.played].copy(),
         step_budget=num_steps,
         path_losses=_path_losses(task, world),
+        test_every=test_every,
+        tests=tests,
     )
+
+
+def world_of(
+    task: Task | BlackBox, learner: Learner, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
+) -> World:
+    """Return a learner at the start of a run, in a task with a horizon or in a black box."""
+    if num_episodes is None:
+        assert num_steps is not None
+        num_episodes = -(-num_steps // task.horizon)
+    sees_product = learner.sees == "product"
+    if isinstance(task, Task):
+        unit = task.in_unit_range
+        return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
+    task.renumber()
+    return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
+
+
+def policy_of(task: Task | BlackBox, world: World) -> NDArray[Any]:
+    """Return the policy being played, [H, M, O] or [H, M, O, A]."""
+    sees_product = world.learner.sees == "product"
+    policy = from_product(world.policy, task.machine.num_states) if sees_product else world.policy
+    return policy.swapaxes(1, 2)
 
 
 def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:

@@ -9,22 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.kernels import play as kernels
-from praemia.kernels import policy_value
 from praemia.kernels.compiling import plain
-from praemia.kernels.exact import PLACE, lanes_of
+from praemia.kernels.exact import PRODUCT_STATE, ValueArrays, lanes_of, policy_value_for, start_value
 from praemia.kernels.pathwise import BestArrays
 from praemia.kernels.records import NUM_EXITS, CountArrays, Records
 from praemia.kernels.references import by_reference, pointer_to
 from praemia.learners.base import Experience, Learner
 from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
-from praemia.planning.exact import new_tables, once_for_each, solve
+from praemia.planning.backward import new_tables, once_for_each
+from praemia.planning.exact import solve
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
 from praemia.tasks.model import step_weights
+from praemia.tasks.reachability import reachable_states
 from praemia.tasks.task import Task
 
+MOST_LOSSES = 1 << 21  # of up to so many steps and actions, what they lose is computed once
 FIRST_WORK = 1 << 18  # sums in the first call; later ones take as many as a slice of time allows
 
 
@@ -51,7 +53,7 @@ class TaskWorld(World):
         self.counts = self._empty_counts()
         self.values = _value_arrays(task)._replace(tables=_tables(task))
         if not valued:
-            self.values = self.values._replace(states=np.zeros(0, dtype=PLACE))
+            self.values = self.values._replace(states=np.zeros(0, dtype=PRODUCT_STATE))
         self._references = by_reference(self.arrays), by_reference(self.counts), by_reference(self.values)
         self._referenced: tuple[Any, Any] = (None, None)
         self._work_limit = FIRST_WORK
@@ -62,27 +64,29 @@ class TaskWorld(World):
         mdp, table = self.task.mdp, self.spec.table
         arrays, first = _sampling_arrays(self.task), mdp.num_observations + NUM_EXITS
         edges = arrays.edges.copy()
-        if self.counting.unseen:
+        if self.needs.unseen:
             every = self.spec.every_row
             rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
-            plain = table.still if self.counting.rewards_apart else table.inert
+            plain = table.keeps_state if self.needs.variance_of == "W" else table.has_no_effect
             successors = self.task.model.successors
             rows, extra = continuation_rows(mdp.labels, successors, ~plain[mdp.labels], mdp.num_observations)
         edges["row"] = rows
         extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
         extra_rows["label"], extra_rows["target"] = extra["label"], extra["target"]
-        extra_rows["place"] = first + np.arange(len(extra)) if self.counting.unseen else -1
+        extra_rows["place"] = first + np.arange(len(extra)) if self.needs.unseen else -1
         return arrays._replace(edges=edges, extra_rows=extra_rows)
 
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with room for all that can happen."""
         task, num_rows = self.task, len(self.arrays.extra_rows)
-        steps = int(task.horizon) + 1 if self.counting.steps else 0
-        needed = 4 * steps * task.num_observations + 40 * task.mdp.num_pairs + 24 * len(self.arrays.edges)
-        require_memory(needed, f"counting in {task!r}")
-        counts = CountArrays.empty(self.arrays.indptr, task.num_observations, num_rows, steps, no_moves_seen(self))
-        return with_every_row(counts, self.spec.every_row.rows) if self.counting.unseen else counts
+        steps = int(task.horizon) + 1 if self.needs.steps else 0
+        num_links = len(self.arrays.edges) if self.needs.repairs else 0
+        needed = 4 * steps * task.num_observations + 40 * task.mdp.num_pairs + 32 * len(self.arrays.edges)
+        require_memory(needed + 8 * num_links, f"counting in {task!r}")
+        sizes = (task.num_observations, num_rows, steps)
+        counts = CountArrays.empty(self.arrays.indptr, *sizes, no_moves_seen(self), self.num_recent, num_links)
+        return with_every_row(counts, self.spec.every_row.rows) if self.needs.unseen else counts
 
     def experience(self) -> Experience:
         shown = super().experience()
@@ -151,7 +155,7 @@ class TaskWorld(World):
 
     @property
     def _policy_value(self) -> Any:
-        return policy_value.policy_value_for(lanes_of(self.values.tables.shape[2]))
+        return policy_value_for(lanes_of(self.values.tables.shape[2]))
 
     def policy_value(self) -> float:
         if not self.valued:
@@ -159,7 +163,7 @@ class TaskWorld(World):
         return float(self._policy_value(self._references[2], self.arrays.starts, self.policy))
 
     def start_value(self, values: NDArray[np.float64]) -> float:
-        return float(plain(policy_value.start_value)(self.arrays.starts, values))
+        return float(plain(start_value)(self.arrays.starts, values))
 
 
 def with_every_row(counts: CountArrays, rows: Records) -> CountArrays:
@@ -181,22 +185,21 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     edges["sum"] = running_sums(mdp.probs, mdp.indptr)
     moves = np.zeros(len(table.targets), dtype=kernels.MOVE)
     moves["target"], moves["sum"] = table.targets, table.sums
-    rewards = np.zeros(len(table.reward_values), dtype=kernels.REWARD)
-    rewards["value"], rewards["width"] = table.reward_values, table.reward_widths
-    rewards["sum"] = running_sums(table.reward_probs, table.reward_indptr)
     no_rows = np.zeros(0, dtype=kernels.ROW_PLACE)
-    machine = (table.indptr, moves, table.reward_indptr, rewards)
+    machine = (table.indptr, moves, table.law_indptr, table.laws)
     ends = (task.model.exits, step_weights(task.horizon, task.discount), task.spec.is_done)
     nothing = np.zeros(0)
-    best = BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing)
+    best = BestArrays(np.zeros((0, 0, 0)), nothing, nothing, nothing, nothing, nothing)
     return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends, best)
 
 
 @once_for_each
 def _best_arrays(task: Task) -> BestArrays:
     """Return what the loss of a step is computed from."""
-    values = np.ascontiguousarray(solve(task).values.swapaxes(1, 2))
-    return BestArrays(values, np.array([task.discount]), task.mdp.probs, task.table.probs, task.table.rewards)
+    values, discount = np.ascontiguousarray(solve(task).values.swapaxes(1, 2)), np.array([task.discount])
+    size = values[1:].size * task.num_actions
+    known = np.full(size if size <= MOST_LOSSES else 0, -1.0)
+    return BestArrays(values, discount, task.mdp.probs, task.table.probs, task.table.rewards, known)
 
 
 def _tables(task: Task) -> NDArray[np.float64]:
@@ -204,56 +207,13 @@ def _tables(task: Task) -> NDArray[np.float64]:
 
 
 @once_for_each
-def _value_arrays(task: Task) -> policy_value.ValueArrays:
+def _value_arrays(task: Task) -> ValueArrays:
     """Return what the exact value of a policy is computed from."""
     states, until = reachable_states(task)
     tables = _tables(task)
-    places = np.zeros(len(states), dtype=PLACE)
+    places = np.zeros(len(states), dtype=PRODUCT_STATE)
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, tables.shape[2]
     discounts = np.where(np.arange(task.horizon) > 0, task.discount, 1.0)
     layers, exits = task.table.layers(width), model.exits_for(width)
-    return policy_value.ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)
-
-
-def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the product states o · M + m that an episode can reach, and how many of them by each step, int64[H].
-
-    They are in the order of the first step at which an episode can reach them.
-    """
-    num_states = task.num_machine_states
-    is_met = np.zeros(task.num_observations * num_states, dtype=bool)
-    front = np.unique(task.starts * num_states + task.table.initial)
-    fronts, until, total = [front], [], 0
-    is_met[front] = True
-    for _ in range(int(task.horizon)):
-        total += len(front)
-        until.append(total)
-        if len(front):
-            front = _next_states(task, front)
-            front = front[~is_met[front]]
-            is_met[front] = True
-            fronts.append(front)
-    return np.concatenate(fronts)[:total].astype(np.int32), np.array(until, dtype=np.int64)
-
-
-def _next_states(task: Task, front: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the product states that follow those of a front under any action."""
-    mdp, table, num_states = task.mdp, task.table, task.num_machine_states
-    o, m = np.divmod(front, num_states)
-    first, last = mdp.indptr[o * task.num_actions], mdp.indptr[(o + 1) * task.num_actions]
-    edges, machine_state = _ranges(first, last, m)
-    going_on = ~mdp.ends[edges]
-    edges, machine_state = edges[going_on], machine_state[going_on]
-    rows = mdp.labels[edges].astype(np.int64) * num_states + machine_state
-    moves, successors = _ranges(table.indptr[rows], table.indptr[rows + 1], mdp.successors[edges].astype(np.int64))
-    return np.unique(successors * num_states + table.targets[moves])
-
-
-def _ranges(
-    first: NDArray[np.int64], last: NDArray[np.int64], carried: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all numbers of the ranges first … last − 1, one after the other, and what each range carries along."""
-    lengths = last - first
-    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(first, lengths) + offsets, np.repeat(carried, lengths)
+    return ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)

@@ -1,7 +1,7 @@
-"""What is claimed, as data: by the paper, and of Headroom in the league; and what the stored runs say about it.
+"""What is claimed, as data: by the paper and beyond it, and of Headroom in the league.
 
 Regret is the exact cumulative regret at the end of a run, averaged over runs. Every verdict is computed by a rule that
-is written beside the claim; ``verdicts`` has the rules.
+is written beside the claim; ``verdicts`` has the rules, and ``comparisons`` measures.
 
 The baseline UCRL2-RM-B appears twice: *as published*, with the ends of its intervals used as distances, which is what
 the paper's figures show; and with correct intervals. In the league, tasks that Headroom's constants were chosen on do
@@ -15,18 +15,21 @@ from itertools import pairwise, product
 
 from scipy.stats import binomtest
 
-from praemia.experiments.league import HEADROOM, LEAGUE, UCRL2_B_BEST, is_untouched
+from praemia.experiments.league import LEAGUE, is_untouched
 from praemia.experiments.paper import (
     FLOWER_LOOPS,
+    HEADROOM,
     RIVERSWIMS,
     UCBVI,
     UCBVI_PRM,
     UCRL2_B,
+    UCRL2_B_BEST,
     UCRL2_B_PUBLISHED,
     UCRL2_L,
     WAREHOUSES,
 )
 from praemia.statistics.comparisons import (
+    Claim,
     Measurement,
     Quantity,
     Statement,
@@ -39,13 +42,13 @@ from praemia.statistics.comparisons import (
     size_effect,
 )
 from praemia.statistics.intervals import Interval, median_interval
-from praemia.statistics.standings import LeagueTable, compare, is_linear, tails
+from praemia.statistics.standings import LeagueTable, is_linear, regret_ratio, tails
 from praemia.statistics.stored_runs import Series, Study
-from praemia.statistics.verdicts import MIN_RUNS, Claim, Question, Scale
+from praemia.statistics.verdicts import MIN_RUNS, Question, Scale
 from praemia.text_tables import plural
 
-OURS, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
-PUBLISHED, CORRECT = UCRL2_B_PUBLISHED.title, UCRL2_B.title
+PRM, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
+PUBLISHED, CORRECT, OWN = UCRL2_B_PUBLISHED.title, UCRL2_B.title, HEADROOM.title
 PAPER, BEYOND = "claimed by the paper", "asked beyond the paper"
 SETTINGS = (*RIVERSWIMS, *WAREHOUSES)
 FLOWERS = (f"flower-{FLOWER_LOOPS[0]}", f"flower-{FLOWER_LOOPS[-1]}")
@@ -58,33 +61,37 @@ SLOWER = "every interval of the quotient of the two factors lies below 1"
 MORE_STATES = f"from {13 + FLOWER_LOOPS[0]} to {13 + FLOWER_LOOPS[-1]} machine states"
 
 
-def _ratios(settings: Iterable[str], others: Sequence[str], ours: str = OURS, study: str = "paper") -> list[Quantity]:
+def _ratios(settings: Iterable[str], others: Sequence[str], ours: str = PRM, study: str = "paper") -> list[Quantity]:
     return [ratio(setting, other, ours, study) for setting, other in product(settings, others)]
 
 
-PAPER_CLAIMS = (
+BASELINES = (PRM, PRODUCT, L1, CORRECT)
+CLAIMS = (
     Statement(
         "warehouse-lowest",
+        f"Warehouses: lower regret than {PRODUCT}",
         PAPER,
-        f"{OURS} has a lower regret than {PRODUCT} in all three warehouses.",
+        f"{PRM} has a lower regret than {PRODUCT} in all three warehouses.",
         RATIO_ABOVE,
         Question.ABOVE,
         _ratios(WAREHOUSES, [PRODUCT]),
     ),
     Statement(
         "warehouse-margin",
+        "Warehouses: a margin that grows",
         PAPER,
-        f"The margin of {OURS} over {PRODUCT} grows with the warehouse.",
+        f"The margin of {PRM} over {PRODUCT} grows with the warehouse.",
         f"{WIDER}, each warehouse against the next smaller one; the ratios beside it say how the margin looks in "
         "proportion",
         Question.ABOVE,
-        [margin_growth(small, large, PRODUCT, OURS) for small, large in pairwise(WAREHOUSES)],
-        context=[measure(setting, PRODUCT, OURS) for measure in (difference, ratio) for setting in WAREHOUSES],
+        [margin_growth(small, large, PRODUCT, PRM) for small, large in pairwise(WAREHOUSES)],
+        context=[measure(setting, PRODUCT, PRM) for measure in (difference, ratio) for setting in WAREHOUSES],
     ),
     Statement(
         "warehouse-of-all",
+        "Warehouses: the lowest regret of all",
         BEYOND,
-        f"{OURS} has the lowest regret of all learners in all three warehouses, those included that the paper runs in "
+        f"{PRM} has the lowest regret of all learners in all three warehouses, those included that the paper runs in "
         "RiverSwim only.",
         RATIO_ABOVE,
         Question.ABOVE,
@@ -92,38 +99,43 @@ PAPER_CLAIMS = (
     ),
     Statement(
         "riverswim-small",
+        "Small RiverSwim: level",
         PAPER,
-        f"In the small RiverSwim {OURS} is level with the baselines as published.",
+        f"In the small RiverSwim {PRM} is level with the baselines as published.",
         "every interval of the ratio lies within 10 % of 1",
         Question.LEVEL,
         _ratios(RIVERSWIMS[:1], (L1, PUBLISHED)),
     ),
     Statement(
         "riverswim-larger",
+        "Larger RiverSwims: ahead",
         PAPER,
-        f"In the larger RiverSwims {OURS} is ahead of the baselines as published.",
+        f"In the larger RiverSwims {PRM} is ahead of the baselines as published.",
         RATIO_ABOVE,
         Question.ABOVE,
         _ratios(RIVERSWIMS[1:], (L1, PUBLISHED)),
     ),
     Statement(
         "riverswim-margin",
+        "RiverSwims: a margin that grows",
         PAPER,
-        f"The margin of {OURS} over the baselines as published grows with the river and the horizon.",
+        f"The margin of {PRM} over the baselines as published grows with the river and the horizon.",
         WIDER,
         Question.ABOVE,
-        [margin_growth(a, b, other, OURS) for other in (L1, PUBLISHED) for a, b in pairwise(RIVERSWIMS)],
+        [margin_growth(a, b, other, PRM) for other in (L1, PUBLISHED) for a, b in pairwise(RIVERSWIMS)],
     ),
     Statement(
         "correct-intervals",
+        f"Ahead of {CORRECT} with correct intervals",
         BEYOND,
-        f"{OURS} is still ahead of UCRL2-RM-B when the intervals of the latter are correct, in all six settings.",
+        f"{PRM} is still ahead of UCRL2-RM-B when the intervals of the latter are correct, in all six settings.",
         f"{RATIO_ABOVE}; below 1 it is UCRL2-RM-B that is ahead",
         Question.ABOVE,
         _ratios(SETTINGS, [CORRECT]),
     ),
     Statement(
         "published-intervals",
+        "Intervals as published cost regret",
         BEYOND,
         "The intervals as published cost UCRL2-RM-B regret in all six settings.",
         "every interval of the ratio, as published to correct, lies above 1",
@@ -132,14 +144,16 @@ PAPER_CLAIMS = (
     ),
     Statement(
         "machine-size",
+        "No growth with the machine",
         PAPER,
-        f"The regret of {OURS} does not grow with the number of machine states.",
+        f"The regret of {PRM} does not grow with the number of machine states.",
         f"the interval of the ratio, {MORE_STATES}, stays below 1.1",
         Question.NO_MORE,
-        [size_effect(*FLOWERS, OURS, "machine-size")],
+        [size_effect(*FLOWERS, PRM, "machine-size")],
     ),
     Statement(
         "machine-size-product",
+        f"{PRODUCT} grows with the machine",
         PAPER,
         f"The regret of {PRODUCT}, which learns in the product, does grow with the number of machine states.",
         f"the interval of the ratio, {MORE_STATES}, lies above 1",
@@ -149,50 +163,50 @@ PAPER_CLAIMS = (
     # The paper reads the next two from its bounds; the baseline is UCRL2-RM-B with correct intervals.
     Statement(
         "horizon",
+        "Slower growth with the horizon",
         PAPER,
-        f"The regret of {OURS} grows more slowly with the horizon than those of {L1} and {CORRECT}.",
+        f"The regret of {PRM} grows more slowly with the horizon than those of {L1} and {CORRECT}.",
         SLOWER,
         Question.BELOW,
-        [relative_growth(*HORIZONS, other, OURS, "horizon") for other in (L1, CORRECT)],
+        [relative_growth(*HORIZONS, other, PRM, "horizon") for other in (L1, CORRECT)],
     ),
     Statement(
         "observations",
+        "Slower growth with the observations",
         PAPER,
-        f"The regret of {OURS} grows more slowly with the number of observations than that of {CORRECT}.",
+        f"The regret of {PRM} grows more slowly with the number of observations than that of {CORRECT}.",
         SLOWER,
         Question.BELOW,
-        [relative_growth(*RIVERS, CORRECT, OURS, "river-length")],
+        [relative_growth(*RIVERS, CORRECT, PRM, "river-length")],
     ),
     Statement(
         "square-root",
+        "Growth no faster than √T",
         PAPER,
-        f"The regret of {OURS} grows no faster than √T at the end of the runs.",
+        f"The regret of {PRM} grows no faster than √T at the end of the runs.",
         "α is the slope of the mean curve on log–log axes over the last tenfold of episodes; every interval of it "
         "stays below 0.541, with which the regret would grow by 10 % more than √T does",
         Question.NO_MORE,
-        [growth(setting, OURS) for setting in SETTINGS],
+        [growth(setting, PRM) for setting in SETTINGS],
         context=[growth(setting, title) for title in (PRODUCT, L1, PUBLISHED, CORRECT) for setting in SETTINGS],
     ),
-)
-STUDIES_OF_THE_PAPER = {part[0] for claim in PAPER_CLAIMS for quantity in claim.quantities for part in quantity.parts}
-
-BASELINES = (OURS, PRODUCT, L1, CORRECT)
-HEADROOM_CLAIMS = (
     Statement(
         "headroom-baselines",
+        f"{OWN} ahead of the baselines",
         BEYOND,
-        f"{HEADROOM} has a lower regret than {', '.join(BASELINES[:-1])} and {BASELINES[-1]} in all six settings.",
+        f"{OWN} has a lower regret than {', '.join(BASELINES[:-1])} and {BASELINES[-1]} in all six settings.",
         RATIO_ABOVE,
         Question.ABOVE,
-        _ratios(SETTINGS, BASELINES, HEADROOM, LEAGUE),
+        _ratios(SETTINGS, BASELINES, OWN),
     ),
     Statement(
         "headroom-best-ucrl2",
+        f"{OWN} no worse than the best baseline",
         BEYOND,
-        f"{HEADROOM} is no worse than {UCRL2_B_BEST.title}, the best setting of the best baseline, in all six.",
+        f"{OWN} is no worse than {UCRL2_B_BEST.title}, the best setting of the best baseline, in all six.",
         "every interval of the ratio lies above 0.909: nowhere is the regret higher by 10 %",
         Question.NO_LESS,
-        _ratios(SETTINGS, [UCRL2_B_BEST.title], HEADROOM, LEAGUE),
+        _ratios(SETTINGS, [UCRL2_B_BEST.title], OWN),
     ),
 )
 RARE = 0.01  # a share of runs
@@ -201,20 +215,21 @@ FEW_RUNS = 2  # of each task, where the tasks are the sample
 
 
 def check_claims(studies: Sequence[Study]) -> list[Claim]:
-    """Check what the paper claims and what is claimed of the league, where there are runs of these."""
-    claims = check(PAPER_CLAIMS, studies) if any(study.name in STUDIES_OF_THE_PAPER for study in studies) else []
+    """Check what is claimed of the studies that there are."""
+    names = {study.name for study in studies}
+    claims = check([statement for statement in CLAIMS if statement.study in names], studies)
     return claims + [claim for study in studies if study.name == LEAGUE for claim in _check_league(study)]
 
 
 def _check_league(study: Study) -> list[Claim]:
     """Check the claims against the runs of a league; there are none where Headroom does not play with others."""
     board = LeagueTable.of(study.settings)
-    if HEADROOM not in board.learners or len(board.learners) < 2:
+    if OWN not in board.learners or len(board.learners) < 2:
         return []
     untouched = {task: members for task, members in study.settings.items() if is_untouched(task)}
     others = LeagueTable.of(untouched) if untouched else None
     on_others = [_first(others), _short_tails(others)] if others else []
-    return check([*HEADROOM_CLAIMS, *on_others, _few_linear_runs(study)], [study])
+    return check([*on_others, _few_linear_runs(study)], [study])
 
 
 def _first(board: LeagueTable) -> Statement:
@@ -226,21 +241,22 @@ def _first(board: LeagueTable) -> Statement:
 
     def against(other: str) -> Quantity:
         def measure(_: Sequence[Series], confidence: float) -> Measurement:
-            return Measurement(compare(board, other, HEADROOM, confidence), Scale.ratio(), sample)
+            return Measurement(regret_ratio(board, other, OWN, confidence), Scale.ratio(), sample)
 
-        parts = tuple((LEAGUE, task, title) for task in board.tasks for title in (other, HEADROOM))
-        words = (f"{HEADROOM} is ahead", "level", f"{other} is ahead")
-        return Quantity(f"regret of {other} ÷ that of {HEADROOM}", parts, words, measure)
+        parts = tuple((LEAGUE, task, title) for task in board.tasks for title in (other, OWN))
+        words = (f"{OWN} is ahead", "level", f"{other} is ahead")
+        return Quantity(f"regret of {other} ÷ that of {OWN}", parts, words, measure)
 
     more_runs_help = sample < MIN_RUNS and not is_of_tasks
     return Statement(
         "headroom-first",
+        f"{OWN} first on tasks nobody tuned on",
         BEYOND,
-        f"{HEADROOM} is first in the league on tasks that nobody tuned on.",
+        f"{OWN} is first in the league on tasks that nobody tuned on.",
         f"against every other learner the ratio of regrets lies above 1, over {extent} "
         f"({', '.join(board.kinds)}), compared task by task; ranks play no part",
         Question.ABOVE,
-        [against(name) for name in board.learners if name != HEADROOM],
+        [against(name) for name in board.learners if name != OWN],
         more_runs_help=more_runs_help,
         too_few="" if more_runs_help else extent,
     )
@@ -251,7 +267,7 @@ def _sample_size(board: LeagueTable) -> tuple[int, bool]:
 
     They are the tasks beyond one of each kind; where a kind has one task alone, or a task few runs, they are the runs.
     """
-    runs = board.fewest_runs(HEADROOM)
+    runs = board.fewest_runs(OWN)
     if runs >= FEW_RUNS and all(len(rows) > 1 for rows in board.kinds.values()):
         return len(board.tasks) - len(board.kinds), True
     return runs, False
@@ -259,27 +275,28 @@ def _sample_size(board: LeagueTable) -> tuple[int, bool]:
 
 def _short_tails(board: LeagueTable) -> Statement:
     """Ask whether the worst run of a task is at most twice as bad as the mean, in the median over tasks."""
-    runs = board.fewest_runs(HEADROOM)
+    runs = board.fewest_runs(OWN)
 
     def measure(_: Sequence[Series], confidence: float) -> Measurement:
-        median = median_interval(list(tails(board, HEADROOM).values()), confidence)
+        median = median_interval(list(tails(board, OWN).values()), confidence)
         return Measurement(median, Scale(TAIL, TAIL, TAIL), runs)
 
-    what = f"worst run of {HEADROOM} ÷ its mean, median over {len(board.tasks)} tasks"
+    what = f"worst run of {OWN} ÷ its mean, median over {len(board.tasks)} tasks"
     words = ("more than twice the mean", "twice the mean", "less than twice the mean")
     return Statement(
         "headroom-tails",
+        f"{OWN}: worst run at most twice the mean",
         BEYOND,
-        f"The worst run of {HEADROOM} on a task has at most twice the mean regret, in the median over tasks.",
+        f"The worst run of {OWN} on a task has at most twice the mean regret, in the median over tasks.",
         f"the interval of the median lies below {TAIL:g}; the more runs, the worse the worst of them",
         Question.NO_MORE,
-        [Quantity(what, tuple((LEAGUE, task, HEADROOM) for task in board.tasks), words, measure)],
+        [Quantity(what, tuple((LEAGUE, task, OWN) for task in board.tasks), words, measure)],
         more_runs_help=runs < MIN_RUNS,
     )
 
 
 def _few_linear_runs(study: Study) -> Statement:
-    tasks = [task for task, members in study.settings.items() if any(s.title == HEADROOM for s in members)]
+    tasks = [task for task, members in study.settings.items() if any(s.title == OWN for s in members)]
 
     def measure(members: Sequence[Series], confidence: float) -> Measurement:
         runs = [run for series in members for run in series.runs]
@@ -289,12 +306,13 @@ def _few_linear_runs(study: Study) -> Statement:
         fewest = min(series.num_runs for series in members)
         return Measurement(Interval(linear / len(runs), low, high), Scale(0.0, 0.0, RARE), fewest, reading)
 
-    what = f"share of linear runs of {HEADROOM} on {len(tasks)} tasks"
+    what = f"share of linear runs of {OWN} on {len(tasks)} tasks"
     return Statement(
         "headroom-linear",
+        f"{OWN}: linear runs are rare",
         BEYOND,
-        f"Of 100 runs of {HEADROOM} fewer than one ends with linear regret, on average over the league's tasks.",
+        f"Of 100 runs of {OWN} fewer than one ends with linear regret, on average over the league's tasks.",
         "the interval of the share of linear runs lies below 1 %; the league's rule says when a run is linear",
         Question.NO_MORE,
-        [Quantity(what, tuple((LEAGUE, task, HEADROOM) for task in tasks), ("", "", ""), measure)],
+        [Quantity(what, tuple((LEAGUE, task, OWN) for task in tasks), ("", "", ""), measure)],
     )

@@ -1,13 +1,15 @@
-"""Evidence for claims: what is measured of stored runs, and which further runs would decide what is open.
+"""Claims and their evidence: what is measured of stored runs, what that decides, and which further runs would.
 
-A comparison is missing (None) where a learner has no runs in a setting. Learners are compared seed by seed, over the
-seeds that all of a comparison's series have. An open comparison gets runs up to the next of 8, 16, 32 … 512, the
-numbers at which verdicts may look.
+A claim is a statement with what the runs say about it: a list of comparisons. It held when each of them does, and did
+not hold when one does not. A comparison is missing (None) where a learner has no runs in a setting. Learners are
+compared seed by seed, over the seeds that all of a comparison's series have. An open comparison gets runs up to the
+next of 8, 16, 32 … 512, the numbers at which verdicts may look.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,22 +20,14 @@ import numpy as np
 from praemia.experiments.settings import Experiment
 from praemia.statistics.intervals import Interval, exponent_interval, quotient_interval, sum_interval
 from praemia.statistics.stored_runs import Series, Study, paired
-from praemia.statistics.verdicts import (
-    MARGIN,
-    MIN_RUNS,
-    MISSING,
-    MOST_RUNS,
-    TOO_FEW,
-    Claim,
-    Line,
-    Part,
-    Question,
-    Scale,
-    bonferroni_level,
-    decide,
-)
+from praemia.statistics.verdicts import MARGIN, MIN_RUNS, MOST_RUNS, Question, Scale, bonferroni_level
 
 TENFOLD = 10
+TOO_FEW = "too few runs"
+TOO_WIDE = "the intervals are too wide"
+MISSING = "runs missing"
+
+Part: TypeAlias = tuple[str, str, str]  # a series, as (study, setting, learner)
 
 
 class Measurement(NamedTuple):
@@ -71,19 +65,21 @@ class Quantity:
     measure: Measure
 
 
-class Statement(NamedTuple):
+@dataclass(frozen=True)
+class Statement:
     """A claim before it is checked: it holds when the answer to its question is yes for every quantity.
 
     Attributes
     ----------
-    key : a short name; text : the claim in a sentence; rule : when it counts as held.
-    source : whether the paper claims it, or it is asked beyond the paper.
+    key : a short name for programs; heading : one for people; text : the claim in a sentence.
+    source : whether the paper claims it, or it is asked beyond the paper; rule : when it counts as held.
     context : quantities shown beside those that decide.
     more_runs_help : whether further runs could decide it.
     too_few : what there are too few of, where it is not runs.
     """
 
     key: str
+    heading: str
     source: str
     text: str
     rule: str
@@ -92,6 +88,72 @@ class Statement(NamedTuple):
     context: Sequence[Quantity] = ()
     more_runs_help: bool = True
     too_few: str = ""
+
+    @property
+    def study(self) -> str:
+        """The study whose runs it is about."""
+        return next((study for quantity in self.quantities for study, *_ in quantity.parts), "")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A quantity as it was measured, what that says, and its part in the verdict (True, False, or None: open)."""
+
+    quantity: Quantity
+    interval: Interval
+    scale: Scale
+    runs: int
+    outcome: bool | None
+    reading: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement and the verdict on it.
+
+    Attributes
+    ----------
+    held : True, False, or None: not decided, and ``why`` says why.
+    confidence : the level of each interval, at which all hold together.
+    evidence : the comparisons that decide; context : comparisons shown beside them.
+    """
+
+    statement: Statement
+    held: bool | None
+    why: str
+    confidence: float
+    evidence: tuple[Comparison, ...]
+    context: tuple[Comparison, ...] = ()
+
+    @property
+    def key(self) -> str:
+        return self.statement.key
+
+    @property
+    def outcome(self) -> str:
+        """One of three: ``held``, ``did not hold``, ``not decided``."""
+        return {True: "held", False: "did not hold", None: "not decided"}[self.held]
+
+    @property
+    def verdict(self) -> str:
+        """The outcome, and why there is none."""
+        return f"{self.outcome}: {self.why}" if self.held is None else self.outcome
+
+    @property
+    def more_runs_help(self) -> bool:
+        """Whether runs can decide it that are not there yet."""
+        return self.held is None and self.statement.more_runs_help and self.why != MISSING
+
+    @property
+    def summary(self) -> str:
+        """How often the deciding comparisons read which way; empty where there are too few runs to read anything."""
+        counts = Counter(comparison.reading for comparison in self.evidence)
+        total = len(self.evidence)
+        if set(counts) == {TOO_FEW}:
+            return ""
+        if total == 1:
+            return self.evidence[0].reading
+        return "; ".join(f"{reading} in {count} of {total}" for reading, count in counts.most_common())
 
 
 def ratio(setting: str, other: str, ours: str, study: str = "paper") -> Quantity:
@@ -172,28 +234,19 @@ def check(statements: Iterable[Statement], studies: Iterable[Study]) -> list[Cla
 
 def _check(statement: Statement, series: Mapping[Part, Series]) -> Claim:
     confidence = bonferroni_level(statement.question, len(statement.quantities))
-    lines, context = (
-        [_line(quantity, statement.question, series, confidence) for quantity in quantities]
+    evidence, context = (
+        [_compare(quantity, statement.question, series, confidence) for quantity in quantities]
         for quantities in (statement.quantities, statement.context)
     )
-    held, why = decide(lines)
+    held, why = decide(evidence)
     if held is None and statement.too_few:
         why = f"{statement.too_few} are too few, or do not agree"
-    return Claim(
-        statement.key,
-        statement.text,
-        statement.rule,
-        statement.source,
-        held,
-        confidence,
-        tuple(filter(None, lines)),
-        why,
-        tuple(filter(None, context)),
-        statement.more_runs_help and why != MISSING,
-    )
+    return Claim(statement, held, why, confidence, tuple(filter(None, evidence)), tuple(filter(None, context)))
 
 
-def _line(quantity: Quantity, question: Question, series: Mapping[Part, Series], confidence: float) -> Line | None:
+def _compare(
+    quantity: Quantity, question: Question, series: Mapping[Part, Series], confidence: float
+) -> Comparison | None:
     """Measure a quantity and ask a question about it; None where a series is missing."""
     members = [series[part] for part in quantity.parts if part in series]
     measurement = quantity.measure(members, confidence) if len(members) == len(quantity.parts) else None
@@ -203,7 +256,35 @@ def _line(quantity: Quantity, question: Question, series: Mapping[Part, Series],
     is_enough = sample >= MIN_RUNS
     outcome = question.judge(interval, scale) if is_enough else None
     words = scale.read(interval, quantity.words) if is_enough else TOO_FEW
-    return Line(quantity.what, interval, reading or words, sample, outcome, quantity.parts)
+    return Comparison(quantity, interval, scale, sample, outcome, reading or words)
+
+
+def decide(comparisons: Sequence[Comparison | None]) -> tuple[bool | None, str]:
+    """Return the verdict on a claim, and why there is none; a comparison is None where its runs are missing.
+
+    One comparison that fails is enough; a claim holds when none is missing and all hold.
+    """
+    measured = [comparison for comparison in comparisons if comparison is not None]
+    if any(comparison.outcome is False for comparison in measured):
+        return False, ""
+    if len(measured) < len(comparisons) or not comparisons:
+        return None, MISSING
+    few = min((comparison.runs for comparison in measured if comparison.runs < MIN_RUNS), default=None)
+    if few is not None:
+        return None, f"{TOO_FEW} ({few}; at least {MIN_RUNS} are needed)"
+    wide = sum(comparison.outcome is None for comparison in measured)
+    if wide:
+        return None, TOO_WIDE + (f", in {wide} of {len(measured)} comparisons" if len(measured) > 1 else "")
+    return True, ""
+
+
+def verdict_lines(claims: Iterable[Claim]) -> list[str]:
+    """Return the verdicts as lines of text: the outcome, the claim, and why there is no outcome."""
+    lines = []
+    for claim in claims:
+        why = f" ({claim.why})" if claim.held is None else ""
+        lines.append(f"{claim.outcome:<13} {claim.statement.text}{why}")
+    return lines
 
 
 def next_look(runs: int) -> int:
@@ -216,21 +297,20 @@ def next_look(runs: int) -> int:
 
 def further_runs(claims: Iterable[Claim], catalogue: Sequence[Experiment]) -> list[Experiment]:
     """Return the runs that the open claims ask for, as experiments: parts of those in the catalogue, with more runs."""
-    wanted: dict[Part, int] = {}
+    num_runs: dict[Part, int] = {}
     for claim in claims:
-        if claim.held is None and claim.more_runs_help:
-            for line in claim.evidence:
-                look = next_look(line.runs)
-                if line.outcome is None and look > line.runs:
-                    wanted |= {part: max(look, wanted.get(part, 0)) for part in line.parts}
-    return [part for experiment in catalogue if (part := _part(experiment, wanted)).settings]
+        for comparison in claim.evidence if claim.more_runs_help else ():
+            look = next_look(comparison.runs)
+            if comparison.outcome is None and look > comparison.runs:
+                num_runs |= {part: max(look, num_runs.get(part, 0)) for part in comparison.quantity.parts}
+    return [part for experiment in catalogue if (part := _part(experiment, num_runs)).settings]
 
 
-def _part(experiment: Experiment, wanted: Mapping[Part, int]) -> Experiment:
+def _part(experiment: Experiment, num_runs: Mapping[Part, int]) -> Experiment:
     """Return the settings of an experiment in which runs are wanted, one for each number of runs."""
     settings = []
     for setting in experiment.settings:
-        numbers = [wanted.get((experiment.name, setting.name, choice.title), 0) for choice in setting.choices]
+        numbers = [num_runs.get((experiment.name, setting.name, choice.title), 0) for choice in setting.choices]
         for number in sorted({number for number in numbers if number}):
             choices = tuple(c for c, own in zip(setting.choices, numbers, strict=True) if own == number)
             settings.append(replace(setting, choices=choices, num_runs=number))

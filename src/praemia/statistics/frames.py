@@ -1,7 +1,8 @@
 """Stored runs as rows: a row per run, or per point of its curves; as data frames, CSV or parquet.
 
 The exact regret is piecewise linear: it bends where a plan ends. A curve is given by these points, between which
-straight lines are exact, or at episodes of one's choice.
+straight lines are exact, or at episodes of one's choice. (The regret of a learner that replans within episodes is that
+of the paths taken, and bends everywhere.)
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ RESULTS = np.dtype(
 
 
 class StoredRuns(Displayed):
-    """The runs in a folder, read when they are asked for: iterate over them, or take them by number.
+    """The runs in a folder, read on demand: iterate over them, or take them by number.
 
     They are in the order of task, learner, seed and number; a slice is a list. Iteration leaves damaged files out, with
     a warning; ``len`` counts all files, without reading them. ``load_runs`` makes one.
@@ -103,7 +104,7 @@ class StoredRuns(Displayed):
 
         Returns
         -------
-        The columns that tell runs apart, as in ``to_frame``, then episode, regret (exact, NaN on a black box),
+        The columns that tell runs apart, as in ``to_frame``, then episode, regret (NaN on a black box),
         total_return (as it was sampled) and steps, all after so many episodes.
         """
         return _frame(curve_columns(self, episodes))
@@ -137,14 +138,13 @@ def run_columns(runs: Iterable[Run]) -> Columns:
 
 def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int64] | None = None) -> Columns:
     """Return a row per point of each run's curves, as columns."""
-    wanted = None if episodes is None else _checked(episodes)
+    places = None if episodes is None else _checked(episodes)
     keys, curves = [], [np.empty((0, 4))]
     for run in runs:
-        bends = np.append(run.plan_episodes, run.num_episodes)
-        at = bends if wanted is None else wanted[wanted <= run.num_episodes]
+        at = np.append(run.plan_episodes, run.num_episodes) if places is None else places[places <= run.num_episodes]
         keys += [_key(run)] * len(at)
         sums = _before(run.returns, at), _before(run.steps, at)
-        curves.append(np.column_stack((at, _regret_at(run, bends, at), *sums)))
+        curves.append(np.column_stack((at, _regret_at(run, at), *sums)))
     episode, regret, total_return, steps = np.concatenate(curves).T.copy()
     points = {"episode": episode.astype(np.int64), "regret": regret, "total_return": total_return}
     points["steps"] = steps.astype(np.int64)
@@ -185,8 +185,7 @@ def _key(run: Run) -> tuple[Any, ...]:
 
 def _results(run: Run) -> tuple[Any, ...]:
     optimal = np.nan if run.optimal_value is None else run.optimal_value
-    bends = np.append(run.plan_episodes, run.num_episodes)
-    regret = float(_regret_at(run, bends, bends[-1:])[0])
+    regret = np.nan if run.optimal_value is None else float(run.regret[-1])
     played = float(run.returns.mean()), int(run.steps.sum())
     return regret, optimal, *played, run.num_plans, run.seconds, run.versions.get("praemia", "")
 
@@ -204,13 +203,12 @@ def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _regret_at(run: Run, bends: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the exact regret after some numbers of episodes, from the points where it bends."""
+def _regret_at(run: Run, at: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return the regret after some numbers of episodes; NaN where it is not known."""
     if run.optimal_value is None:
         return np.full(len(at), np.nan)
-    if run.path_losses is not None:
-        return _before(run.path_losses, at)
-    return np.interp(at, bends, np.concatenate(([0.0], np.cumsum(run.plan_gaps * np.diff(bends)))))
+    regret: NDArray[np.float64] = np.concatenate(([0.0], run.regret))[at]
+    return regret
 
 
 def _before(of_episodes: NDArray[Any], at: NDArray[np.int64]) -> NDArray[np.float64]:

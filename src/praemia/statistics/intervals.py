@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtrit
 from scipy.stats import quantile_test
 
+from praemia.text_tables import number
+
 CONFIDENCE = 0.95
 ROUNDING = 1e-9  # what is left of a regret of 0 after summing up an optimal policy's rounding errors
 
@@ -36,7 +38,7 @@ class Interval:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.estimate:.4g} [{self.low:.4g}, {self.high:.4g}]"
+        return f"{number(self.estimate)} [{number(self.low)}, {number(self.high)}]"
 
 
 def mean_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interval:
@@ -48,13 +50,13 @@ def quotient_interval(samples: ArrayLike, powers: Sequence[int], confidence: flo
     """Return a product of powers of means, Π mean_j^power_j, of samples float64[J, n]; powers 1, −1 give a ratio."""
     array, exponents = np.asarray(samples, dtype=np.float64), np.asarray(powers)
     means = array.mean(axis=1)
-    gone = means < ROUNDING
-    if (left := int(exponents[gone].sum())) != 0:
-        value = 0.0 if left > 0 else math.inf
+    is_zero = means < ROUNDING
+    if (power := int(exponents[is_zero].sum())) != 0:
+        value = 0.0 if power > 0 else math.inf
         end = value if array.shape[1] > 1 else math.nan
         return Interval(value, end, end)
-    logs = exponents[~gone] @ np.log(means[~gone])
-    spread = exponents[~gone] @ (array[~gone] / means[~gone, None])
+    logs = exponents[~is_zero] @ np.log(means[~is_zero])
+    spread = exponents[~is_zero] @ (array[~is_zero] / means[~is_zero, None])
     half = _half_width(spread, confidence)
     return Interval(*(_exp(logs + step) for step in (0.0, -half, half)))
 
@@ -107,12 +109,9 @@ def median_interval(values: ArrayLike, confidence: float = CONFIDENCE) -> Interv
 
 def mean_band(curves: Floats, confidence: float = CONFIDENCE) -> tuple[Floats, Floats, Floats]:
     """Return the mean of curves float64[n, E] and the two ends of its interval, each [E]; one run has no width."""
-    mean: Floats = curves.mean(axis=0)
-    if len(curves) < 2:
-        return mean, mean, mean
-    spread = curves.std(axis=0, ddof=1) / np.maximum(mean, ROUNDING)
-    factor = np.exp(_quantile(len(curves), confidence) * spread / math.sqrt(len(curves)))
-    return mean, mean / factor, mean * factor
+    intervals = [mean_interval(column, confidence) for column in curves.T]
+    mean, low, high = np.array([(own.estimate, own.low, own.high) for own in intervals]).reshape(-1, 3).T
+    return (mean, mean, mean) if len(curves) < 2 else (mean, low, high)
 
 
 def _around(values: Floats, confidence: float) -> Interval:

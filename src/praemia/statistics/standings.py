@@ -180,13 +180,15 @@ def standings(board: LeagueTable) -> list[Standing]:
     best = regrets.min(axis=1)
     reference = board.learners[board.reference]
     table = [
-        _standing(board, name, compare(board, name, reference), float(ranks[i]), int((regrets[:, i] == best).sum()))
+        _standing(
+            board, name, regret_ratio(board, name, reference), float(ranks[i]), int((regrets[:, i] == best).sum())
+        )
         for i, name in enumerate(board.learners)
     ]
     return sorted(table, key=lambda line: (line.ratio.estimate, line.rank))
 
 
-def compare(board: LeagueTable, above: str, below: str, confidence: float = CONFIDENCE) -> Interval:
+def regret_ratio(board: LeagueTable, above: str, below: str, confidence: float = CONFIDENCE) -> Interval:
     """Return the ratio of two players' regrets over all kinds of task, with its interval."""
     if above == below:
         return Interval(1.0, 1.0, 1.0)

@@ -56,16 +56,16 @@ class Series:
 
     @cached_property
     def final(self) -> NDArray[np.float64]:
-        """float64[R], the exact regret of each run at its end; NaN on a black box."""
+        """float64[R], the regret of each run at its end; NaN on a black box."""
         return np.array([np.nan if run.optimal_value is None else run.regret[-1] for run in self.runs])
 
     @property
     def spread(self) -> float:
-        """The standard deviation of the final regret over runs; 0 for a single one."""
-        return float(self.final.std(ddof=1)) if self.num_runs > 1 else 0.0
+        """The standard deviation of the final regret over runs; NaN for a single one."""
+        return float(self.final.std(ddof=1)) if self.num_runs > 1 else float("nan")
 
     def curves(self, episodes: NDArray[np.int64]) -> NDArray[np.float64]:
-        """float64[R, len(episodes)], the exact regret of each run after some numbers of episodes (1 … K)."""
+        """float64[R, len(episodes)], the regret of each run after some numbers of episodes (1 … K)."""
         return np.stack([run.regret[episodes - 1] for run in self.runs])
 
     @property
@@ -127,20 +127,20 @@ def collect(
 
     A damaged file is an error, or reported to ``on_damage`` and left out.
     """
-    collected: dict[str, list[Series]] = {}
+    series: dict[str, list[Series]] = {}
     for setting in settings:
-        stored = []
+        runs = []
         for job in setting.jobs():
             try:
                 if store.has(job):
-                    stored.append(store.read(job))
+                    runs.append(store.read(job))
             except PraemiaError as error:
                 if on_damage is None:
                     raise
                 on_damage(str(error))
-        if stored:
-            collected[setting.name] = group(stored)
-    return collected
+        if runs:
+            series[setting.name] = group(runs)
+    return series
 
 
 def group(runs: Iterable[Run]) -> list[Series]:
@@ -166,19 +166,19 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
     damaged: list[str] = []
     experiments = unite(store.asked(damaged.append))
     studies, damaged_runs = gather(store, experiments)
-    used = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
-    rest, damaged_others = read_all(store, used)
+    paths = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
+    rest, damaged_others = read_all(store, paths)
     if others := [run for run in rest if run.optimal_value is not None]:
-        studies.append(Study("other", "runs that no experiment in this folder asks for", _other_settings(others)))
+        studies.append(Study("other", "Runs that no experiment in this folder asks for", _other_settings(others)))
     return _named_apart(studies), list(dict.fromkeys((*damaged, *damaged_runs, *damaged_others)))
 
 
 def _named_apart(studies: Sequence[Study]) -> list[Study]:
     """Let the study with the most runs, and then the longest, have the name; the others of that name come after it."""
-    ordered = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
-    first = {study.name: study for study in reversed(ordered)}
-    named = [study for study in studies if first[study.name] is study]
-    return [*named, *(replace(study, name=_long_name(study)) for study in studies if first[study.name] is not study)]
+    by_size = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
+    first = {study.name: study for study in reversed(by_size)}
+    leaders = [study for study in studies if first[study.name] is study]
+    return [*leaders, *(replace(study, name=_long_name(study)) for study in studies if first[study.name] is not study)]
 
 
 def _long_name(study: Study) -> str:

@@ -1,4 +1,4 @@
-"""A machine as tables over numbered labels, and the continuation rows that kernels fill from them.
+"""A machine as tables over numbered labels: to draw from, and with the continuation rows that kernels fill from them.
 
 ``praemia.kernels`` says what continuation rows are, ``praemia.kernels.rows`` how they are filled.
 """
@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.kernels.records import NUM_EXITS, LayerArrays, MachineArrays, Records, rows_of
+from praemia.kernels.records import NUM_EXITS, REWARD, LayerArrays, MachineArrays, Records, pay, rows_of
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rewards import RewardPiece
 
 # A layer in which every machine state has its own target takes about so many times as long as one with a common target.
 COST_OF_OWN_TARGETS = 3
@@ -27,8 +28,8 @@ class MachineTable:
     Attributes
     ----------
     indptr : int64[L·M + 1]; targets : int32[E]; probs, rewards : float64[E] (mean rewards) — the edges.
-    reward_indptr : int64[E + 1]; reward_values, reward_widths, reward_probs : float64[·] — the law of each edge.
-    inert : bool[L] — labels that move no state and pay nothing; still : bool[L] — that move no state.
+    law_indptr : int64[E + 1]; laws : REWARD[·] — the pieces of each edge's reward law.
+    keeps_state : bool[L] — labels that move no machine state; has_no_effect : bool[L] — that pay nothing either.
     """
 
     num_states: int
@@ -37,12 +38,10 @@ class MachineTable:
     targets: NDArray[np.int32]
     probs: NDArray[np.float64]
     rewards: NDArray[np.float64]
-    reward_indptr: NDArray[np.int64]
-    reward_values: NDArray[np.float64]
-    reward_widths: NDArray[np.float64]
-    reward_probs: NDArray[np.float64]
-    inert: NDArray[np.bool_]
-    still: NDArray[np.bool_]
+    law_indptr: NDArray[np.int64]
+    laws: Records
+    has_no_effect: NDArray[np.bool_]
+    keeps_state: NDArray[np.bool_]
     _layers_of_width: dict[int, tuple[LayerArrays, LayerArrays]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -59,6 +58,7 @@ class MachineTable:
         )
         pays = np.array([any(reward.mean != 0.0 for _, _, reward in row) for row in rows])
         shape = (len(label_sets), machine.num_states)
+        law_indptr = _offsets([len(reward.pieces) for _, _, reward in edges])
         return cls(
             num_states=machine.num_states,
             initial=machine.index[machine.initial],
@@ -66,12 +66,10 @@ class MachineTable:
             targets=np.array([target for target, _, _ in edges], dtype=np.int32),
             probs=np.array([probability for _, probability, _ in edges]),
             rewards=np.array([reward.mean for _, _, reward in edges]),
-            reward_indptr=_offsets([len(reward.values) for _, _, reward in edges]),
-            reward_values=np.array([value for _, _, reward in edges for value in reward.values]),
-            reward_widths=np.array([width for _, _, reward in edges for width in reward.widths]),
-            reward_probs=np.array([prob for _, _, reward in edges for prob in reward.probabilities]),
-            inert=np.all((stays & ~pays).reshape(shape), axis=1),
-            still=np.all(stays.reshape(shape), axis=1),
+            law_indptr=law_indptr,
+            laws=_laws([piece for _, _, reward in edges for piece in reward.pieces], law_indptr),
+            has_no_effect=np.all((stays & ~pays).reshape(shape), axis=1),
+            keeps_state=np.all(stays.reshape(shape), axis=1),
         )
 
     @classmethod
@@ -87,18 +85,26 @@ class MachineTable:
             targets=targets.astype(np.int32),
             probs=1.0 / lengths[label * num_states + m],
             rewards=np.zeros(num_edges),
-            reward_indptr=np.arange(num_edges + 1, dtype=np.int64),
-            reward_values=np.zeros(num_edges),
-            reward_widths=np.zeros(num_edges),
-            reward_probs=np.ones(num_edges),
-            inert=nothing,
-            still=nothing.copy(),
+            law_indptr=np.arange(num_edges + 1, dtype=np.int64),
+            laws=np.zeros(num_edges, dtype=REWARD),
+            has_no_effect=nothing,
+            keeps_state=nothing.copy(),
         )
 
     @cached_property
     def sums(self) -> NDArray[np.float64]:
         """The running sums of τ within each row, to draw from."""
         return running_sums(self.probs, self.indptr)
+
+    def draw(self, label: int, m: int, rng: np.random.Generator) -> tuple[int, float]:
+        """Draw the next machine state from τ and the reward from ν, in machine state ``m`` on a numbered label."""
+        row = label * self.num_states + m
+        begin, end = self.indptr[row], self.indptr[row + 1]
+        place = begin + np.searchsorted(self.sums[begin:end], rng.random(), side="right")
+        j = min(place, end - 1)  # the sum of a row may lie below 1 by rounding
+        law = self.laws[self.law_indptr[j] : self.law_indptr[j + 1]]
+        r = np.searchsorted(law["sum"][:-1], rng.random(), side="right") if len(law) > 1 else 0
+        return int(self.targets[j]), float(pay(law[r], rng))
 
     @property
     def arrays(self) -> MachineArrays:
@@ -121,9 +127,9 @@ class MachineTable:
 
     def possible_moves(self) -> NDArray[np.bool_]:
         """Return bool[L, M, M], where each machine state can move under each label."""
-        found = np.zeros((len(self.indptr) - 1, self.num_states), dtype=bool)
-        found[np.repeat(np.arange(len(found)), np.diff(self.indptr)), self.targets] = self.probs > 0.0
-        return found.reshape(-1, self.num_states, self.num_states)
+        possible = np.zeros((len(self.indptr) - 1, self.num_states), dtype=bool)
+        possible[np.repeat(np.arange(len(possible)), np.diff(self.indptr)), self.targets] = self.probs > 0.0
+        return possible.reshape(-1, self.num_states, self.num_states)
 
     @cached_property
     def mean_rewards(self) -> NDArray[np.float64]:
@@ -131,6 +137,20 @@ class MachineTable:
         sums = np.zeros(len(self.indptr) - 1)
         np.add.at(sums, np.repeat(np.arange(len(sums)), np.diff(self.indptr)), self.probs * self.rewards)
         return sums.reshape(-1, self.num_states)
+
+
+class MachineSampler:
+    """Draw what a machine does on labels that are not known beforehand: each is tabulated when it first comes."""
+
+    def __init__(self, machine: RewardMachine) -> None:
+        self.machine = machine
+        self._tables: dict[Label, MachineTable] = {}
+
+    def step(self, m: int, label: Label, rng: np.random.Generator) -> tuple[int, float]:
+        """Draw the next machine state and the reward of a step in machine state ``m`` on a label."""
+        if label not in self._tables:
+            self._tables[label] = MachineTable.of(self.machine, [label])
+        return self._tables[label].draw(0, m, rng)
 
 
 def continuation_rows(
@@ -184,6 +204,15 @@ def paying(layers: LayerArrays, mean_rewards: NDArray[np.float64], width: int) -
     paid = np.zeros((num_labels, width))
     paid[:, :num_states] = mean_rewards
     return layers._replace(paid=paid.ravel())
+
+
+def _laws(pieces: Sequence[RewardPiece], indptr: NDArray[np.int64]) -> Records:
+    """Return the pieces of reward laws as records to draw from."""
+    laws = np.zeros(len(pieces), dtype=REWARD)
+    for name in set(RewardPiece._fields) - {"probability"}:
+        laws[name] = [getattr(piece, name) for piece in pieces]
+    laws["sum"] = running_sums(np.array([piece.probability for piece in pieces]), indptr)
+    return laws
 
 
 def _offsets(lengths: ArrayLike) -> NDArray[np.int64]:

@@ -41,7 +41,7 @@ class LabeledMDP:
     label_sets : the labels that occur, by number.
     start_probs : float64[O], the distribution of the first observation.
     labelling : the label of every transition, also of those that p rules out.
-    map : where observations lie, to draw them; None if nobody said.
+    map : where observations lie, to draw them; None if unknown.
 
     Examples
     --------

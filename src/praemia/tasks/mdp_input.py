@@ -68,9 +68,9 @@ def transition_columns(
 
 def start_probs_of(start: Start, num_observations: int) -> NDArray[np.float64]:
     if isinstance(start, int | np.integer | Mapping):
-        chosen = start if isinstance(start, Mapping) else {int(start): 1.0}
+        weights = start if isinstance(start, Mapping) else {int(start): 1.0}
         probs = np.zeros(num_observations)
-        for o, probability in chosen.items():
+        for o, probability in weights.items():
             if not isinstance(o, int | np.integer) or not 0 <= o < num_observations:
                 raise ModelError(f"start observation {o!r}; expected 0 … {num_observations - 1}")
             probs[o] = probability

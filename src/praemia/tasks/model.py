@@ -2,7 +2,7 @@
 
 Tasks, estimates from data and draws from a posterior are planned in as models. An edge of the kernel leads to an
 observation, or it takes an exit (``praemia.kernels``): the episode is over, or what follows is not known. ``exits``
-says what having left is worth at each step, in each machine state.
+are its terminal values at each step, in each machine state.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Model:
     indptr : int64[O·A + 1]; successors : int32[N], from O on exits; probs : float64[N]; labels : int32[N] — the kernel.
     table : the machine on these labels.
     start_probs : float64[O].
-    exits : float64[H + 1, NUM_EXITS, M], what having left before step h is worth, as the step that left counts it. What
-        the exit UNKNOWN is worth includes that step: nobody knows what it paid.
+    exits : float64[H + 1, NUM_EXITS, M], the terminal value of leaving before step h, as the step that left counts it.
+        That of the exit UNKNOWN includes that step: nobody knows what it paid.
     discount : γ; what follows a step counts γ times as much as the step.
     """
 
@@ -67,7 +67,7 @@ class Model:
     @cached_property
     def arrays(self) -> ModelArrays:
         """The kernel with the continuation row of every edge."""
-        acts = ~self.table.inert[self.labels] & (self.successors != self.num_observations + UNKNOWN)
+        acts = ~self.table.has_no_effect[self.labels] & (self.successors != self.num_observations + UNKNOWN)
         rows, extra_rows = continuation_rows(self.labels, self.successors, acts, self.num_observations)
         return ModelArrays(self.indptr, self.successors, self.probs, self.labels, rows, extra_rows)
 
@@ -79,6 +79,21 @@ class Model:
     def exits_for(self, width: int) -> NDArray[np.float64]:
         """Return ``exits`` for tables of a width, with columns of 0 beyond the machine states."""
         return padded_exits(self.exits, width)
+
+    @classmethod
+    def of_arrays(
+        cls,
+        arrays: ModelArrays,
+        table: MachineTable,
+        start_probs: NDArray[np.float64],
+        exits: NDArray[np.float64],
+        discount: float,
+    ) -> Model:
+        """Return a model whose continuation rows are known already; its arrays may be written to."""
+        num_actions, edges = (len(arrays.indptr) - 1) // len(start_probs), arrays[:4]
+        own = cls(num_actions, *edges, table, start_probs, exits, discount)
+        own.__dict__["arrays"] = arrays
+        return own
 
     def with_probs(self, probs: NDArray[np.float64]) -> Model:
         """Return the model with other probabilities on the same edges: rows and layers are not found out again."""

@@ -173,13 +173,13 @@ class ProductLabelling(Labelling):
         (o, m), (z, m_next) = np.divmod(sources, size), np.divmod(targets, size)
         numbers, sets = self.labelling.of(o, actions, z)
         moves, number = np.unique((numbers * np.int64(size) + m) * size + m_next, return_inverse=True)
-        known: dict[Label, int] = {frozenset(): 0}
+        numbering: dict[Label, int] = {frozenset(): 0}
         by_move = []
         for rest, after in zip(*divmod(moves, size), strict=True):
             label, before = divmod(int(rest), size)
             paid = self.laws.label(self.machine, before, sets[label], int(after))
-            by_move.append(known.setdefault(paid, len(known)))
-        return np.array(by_move, dtype=np.int32)[number.reshape(numbers.shape)], list(known)
+            by_move.append(numbering.setdefault(paid, len(numbering)))
+        return np.array(by_move, dtype=np.int32)[number.reshape(numbers.shape)], list(numbering)
 
     def propositions(self) -> Label:
         return frozenset(self.laws.machine.propositions)

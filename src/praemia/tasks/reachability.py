@@ -1,4 +1,4 @@
-"""Which observations some policy can reach from the start, and in how few steps."""
+"""What some policy can reach from the start, and in how few steps: observations, and product states."""
 
 from __future__ import annotations
 
@@ -6,11 +6,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.task import Task
+
+MAX_LISTED = 5  # names in a message
 
 
 def reachable_observations(mdp: LabeledMDP) -> NDArray[np.bool_]:
     """Return bool[O], the observations that some policy reaches from the start."""
     return distances(mdp) >= 0
+
+
+def unreached_text(mdp: LabeledMDP) -> str:
+    """Say which observations cannot be reached from the start; nothing where all can."""
+    missing = np.flatnonzero(~reachable_observations(mdp)).tolist()
+    names = [*map(mdp.observation_name, missing[:MAX_LISTED]), *(["…"] if missing[MAX_LISTED:] else [])]
+    count = f"{len(missing):,} of {mdp.num_observations:,} observations"
+    return f"{count} cannot be reached from the start: {', '.join(names)}" if missing else ""
 
 
 def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
@@ -31,3 +42,46 @@ def distances(mdp: LabeledMDP) -> NDArray[np.int64]:
         steps[node] = steps[before[node]] + 1
     going_on, ended = steps[:-1].reshape(2, -1)
     return np.where(going_on < 0, ended, np.where(ended < 0, going_on, np.minimum(going_on, ended)))
+
+
+def reachable_states(task: Task) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return the product states o · M + m that an episode can reach, and how many of them by each step, int64[H].
+
+    They are in the order of the first step at which an episode can reach them.
+    """
+    num_states = task.num_machine_states
+    is_met = np.zeros(task.num_observations * num_states, dtype=bool)
+    front = np.unique(task.starts * num_states + task.table.initial)
+    fronts, until, total = [front], [], 0
+    is_met[front] = True
+    for _ in range(int(task.horizon)):
+        total += len(front)
+        until.append(total)
+        if len(front):
+            front = _next_states(task, front)
+            front = front[~is_met[front]]
+            is_met[front] = True
+            fronts.append(front)
+    return np.concatenate(fronts)[:total].astype(np.int32), np.array(until, dtype=np.int64)
+
+
+def _next_states(task: Task, front: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the product states that follow those of a front under any action."""
+    mdp, table, num_states = task.mdp, task.table, task.num_machine_states
+    o, m = np.divmod(front, num_states)
+    first, last = mdp.indptr[o * task.num_actions], mdp.indptr[(o + 1) * task.num_actions]
+    edges, machine_state = _ranges(first, last, m)
+    going_on = ~mdp.ends[edges]
+    edges, machine_state = edges[going_on], machine_state[going_on]
+    rows = mdp.labels[edges].astype(np.int64) * num_states + machine_state
+    moves, successors = _ranges(table.indptr[rows], table.indptr[rows + 1], mdp.successors[edges].astype(np.int64))
+    return np.unique(successors * num_states + table.targets[moves])
+
+
+def _ranges(
+    first: NDArray[np.int64], last: NDArray[np.int64], carried: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return all numbers of the ranges first … last − 1, one after the other, and what each range carries along."""
+    lengths = last - first
+    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return np.repeat(first, lengths) + offsets, np.repeat(carried, lengths)

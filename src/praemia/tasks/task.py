@@ -1,13 +1,11 @@
-"""Tasks: a labelled MDP, a machine and a horizon — and what a learner may know of one.
+"""Tasks: a labelled MDP, a machine and a horizon.
 
-``Task`` is the whole truth. ``TaskSpec`` is the part that a learner is given: sizes, labels, machine, rewards and
-horizon, but not p. Both carry the machine as tables over the labels that occur (``MachineTable``), so nothing
-ever grows with 2^propositions.
+``Task`` is the whole truth; ``praemia.tasks.spec`` is the part that a learner is given. Both carry the machine as
+tables over the labels that occur (``MachineTable``), so nothing ever grows with 2^propositions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,128 +15,18 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.kernels.records import END, EveryRow, LabelSupport
-from praemia.limits import require_memory
-from praemia.machines.labels import Label, Labelling, format_label
+from praemia.kernels.records import END
+from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
-from praemia.tasks.machine_sampler import settled_states
-from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.model import Model, exits_at_end, steps_left
+from praemia.tasks.model import Model, exits_at_end
+from praemia.tasks.spec import TaskSpec
 
 if TYPE_CHECKING:
     from praemia.pictures.show import PolicyPicture
 
 MAX_HORIZON = 1_000_000
-
-
-def _fixed(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
-@dataclass(frozen=True, eq=False)
-class TaskSpec:
-    """What a learner may know of a task: everything but the kernel p and where episodes start.
-
-    Examples
-    --------
-    >>> import praemia
-    >>> spec = praemia.envs.warehouse(size=4).spec
-    >>> spec.num_observations, spec.num_machine_states, spec.horizon
-    (16, 3, 12)
-    >>> hasattr(spec, "mdp")  # a learner does not get to see it
-    False
-    """
-
-    num_observations: int
-    num_actions: int
-    horizon: int
-    machine: RewardMachine
-    labelling: Labelling
-    label_sets: tuple[Label, ...]
-    table: MachineTable
-    more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
-    labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
-    can_end: bool = False  # whether transitions may end an episode before the horizon
-    discount: float = 1.0  # γ
-    done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
-
-    @property
-    def num_machine_states(self) -> int:
-        return self.machine.num_states
-
-    @property
-    def num_successors(self) -> int:
-        """How many successors a pair may have: all observations, and the end in each where episodes may end."""
-        return 2 * self.num_observations if self.can_end else self.num_observations
-
-    @cached_property
-    def is_done(self) -> NDArray[np.bool_]:
-        """bool[M], whether an episode is over in each machine state."""
-        return _fixed(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
-
-    @cached_property
-    def exits(self) -> NDArray[np.float64]:
-        """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
-        idle_reward = self.machine.idle_reward.mean
-        return _fixed(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
-
-    @cached_property
-    def value_caps(self) -> NDArray[np.float64]:
-        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
-        return _fixed(steps_left(self.horizon, self.discount))
-
-    @cached_property
-    def dense_labels(self) -> tuple[NDArray[np.int32], MachineTable]:
-        """The label of every (o, a, o') as numbers [O, A, O], with the machine tabulated on those numbers.
-
-        For learners that reason about successors they have not seen. Its size is O·A·O.
-        """
-        numbers, sets = self.every_label
-        return numbers, self.table_on(sets)
-
-    @cached_property
-    def every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
-        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
-        return self._every_label()
-
-    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
-        shape = (self.num_observations, self.num_actions, self.num_observations)
-        require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
-        o, a, z = (axis.ravel() for axis in np.indices(shape))
-        numbers, sets = self.labelling.of(o, a, z)
-        return numbers.reshape(shape), sets
-
-    def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
-        """Tabulate the machine on labels, which may have propositions that it does not read."""
-        return MachineTable.of(self.machine.over(frozenset().union(*label_sets)), label_sets)
-
-    @cached_property
-    def labels_to_expect(self) -> list[Label]:
-        """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
-        return self.machine.exhaustive_labels() if self.more_labels else list(self.label_sets)
-
-    @cached_property
-    def every_row(self) -> EveryRow:
-        """The continuation row of every successor of every pair, for the machine of ``dense_labels``.
-
-        Every end has a row of its own, so that a row tells which successor it is.
-        """
-        numbers, table = self.dense_labels
-        size, count = self.num_observations, self.num_successors
-        labels = np.tile(numbers, count // size)
-        successors = np.broadcast_to(np.arange(count, dtype=np.int32), labels.shape).ravel()
-        acts = ~table.inert[labels.ravel()] | (successors >= size)
-        rows, extra_rows = continuation_rows(labels.ravel(), successors, acts, size)
-        return EveryRow.of(rows.reshape(-1, count), extra_rows, size)
-
-    @cached_property
-    def label_support(self) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
-        """What can follow each pair, as far as the labels tell; see ``praemia.tasks.label_support``."""
-        from praemia.tasks.label_support import find_support
-
-        return find_support(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,12 +77,12 @@ class Task(Displayed):
         return unit
 
     def _validate_labels(self) -> None:
-        known = self.machine.propositions
+        propositions = self.machine.propositions
         for label in self.mdp.label_sets:
-            for name in sorted(label.difference(known)):
+            for name in sorted(label.difference(propositions)):
                 raise ModelError(
                     f"the label {format_label(label)} has the proposition {name!r}, which is not one of the "
-                    f"machine's{did_you_mean(name, known)}"
+                    f"machine's{did_you_mean(name, propositions)}"
                 )
 
     @property
@@ -212,7 +100,7 @@ class Task(Displayed):
     @cached_property
     def done_states(self) -> frozenset[int]:
         """The machine states in which an episode is over: with ``until_done``, where every further reward is 0."""
-        return settled_states(self.machine) if self.until_done else frozenset()
+        return self.machine.settled_states if self.until_done else frozenset()
 
     @cached_property
     def model(self) -> Model:

@@ -1,1 +1,1 @@
-"""Other tools' formats, a module or two for each; ``praemia.files.load_save`` lists them."""
+"""Other tools' formats, a module for each; ``praemia.files.load_save`` lists them."""

@@ -8,27 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import combinations
 from reprlib import repr as brief
 from typing import Any
 
-from praemia.errors import FileError, ModelError, PraemiaError, SizeError
+from praemia.errors import FileError, ModelError, SizeError
 from praemia.machines.labels import Label, format_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
 
 SHOWN = 20
-
-
-@contextmanager
-def at_line(name: str, line: int) -> Iterator[None]:
-    """Put a file's name and a line before the message of any error that is raised within."""
-    try:
-        yield
-    except PraemiaError as error:
-        raise type(error)(f"{name}:{line}: {error}") from None
 
 
 def parsed(parser: Any, text: str, name: str, expected: str, *, first_line: int = 1, **options: Any) -> Any:

@@ -20,10 +20,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
-from praemia.errors import FileError, ModelError, unknown_name
+from praemia.errors import FileError, ModelError, located, unknown_name
 from praemia.files.formats.common import (
     all_labels,
-    at_line,
     event_of,
     label_of,
     number,
@@ -31,11 +30,12 @@ from praemia.files.formats.common import (
     without_stays,
     write_number,
 )
-from praemia.machines.formula import in_quotes, unquoted
+from praemia.machines.formula import in_quotes
 from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.machines.syntax import read_name
 
 START = "__start"
 _INPUT_OUTPUT = re.compile(r"(?P<input>.*)/(?P<output>[^/:]*)(:(?P<chance>[^/:]*))?", re.DOTALL)
@@ -96,7 +96,7 @@ def _read_graph(text: str, name: str) -> _Graph:
     tree = parsed(_parser(), text, name, 'a graph: digraph g { s0 -> s1 [label="input/reward"]; … }')
     graph = _Graph()
     for statement in (item for item in tree.children if hasattr(item, "data")):
-        ids = [_text(item) for item in statement.children if not hasattr(item, "data")]
+        ids = [read_name(str(item)) for item in statement.children if not hasattr(item, "data")]
         if statement.data == "setting" or ids[0] in ("graph", "node", "edge"):
             continue
         if ids[0].startswith(START):
@@ -130,7 +130,7 @@ def _read_edges(graph: _Graph, name: str) -> tuple[list[_Edge], dict[str, str]]:
 
 def _mealy_edge(arrow: _Arrow, name: str) -> _Edge:
     match = _INPUT_OUTPUT.fullmatch(arrow.label)
-    with at_line(name, arrow.line):
+    with located(f"{name}:{arrow.line}"):
         if match is None:
             raise FileError(
                 f"an edge with the label {arrow.label!r}; expected input/reward or input/reward:probability"
@@ -165,16 +165,11 @@ def _parser() -> Any:
     return Lark(_GRAMMAR, parser="lalr", propagate_positions=True)
 
 
-def _text(token: Any) -> str:
-    text = str(token)
-    return unquoted(text) if text.startswith('"') else text
-
-
 def _attributes(statement: Any) -> dict[str, str]:
     attributes: dict[str, str] = {}
     for item in statement.children:
         if hasattr(item, "data"):
-            texts = [_text(token) for token in item.children]
+            texts = [read_name(str(token)) for token in item.children]
             attributes |= dict(zip(texts[::2], texts[1::2], strict=True))
     return attributes
 
@@ -195,10 +190,10 @@ def _machine(
     for (source, event), group in groups.items():
         outcomes = []
         for edge in group:
-            with at_line(name, edge.arrow.line):
+            with located(f"{name}:{edge.arrow.line}"):
                 chance = 1.0 if edge.chance is None else edge.chance
                 outcomes.append(Outcome(names[edge.arrow.target], chance, _reward(edge.output, rewards)))
-        with at_line(name, group[0].arrow.line):
+        with located(f"{name}:{group[0].arrow.line}"):
             rules.append(Rule(names[source], exactly(label_of(event), propositions), tuple(outcomes)))
     return RewardMachine(tuple(names.values()), names[start], propositions, without_stays(rules))
 
@@ -231,7 +226,7 @@ def write_dot(machine: RewardMachine) -> str:
 
 def _outputs(outcomes: tuple[Outcome, ...], is_sure: bool) -> Iterator[tuple[str, str]]:
     for outcome in outcomes:
-        if any(outcome.reward.widths):
+        if not outcome.reward.is_discrete:
             raise ModelError(f"the reward {outcome.reward} has infinitely many values; this format lists them")
         for value, _, share in outcome.reward.pieces:
             chance = "" if is_sure else f":{write_number(outcome.probability * share)}"

@@ -80,9 +80,9 @@ def build_multiagent(source: Source) -> RewardMachine:
         return RewardMachine(tuple(part.states), part.initial_state, propositions, taken)
 
 
-def _require(name: str, kind: str, known: list[str]) -> None:
-    if name not in known:
-        raise unknown_name(kind, name, known)
+def _require(name: str, kind: str, names: list[str]) -> None:
+    if name not in names:
+        raise unknown_name(kind, name, names)
 
 
 def write_multiagent(machine: RewardMachine) -> str:

@@ -15,9 +15,9 @@ are one entry: the later guard and reward stand at the earlier one's place. All 
 leave it are not read. Where no line holds the episode ends, paying 0. Those tools evaluate such files; here they are
 parsed.
 
-Two states have one guard and one reward, and the episode ends unpaid where no line holds. A state with such
-ends gets lines for all other labels; any other state gets a last line on ``True``, for the labels on which it stays.
-States are numbers there: what they were called stands in a comment.
+When a machine is written, each pair of states has one line, with one guard and one reward. A state from which the
+episode can end unpaid gets lines for all other labels; any other state gets a last line on ``True``, for the labels on
+which it stays. States become numbers; their names stand in a comment.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from decimal import Decimal, localcontext
 from functools import cache
 from typing import Any, NamedTuple
 
-from praemia.errors import FileError, ModelError, did_you_mean
-from praemia.files.formats.common import at_line, is_over, parsed, sure_target, write_number
+from praemia.errors import FileError, ModelError, did_you_mean, located
+from praemia.files.formats.common import is_over, parsed, sure_target, write_number
 from praemia.files.source import whole_number
 from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, proposition
@@ -129,7 +129,7 @@ class _Line(NamedTuple):
 
 def _read_line(line: tuple[int, str], name: str) -> _Line:
     tree = _parse(line, name, "line", _LINE)
-    with at_line(name, line[0]):
+    with located(f"{name}:{line[0]}"):
         source, target, guard, reward = tree.children
         return _Line(whole_number(source), whole_number(target), parse_dnf(guard[1:-1]), list(_cases(reward)))
 
@@ -148,7 +148,7 @@ def _is_end(line: _Line) -> bool:
 
 
 def _numbers_of(states: list[Any], name: str, line: tuple[int, str]) -> list[int]:
-    with at_line(name, line[0]):
+    with located(f"{name}:{line[0]}"):
         return [whole_number(state) for state in states if state is not None]
 
 
@@ -197,12 +197,12 @@ def _uniform(mean: str, width: str) -> Reward:
 
 
 def _refusal(function: str) -> str:
-    known = [f"{kind}RewardFunction" for kind in ("Constant", "Label", "NoisyCont", "NoisyContLabel")]
-    if function in known:
+    functions_read = [f"{kind}RewardFunction" for kind in ("Constant", "Label", "NoisyCont", "NoisyContLabel")]
+    if function in functions_read:
         return f"{function} with other arguments than it takes"
     if function.startswith("Reward"):
         return f"{function} depends on the environment's own step; a machine cannot carry that over"
-    return f"unknown reward function {function!r}{did_you_mean(function, known)}"
+    return f"unknown reward function {function!r}{did_you_mean(function, functions_read)}"
 
 
 @dataclass
@@ -300,13 +300,15 @@ def write_txt(machine: RewardMachine) -> str:
 
 def _write_reward(reward: Reward) -> str:
     """Write a number or a uniform law as the function that those tools have for it."""
-    if reward.is_constant:
-        return f"ConstantRewardFunction({write_number(reward.values[0])})"
-    if len(reward.values) > 1:
-        raise ModelError(f"the reward {reward}; this format has numbers and uniform laws")
-    low, high = (Decimal(repr(end)) for end in reward.ends)
-    with localcontext(prec=DIGITS):
-        return f"NoisyContRewardFunction({(low + high) / 2}, {(high - low) / 2})"
+    match reward.to_data():
+        case float(value):
+            return f"ConstantRewardFunction({write_number(value)})"
+        case {"uniform": ends}:
+            low, high = (Decimal(repr(end)) for end in ends)
+            with localcontext(prec=DIGITS):
+                return f"NoisyContRewardFunction({(low + high) / 2}, {(high - low) / 2})"
+        case _:
+            raise ModelError(f"the reward {reward}; this format has numbers and uniform laws")
 
 
 def _numbers(machine: RewardMachine) -> dict[str, str]:

@@ -1,35 +1,77 @@
 "use strict";
-const PRINT_WIDTH = 690; // pixels of a sheet of paper between its margins
-
-// Draw the curves whose data stand beside them, and let the buttons change their scale.
-for (const place of document.querySelectorAll(".curves")) {
-  const figure = JSON.parse(document.getElementById(place.dataset.figure).textContent);
-  // Named one by one: some versions add a button that sends the data to a server.
-  const buttons = [["toImage", "zoom2d", "pan2d", "zoomIn2d", "zoomOut2d", "resetScale2d"]];
-  const options = { responsive: true, displaylogo: false, modeBarButtons: buttons };
-  Plotly.newPlot(place, figure.data, figure.layout, options);
-}
-for (const button of document.querySelectorAll(".scale button")) {
+// Buttons choose the axes of the charts beside them.
+for (const button of document.querySelectorAll(".switch button")) {
   button.addEventListener("click", () => {
-    const place = document.getElementById(button.parentElement.dataset.target);
-    const change = {};
-    for (const key of Object.keys(place.layout)) {
-      if (/^[xy]axis[0-9]*$/.test(key)) {
-        change[key + ".type"] = button.dataset.scale;
-        change[key + ".autorange"] = true;
-      }
-    }
-    Plotly.relayout(place, change);
+    button.closest(".scales").dataset.scale = button.dataset.scale;
     for (const other of button.parentElement.querySelectorAll("button")) {
       other.setAttribute("aria-pressed", String(other === button));
     }
   });
 }
-// Curves are as wide as the window; a sheet of paper is narrower.
-function resize(change) {
-  for (const place of document.querySelectorAll(".curves")) {
-    Plotly.relayout(place, change);
+
+// Names in a legend hide and show their learner in all plots of the section.
+function show(key, visible) {
+  key.setAttribute("aria-pressed", String(visible));
+  for (const part of key.closest("[data-group]").querySelectorAll("[data-learner]")) {
+    if (part.dataset.learner === key.dataset.key) part.classList.toggle("hidden", !visible);
   }
 }
-window.addEventListener("beforeprint", () => resize({ width: PRINT_WIDTH, autosize: false }));
-window.addEventListener("afterprint", () => resize({ width: null, autosize: true }));
+for (const key of document.querySelectorAll(".legend button")) {
+  key.addEventListener("click", () => show(key, key.getAttribute("aria-pressed") !== "true"));
+  key.addEventListener("dblclick", () => {
+    for (const other of key.parentElement.querySelectorAll("button")) show(other, other === key);
+  });
+}
+
+// A link into a folded part unfolds it.
+function unfold() {
+  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+}
+window.addEventListener("hashchange", unfold);
+unfold();
+
+// The pointer reads values off a chart: its axes say how pixels become numbers.
+const reading = document.createElement("div");
+reading.className = "reading";
+reading.hidden = true;
+document.body.append(reading);
+function scale(text, pixels) {
+  const [kind, first, last] = text.split(" ");
+  const ends = [first, last].map((end) => (kind === "log" ? Math.log(end) : Number(end)));
+  return (place) => {
+    const value = ends[0] + (place / pixels) * (ends[1] - ends[0]);
+    return kind === "log" ? Math.exp(value) : value;
+  };
+}
+function heightAt(line, x) {
+  const points = line.points;
+  for (let i = 1; i < points.numberOfItems; i++) {
+    const [a, b] = [points.getItem(i - 1), points.getItem(i)];
+    if (a.x <= x && x <= b.x) return a.y + ((x - a.x) / Math.max(b.x - a.x, 1e-9)) * (b.y - a.y);
+  }
+  return null;
+}
+function read(chart, event) {
+  const plot = chart.querySelector(".plot");
+  const [width, height] = [plot.width.baseVal.value, plot.height.baseVal.value];
+  const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(chart.getScreenCTM().inverse());
+  const x = place.x - plot.x.baseVal.value;
+  const [across, up] = [scale(chart.dataset.x, width), scale(chart.dataset.y, height)];
+  const values = [];
+  for (const group of plot.querySelectorAll("g:not(.hidden)")) {
+    const y = heightAt(group.querySelector(".line"), x);
+    if (y !== null) values.push([up(height - y), group.dataset.learner]);
+  }
+  values.sort((a, b) => b[0] - a[0]);
+  const lines = values.map(([value, name]) => `${Number(value.toPrecision(3)).toLocaleString("en")}  ${name}`);
+  reading.textContent = [`at ${Number(across(x).toPrecision(3)).toLocaleString("en")}`, ...lines].join("\n");
+  reading.hidden = values.length === 0;
+  const left = Math.min(event.clientX + 14, innerWidth - reading.offsetWidth - 8);
+  reading.style.left = `${Math.max(4, left)}px`;
+  reading.style.top = `${Math.min(event.clientY + 14, innerHeight - reading.offsetHeight - 8)}px`;
+}
+for (const chart of document.querySelectorAll("svg.chart")) {
+  for (const kind of ["pointermove", "pointerdown"]) chart.addEventListener(kind, (event) => read(chart, event));
+  chart.addEventListener("pointerleave", () => { reading.hidden = true; });
+}

@@ -1,0 +1,204 @@
+"""``praemia show`` and ``praemia watch``: see what a policy does, and see a learner learn."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from praemia.cli.common import (
+    complete_learners,
+    complete_tasks,
+    emit,
+    episodes_option,
+    file_option,
+    is_typed,
+    json_option,
+    parse_settings,
+    seed_option,
+    set_option,
+    until_done_option,
+    wrote,
+)
+from praemia.cli.progress import display
+from praemia.errors import LearnerFailure, ParameterError, PlanError, require
+
+if TYPE_CHECKING:
+    from praemia.experiments.settings import Job, LearnerChoice
+    from praemia.simulation import Run
+
+PAUSE = 0.4  # seconds, between two steps in a terminal
+
+
+@click.command("show")
+@click.argument("task", shell_complete=complete_tasks)
+@click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
+@click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
+@until_done_option
+@file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
+def show_command(task: str, policy: str, episode: int | None, until_done: bool, out: Path | None) -> None:
+    """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
+
+    Without --out it is printed as text; --episode plays an episode in the terminal.
+    """
+    from praemia.files import resolve_task
+    from praemia.pictures.show import named_policy, show
+
+    suffix = out.suffix.lower() if out else ""
+    if episode is not None and out is not None and suffix not in (".gif", ".txt"):
+        raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
+    if suffix in (".png", ".gif"):
+        require("PIL")
+    problem, given_policy = resolve_task(task), named_policy(policy)
+    problem = problem.with_until_done() if until_done else problem
+    with display():
+        picture = show(problem, given_policy)
+    if episode is None and suffix != ".gif":
+        if out is None:
+            click.echo(str(picture))
+        else:
+            picture.save(out)
+            wrote(out)
+        return
+    _play(problem, given_policy, episode or 0, out)
+
+
+def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
+    from praemia.files.atomic_io import write_whole
+    from praemia.pictures.episodes import save_gif
+    from praemia.planning.exact import solve
+    from praemia.simulation.rollout import rollout
+
+    episode = rollout(problem, solve(problem).policy if given_policy is None else given_policy, seed)
+    if out is None and sys.stdout.isatty():
+        _animate(episode)
+    elif out is None:
+        click.echo(str(episode))
+    else:
+        if out.suffix.lower() == ".txt":
+            write_whole(out, f"{episode}\n".encode())
+        else:
+            with display() as progress:
+                save_gif(episode, out, progress.count("frames"))
+        wrote(out)
+
+
+def _animate(episode: Any) -> None:
+    """Play an episode in the terminal: the map with the agent in brackets, the machine's state lit."""
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    from praemia.pictures.episodes import moments
+    from praemia.pictures.task_picture import page_text, task_picture
+
+    picture = task_picture(episode.task)
+    with Live(console=Console(), auto_refresh=False) as live:
+        for observation, machine_state, line in moments(episode):
+            scene = Text(page_text(picture, episode.task.name, observation))
+            for i, name in enumerate(episode.task.machine.states):
+                scene.append(f" {name} ", style="reverse" if i == machine_state else "dim")
+            scene.append(f"\n{line}\n")
+            live.update(scene, refresh=True)
+            time.sleep(PAUSE)
+
+
+@click.command("watch")
+@click.argument("task", shell_complete=complete_tasks)
+@click.option(
+    "--learner",
+    default="headroom",
+    show_default=True,
+    metavar="NAME",
+    shell_complete=complete_learners,
+    help="A learner, or file.py:Class.",
+)
+@set_option("Set a parameter of the learner.")
+@episodes_option(1000, "Episodes of the run.")
+@until_done_option
+@seed_option
+@click.option("--run", "run_file", type=click.Path(path_type=Path), help="Play a stored run again, as it was.")
+@file_option("-o", "--out", help="The page to write, .html; TASK-LEARNER.html by default.")
+@json_option
+def watch_command(
+    task: str,
+    learner: str,
+    settings: tuple[str, ...],
+    episodes: int,
+    until_done: bool,
+    seed: int,
+    run_file: Path | None,
+    out: Path | None,
+) -> None:
+    """See a learner learn TASK: write one HTML page with a slider over the plans of a run.
+
+    For each machine state the page shows where a plan goes and what it does there, its exact value, and the regret so
+    far. It plays by itself and needs no network. The run is the first that `praemia run` plays with the same options.
+
+    \b
+    praemia watch warehouse-4
+    praemia watch office-patrol --learner ucbvi-prm --episodes 5000 -o patrol.html
+    praemia watch warehouse-4 --run results/warehouse-4/headroom-0123456789/run-0-3.npz
+    """
+    from praemia.experiments.settings import Job, TaskText, learner_choices, slug
+    from praemia.pictures.learning import LearningView
+    from praemia.pictures.task_picture import task_picture
+    from praemia.report.watch_page import LearningPage
+
+    if out is not None and out.suffix.lower() not in (".html", ".htm"):
+        raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
+    if run_file is not None and is_typed("settings", "episodes", "seed"):
+        raise click.UsageError("--run plays a run as it was; --set, --episodes and --seed do not go with it")
+    problem = TaskText.of(task, until_done=until_done)
+    task_picture(problem.make())  # a task that is too large is refused before the work
+    if run_file is None:
+        (choice,) = learner_choices([learner], parse_settings(settings))
+        run = _play_job(Job(problem, choice, episodes, (seed, 0)))
+    else:
+        choice, run = _stored(run_file, learner if is_typed("learner") else None)
+    with display() as progress:
+        report = progress.count("episodes")
+        view = LearningView.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))
+    page = LearningPage(view)
+    path = out or Path(f"{slug(view.task.name)}-{slug(view.run.learner)}.html")
+    page.save(path)
+    record = {
+        "file": str(path),
+        "task": view.task.name,
+        "learner": view.run.title,
+        "episodes": view.run.num_episodes,
+        "seed": list(view.run.seed),
+        "plans": view.run.num_plans,
+        "plans_shown": len(view.plans),
+        "optimal_value": view.run.optimal_value,
+        "last_value": float(view.run.plan_values[-1]),
+        "regret": float(view.run.regret[-1]),
+    }
+    emit(record, f"{page.title}: {len(view.plans)} of {view.run.num_plans:,} plans in {path}; open it in a browser")
+
+
+def _play_job(job: Job) -> Run:
+    """Play a run."""
+    from praemia.experiments.runner import run_in_memory
+
+    with display() as progress:
+        runs, failures = run_in_memory([job], num_workers=1, progress=progress)
+    for failure in failures:
+        raise PlanError(failure.message) if failure.is_bad_plan else LearnerFailure(failure.message)
+    return runs[0]
+
+
+def _stored(path: Path, learner: str | None) -> tuple[LearnerChoice, Run]:
+    """Read a run and its learner; one of the user's own is to be named, for its code is not kept."""
+    from praemia.experiments.settings import Job, LearnerChoice
+    from praemia.simulation import Run
+
+    run = Run.load(path)
+    choice = Job.of(run).learner if learner is None else LearnerChoice.of(learner)
+    if choice.name != run.learner or (choice.code is None) != (not run.origin):
+        raise ParameterError(f"{path}: a run of {run.origin or run.learner}; name this learner with --learner")
+    return replace(choice, parameters=run.parameters), run

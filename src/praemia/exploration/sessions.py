@@ -1,0 +1,310 @@
+"""How exploration plays: environments, sessions in them, the learners that play, and the dataset of what was counted.
+
+An environment is a task or a black box; its ``world`` puts a learner into it, and all play through the one loop of the
+simulation. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is on the label of every step that leaves
+it, and the machine pays for the mark. The task's own machine is not used, nor is its discount: p does not depend on the
+step, so a visit is worth as much late in an episode as early.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, ClassVar, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.arithmetic import ordered_sum
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError
+from praemia.exploration.counts import Counted
+from praemia.exploration.dataset import Dataset
+from praemia.exploration.observation_values import from_start, most_visits
+from praemia.learners.base import Experience, Learner, LearnerPlan
+from praemia.learners.euler import EULER
+from praemia.machines.builder import MachineBuilder
+from praemia.machines.labels import Indices, Labelling, LabelRule, RuleLabelling, SeenLabels
+from praemia.machines.machine import RewardMachine
+from praemia.simulation.box_world import BoxWorld
+from praemia.simulation.loop import World, run_loop
+from praemia.simulation.run import Seed, seed_key
+from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.task import Task
+
+HERE = "praemia-here"
+MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
+
+OnProgress: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
+SeedKey: TypeAlias = tuple[int, ...]
+Names: TypeAlias = tuple[str, ...] | None
+
+
+class Environment(ABC):
+    """Something to explore.
+
+    Attributes
+    ----------
+    labelling : the labels; in a black box, of the transitions seen so far.
+    can_end : whether episodes may end before the horizon.
+    discount : what plans for the environment are made with.
+    propositions : the names that the environment's own machine declares.
+    """
+
+    name: str
+    num_observations: int
+    num_actions: int
+    horizon: int
+    discount: float
+    labelling: Labelling
+    can_end: bool
+    propositions: tuple[str, ...]
+
+    def __init__(self, source: Task | BlackBox) -> None:
+        self.name, self.horizon, self.discount = source.name, int(source.horizon), source.discount
+        self.num_actions, self.propositions = source.num_actions, source.machine.propositions
+
+    @abstractmethod
+    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
+        """Return a world that pays 1 for every step that leaves the target, or nothing at all."""
+
+    @abstractmethod
+    def names(self) -> tuple[Names, Names]:
+        """Return the names of observations and of actions; what was encoded has its names only when it was met."""
+
+    def known_rules(self) -> tuple[LabelRule, ...] | None:
+        """Return the labels of all transitions as rules, or None where only playing reveals them."""
+        if isinstance(self.labelling, RuleLabelling):
+            return self.labelling.rules
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        if isinstance(self.labelling, SeenLabels) or int(np.prod(shape)) > MAX_TABULATED:
+            return None
+        return self._tabulated(*(axis.ravel() for axis in np.indices(shape)))
+
+    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
+        """Return the labels as rules, and whether they hold for every transition or for those seen alone."""
+        rules = self.known_rules()
+        if rules is not None:
+            return rules, True
+        return self._tabulated(*np.divmod(seen.pairs, self.num_actions), seen.successors), False
+
+    def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
+        """Return the labels of some transitions as a rule for each."""
+        numbers, sets = self.labelling.of(o, a, z)
+        rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
+        return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
+
+
+class TaskEnvironment(Environment):
+    """A task, whose kernel is sampled from but never read."""
+
+    def __init__(self, task: Task) -> None:
+        super().__init__(task)
+        self.mdp, self.labelling, self.can_end = task.mdp, task.mdp.labelling, task.mdp.can_end
+        self.num_observations = task.num_observations
+
+    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
+        rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
+        task = Task(replace(self.mdp, labelling=RuleLabelling(rules)), arrival_machine(), self.horizon)
+        return TaskWorld(task, learner, num_episodes, seed, valued=False)
+
+    def names(self) -> tuple[Names, Names]:
+        return self.mdp.observation_names, self.mdp.action_names
+
+
+class BoxEnvironment(Environment):
+    """A black box, whose episodes may end at any step."""
+
+    can_end = True
+
+    def __init__(self, box: BlackBox) -> None:
+        box.renumber()
+        super().__init__(box)
+        self.box, self.num_observations = box, box.observations.size
+        self.labelling: SeenLabels = SeenLabels(frozenset({HERE}))
+
+    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
+        box = self.box
+
+        def labels(o: Any, a: Any, z: Any, info: dict[str, Any]) -> Iterable[str]:
+            own = box.label(o, a, z, info)
+            return own | {HERE} if target is not None and box.observations.number(o) == target else own
+
+        marked = box.relabelled(labels, arrival_machine(self.propositions))
+        return BoxWorld(marked, learner, num_episodes, seed, self.labelling)
+
+    def names(self) -> tuple[Names, Names]:
+        return self.box.observations.names(), self.box.actions.names()
+
+
+def environment_of(task: Task | BlackBox) -> Environment:
+    """Return a task or a black box as an environment."""
+    if not isinstance(task, Task | BlackBox):
+        raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
+    return TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
+
+
+def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
+    """Return the machine that pays 1 for every step marked with ``HERE``."""
+    return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)
+
+
+MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observations: some seconds
+
+
+def build_dataset(
+    environment: Environment,
+    kept: Counted,
+    every: Counted | None = None,
+    sources: tuple[dict[str, Any], ...] = (),
+    fixed_machines: tuple[str, ...] = (),
+) -> Dataset:
+    """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
+    rules, are_known = environment.label_rules(kept)
+    propositions = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
+    observation_names, action_names = environment.names()
+    return Dataset(
+        horizon=environment.horizon,
+        **{item.name: getattr(kept, item.name) for item in fields(kept)},
+        labelling=RuleLabelling(rules),
+        labels_known=are_known,
+        can_end=environment.can_end,
+        reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment.horizon),
+        propositions=tuple(sorted(propositions)),
+        observation_names=observation_names,
+        action_names=action_names,
+        sources=sources,
+        fixed_machines=fixed_machines,
+        fixed_shares=len(fixed_machines),
+        discount=environment.discount,
+    )
+
+
+def _reachability(every: Counted, horizon: int) -> NDArray[np.float64]:
+    """Estimate max_π Σ_h μ^π_h(o) for every o: the optimum in p̂ of all that was played, the search included.
+
+    Where that would take too long, return the mean number of visits in an episode, which is lower.
+    """
+    size = every.num_observations
+    if len(every.counts) * size * horizon > MAX_WORK:
+        mean: NDArray[np.float64] = every.visits.sum(axis=1) / every.num_episodes
+        return mean
+    return from_start(most_visits(every.kernel, every.num_actions, horizon, np.arange(size), None), every.start_probs)
+
+
+class Session:
+    """One exploration: the environment, N, the seed, and what was counted so far.
+
+    Attributes
+    ----------
+    total : all episodes that will be played, those of a search included.
+    searched : what was counted in the worlds of a search; keeps_search : whether that is data too.
+    """
+
+    def __init__(
+        self, environment: Environment, episodes: int, seed: Seed, on_progress: OnProgress | None = None
+    ) -> None:
+        self.environment, self.episodes, self.seed = environment, episodes, seed_key(seed)
+        self.total, self.keeps_search = episodes, False
+        self.searched: Counted | None = None
+        self._on_progress = on_progress
+        self._worlds: list[World] = []
+
+    def world(self, learner: Learner, *stream: int, episodes: int | None = None, target: int | None = None) -> World:
+        """Return a new world to play in, with a random stream of its own; N episodes by default."""
+        room = self.episodes if episodes is None else episodes
+        self._worlds.append(self.environment.world(target, learner, room, (*self.seed, *stream)))
+        return self._worlds[-1]
+
+    def end_search(self, world: World) -> None:
+        """Keep what was counted in a world of a search, and let go of the world."""
+        self._worlds.remove(world)
+        counted = Counted.of(world)
+        self.searched = counted if self.searched is None else self.searched + counted
+
+    def report(self, _: int = 0) -> None:
+        """Report the progress of all worlds together."""
+        if self._on_progress is not None:
+            self._on_progress(self.played, self.total)
+
+    @property
+    def played(self) -> int:
+        """The episodes played in all worlds."""
+        return sum(world.played for world in self._worlds) + (self.searched.num_episodes if self.searched else 0)
+
+    @property
+    def collected(self) -> Counted:
+        """What was counted in all worlds but those of a search."""
+        first, *others = map(Counted.of, self._worlds)
+        return sum(others, start=first)
+
+    @property
+    def kept(self) -> Counted:
+        """What was counted and is data."""
+        return self.everything if self.keeps_search else self.collected
+
+    @property
+    def everything(self) -> Counted:
+        """All that was counted."""
+        return self.collected if self.searched is None else self.searched + self.collected
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searcher(EULER):
+    """EULER as Algorithm 3 uses it, which also counts the observations in which episodes begin."""
+
+    uses_steps: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FixedPolicy(Learner):
+    """Play a given policy [H, 1, O, A]."""
+
+    name: ClassVar[str] = "given"
+    uses_steps: ClassVar[bool] = True
+
+    policy: NDArray[Any] = field(default_factory=lambda: np.empty((0, 0, 0)))
+
+    def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
+        return LearnerPlan(self.policy)
+
+
+def search(world: World, on_progress: Callable[[int], None]) -> tuple[list[NDArray[Any]], NDArray[np.int64]]:
+    """Play all episodes; return the policies [H, 1, O] that were played, and for how many episodes each was."""
+    policies: list[NDArray[Any]] = []
+
+    def keep_policy() -> bool:
+        policies.append(world.shown_policy.copy())
+        return True
+
+    total = len(world.log.returns)
+    run_loop(world, total, watch=keep_policy, on_progress=on_progress)
+    return policies, np.diff(world.log.plans["episode"][: len(policies)], append=total)
+
+
+def play_given(
+    world: World, policy: NDArray[np.float64], num_episodes: int, on_progress: Callable[[int], None]
+) -> None:
+    """Play a policy [H, 1, O, A] for some more episodes, in a world made for ``FixedPolicy``."""
+    world.learner = FixedPolicy(policy=policy)
+    world.replan()
+    run_loop(world, world.played + num_episodes, on_progress=on_progress)
+
+
+def play_until_sure(world: World, stop_below: float, on_progress: Callable[[int], None]) -> None:
+    """Play until the learner's own V_0 at the start is at most a limit, or all episodes are played."""
+
+    def is_unsure() -> bool:
+        first = world.counts.steps[0]
+        return world.played == 0 or float(ordered_sum(first * world.workspace().values[0]) / first.sum()) > stop_below
+
+    watch = is_unsure if stop_below > 0.0 else None
+    run_loop(world, len(world.log.returns), watch=watch, on_progress=on_progress)
+
+
+def uniform_at(policy: NDArray[Any], o: int, num_actions: int) -> NDArray[np.float64]:
+    """Turn a policy [H, 1, O] into action probabilities [H, 1, O, A], uniform at one observation."""
+    weights: NDArray[np.float64] = (policy[..., None] == np.arange(num_actions)).astype(np.float64)
+    weights[:, :, o] = 1.0 / num_actions
+    return weights

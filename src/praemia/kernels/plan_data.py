@@ -1,0 +1,79 @@
+"""The data of a plan: what is known of the task, what was counted, and the memory that the recursion works in."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from praemia.kernels.records import CountArrays, EveryRow, Floats, LabelSupport, LayerArrays, Records, SmallInts
+
+# The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
+# V_0 is kept as it is.
+STEP = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
+
+
+# The agenda of a plan that is repaired (``praemia.kernels.repair``). The i-th record has the i-th state that took over
+# counts, the i-th to be computed at a step, the i-th that changed at the step after, and says whether state i is to be
+# computed.
+AGENDA = np.dtype([(name, "i4") for name in ("seed", "todo", "changed", "is_listed")], align=True)
+
+
+class SpecArrays(NamedTuple):
+    """What is known of the task, as plans use it."""
+
+    layers: LayerArrays  # what rows are filled with: τ and φ, or τ alone where the variance is that of W
+    moves: LayerArrays  # τ alone
+    paid: Floats  # [L·W], φ
+    steps: Records  # [H + 1], STEP
+    exits: Floats  # [H + 1, NUM_EXITS, W], terminal values
+    support: LabelSupport
+    every: EveryRow
+    possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
+    done: SmallInts  # the machine states in which an episode is over
+
+
+class PlanMemory(NamedTuple):
+    """The memory that a plan works in, part of which it leaves to the next one."""
+
+    # [2, S + NUM_EXITS + X, W], or [H + 1, ·, W] where plans are repaired: V_h is in tables[h % 2] or tables[h]
+    tables: Floats
+    lower_tables: Floats  # the same for lower values, of learners that have them, or for L (``praemia.kernels.order``)
+    soon_tables: Floats  # the same for E
+    action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
+    by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
+    by_pair: Floats  # [S·A, ·]
+    by_successor: Floats  # [E, ·]
+    drawn: SmallInts  # [S·A, ·], the continuation rows of observations that were drawn
+    order: SmallInts  # [M, rows], the rows, best first
+    rewards: Floats  # [S·A·W], Σ p̂ φ where the variance is that of W
+    tops: Floats  # [1, G·W], or [H, G·W]: the most that can follow the pairs of each group
+    tops_by_label: Floats  # [L·W]
+    options: Floats  # [3·A·lanes], the values of one state's actions
+    spread: Floats  # [S·A·2·lanes], how far the outcomes of each pair differ and what its limit leaves open at a step
+    shares: Floats  # [H + 2], the spread of each step, and both sums over the steps done
+    exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
+    is_done: Floats  # [W], 1 for a machine state in which an episode is over
+    agenda: Records  # [S], AGENDA, where plans are repaired
+
+
+class PlanData(NamedTuple):
+    """All arrays that a plan is made from; kernels take it by reference."""
+
+    counts: CountArrays
+    spec: SpecArrays
+    memory: PlanMemory
+    constants: Floats  # of the learner, fixed for a run
+
+
+class StepView(NamedTuple):
+    """What a learner's functions see of a step of the recursion: what follows it, for some machine states."""
+
+    step: int
+    values: Floats  # the table of V_{h+1} and its continuation rows, flat
+    lower: Floats  # the same of lower values, for learners that have them
+    soon: Floats  # the same of E
+    tops: Floats  # the most that can follow the pairs of each group
+    width: int
+    lane: int  # the first of the machine states looked at
+    limit: Any

@@ -1,0 +1,147 @@
+"""Compute again only what changed: in a plan that is repaired, and from step to step of one that is made.
+
+A repair keeps the tables of all steps, and with them what the plan was made from: the counts of each pair at its last
+plan, its numbers, the tops and the spread. Only pairs whose visits have grown as the replan rule asks take over their
+new counts. Backward over the steps, the values of their states are computed again, and of the states that were seen to
+lead to one whose values changed a step later. All others would come out as they are, bit for bit: a repair is the
+whole recursion, without the work that changes nothing.
+
+In a whole plan the same holds from step to step. Where the tops, the spread and the exits of a step are those of the
+step after it, a state has the values that it has there, unless it leads to one that has not. Far from the horizon this
+is most of them, above all without discount and without chance.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from praemia.kernels.compiling import INTERNAL, compiled, inlined
+from praemia.kernels.counts import has_grown
+from praemia.kernels.lanes import flat
+from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records, Whole
+from praemia.kernels.rows import fill_tops
+
+# Replaced when a learner's plan is compiled.
+CAP_MATTERS = True
+prepare_pair: Any = None
+begin_step: Any = None
+fill_after: Any = None
+
+
+@inlined
+def take_over(counts: CountArrays, pair: Whole) -> None:
+    """Let plans go by what is counted of a pair now."""
+    own = counts.pairs[pair]
+    own["at_plan"], own["planned"] = own["visits"], own["distinct"]
+    for e in range(own["first"], own["first"] + np.int64(own["distinct"])):
+        counts.successors[e]["planned"] = counts.successors[e]["count"]
+
+
+def find_seeds(data: Any, rng: Any, num_actions: int) -> Whole:
+    """Take over the counts of the pairs that have grown; list the states to begin with, and return how many."""
+    counts, agenda = data.counts, data.memory.agenda
+    pairs, total = counts.pairs, counts.totals[0]
+    for i in range(total["changed"]):
+        o = np.int64(counts.states[i]["changed"])
+        visits_of_state = 0
+        for pair in range(o * num_actions, (o + 1) * num_actions):
+            visits_of_state += pairs[pair]["visits"]
+        for pair in range(o * num_actions, (o + 1) * num_actions):
+            if has_grown(pairs[pair]["visits"], pairs[pair]["at_plan"]):
+                take_over(counts, pair)
+                prepare_pair(data, rng, pair, float(visits_of_state))
+        agenda[i]["seed"] = o
+    return int(total["changed"])
+
+
+@compiled(**INTERNAL)
+def forget_changes(counts: CountArrays) -> None:
+    """Note that a plan takes all changes into account."""
+    total, states = counts.totals[0], counts.states
+    for i in range(total["changed"]):
+        states[states[i]["changed"]]["is_changed"] = 0
+    total["changed"], total["planned_rows"] = 0, total["rows"]
+
+
+@compiled(**INTERNAL)
+def list_states(counts: CountArrays, agenda: Records, num_seeds: Whole, num_changed: Whole) -> Whole:
+    """List the states to be computed at a step: the seeds, and what leads to a state that changed a step later."""
+    count: Whole = num_seeds
+    for i in range(num_seeds):
+        agenda[i]["todo"] = agenda[i]["seed"]
+        agenda[agenda[i]["seed"]]["is_listed"] = 1
+    for i in range(num_changed):
+        place = np.int64(counts.states[agenda[i]["changed"]]["into"])
+        while place > 0:
+            link = counts.links[place - 1]
+            if agenda[link["state"]]["is_listed"] == 0:
+                agenda[link["state"]]["is_listed"] = 1
+                agenda[count]["todo"] = link["state"]
+                count += 1
+            place = np.int64(link["next"])
+    return count
+
+
+def fill_changed_rows(zero: Any, data: Any, step: int, num_changed: Whole) -> None:
+    """Fill the extra rows of the states that changed at the step after this one."""
+    states, rows, agenda = data.counts.states, data.counts.rows, data.memory.agenda
+    for i in range(num_changed):
+        place = np.int64(states[agenda[i]["changed"]]["rows"])
+        while place > 0:
+            fill_after(zero, data, step, place - 1, place)
+            place = np.int64(rows[place - 1]["next"])
+
+
+def begin_repair(zero: Any, data: Any, step: int, num_seeds: Whole, num_changed: Whole) -> Whole:
+    """Begin a step of a repair; return how many states are to be computed."""
+    total = data.counts.totals[0]
+    if total["planned_rows"] < total["rows"]:
+        fill_after(zero, data, step, total["planned_rows"], total["rows"])
+    fill_changed_rows(zero, data, step, num_changed)
+    return list_states(data.counts, data.memory.agenda, num_seeds, num_changed)
+
+
+def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: Whole) -> Whole:
+    """Begin a step of a whole plan; return how many states are to be computed. The others are as a step later."""
+    spec, memory, step = data.spec, data.memory, view.step
+    horizon, num_states, num_rows = policy.shape[0], policy.shape[1], data.counts.totals[0]["rows"]
+    is_new = step == horizon - 1
+    if not is_new:
+        is_new = differ(flat(spec.exits[step + 1]), flat(spec.exits[step + 2]))
+    fill_after(zero, data, step, FIRST, num_rows)
+    begin_step(zero, data, view)
+    if is_new or num_changed > 0:
+        fill_tops(zero, spec.support, view.values, view.width, memory.tops_by_label, view.tops)
+    else:
+        copy(memory.tops[step + 1], view.tops)
+    # The first step is not discounted, and an episode cannot be over there.
+    is_new = is_new or step == 0 or CAP_MATTERS or memory.shares[step] != memory.shares[step + 1]
+    if not is_new:
+        is_new = differ(view.tops, memory.tops[step + 1])
+    if is_new:
+        for o in range(num_states):
+            memory.agenda[o]["todo"] = o
+        return int(num_states)
+    copy(view.values, flat(memory.tables[step]))
+    copy(view.lower, flat(memory.lower_tables[step]))
+    copy(view.soon, flat(memory.soon_tables[step]))
+    copy(flat(policy[step + 1]), flat(policy[step]))
+    return list_states(data.counts, memory.agenda, FIRST, num_changed)
+
+
+@compiled(**INTERNAL)
+def differ(first: Floats, second: Floats) -> bool:
+    """Tell whether two arrays differ."""
+    i = 0
+    while i < first.shape[0] and first[i] == second[i]:
+        i += 1
+    return bool(i < first.shape[0])
+
+
+@compiled(**INTERNAL)
+def copy(source: Any, target: Any) -> None:
+    """Copy an array into another."""
+    for i in range(source.shape[0]):
+        target[i] = source[i]

@@ -1,0 +1,174 @@
+"""Draw charts as SVG for a page: its style sheet has the colours, for light and for dark, and its script the rest.
+
+Lines carry no numbers but their points. The scales of the axes stand in the element (``data-x``, ``data-y``: log or
+linear, and the two ends), so the script can tell the values under the pointer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from markupsafe import Markup, escape
+from numpy.typing import NDArray
+
+from praemia.report.charts import Chart, Curve
+from praemia.report.looks import Look
+
+WIDTH, HEIGHT = 280, 176
+LEFT, RIGHT, TOP, BOTTOM = 36, 8, 6, 30
+MAX_TICKS = 5
+STROKE = 1.8
+NARROW = 4.0  # below this quotient of its ends, a log axis has the numbers of a linear one
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A scale from values to pixels: linear or logarithmic, from ``first`` to ``last``, over some pixels."""
+
+    first: float
+    last: float
+    pixels: int
+    is_log: bool
+
+    def places(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return where values lie, in pixels from the first."""
+        ends = np.array([self.first, self.last])
+        if self.is_log:
+            values, ends = np.log(np.maximum(values, 1e-300)), np.log(ends)
+        return np.asarray(self.pixels * (values - ends[0]) / (ends[1] - ends[0]))
+
+    def ticks(self, most: int = MAX_TICKS) -> list[float]:
+        """Return a few round values between the ends."""
+        return (log_ticks if self.is_log else linear_ticks)(self.first, self.last, most)
+
+    def __str__(self) -> str:
+        return f"{'log' if self.is_log else 'linear'} {self.first:.6g} {self.last:.6g}"
+
+
+def linear_ticks(first: float, last: float, most: int) -> list[float]:
+    """Return a few multiples of 1, 2 or 5 times a power of ten between two values."""
+    rough = (last - first) / (most - 1)
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * 0.999)
+    return [step * i for i in range(math.ceil(first / step - 1e-9), math.floor(last / step + 1e-9) + 1)]
+
+
+def log_ticks(first: float, last: float, most: int) -> list[float]:
+    """Return powers of ten between two values, or 1, 2 and 5 times these where there are few, or every other one."""
+    if last / first < NARROW:
+        return linear_ticks(first, last, most)
+    low, high = math.floor(math.log10(first)), math.ceil(math.log10(last))
+    for factors, every in (((1.0, 2.0, 5.0), 1), ((1.0,), 1), ((1.0,), 2), ((1.0,), 3)):
+        values = [factor * 10.0**power for power in range(low, high + 1, every) for factor in factors]
+        inside = [value for value in values if first * 0.999 <= value <= last * 1.001]
+        if len(inside) <= most:
+            break
+    return inside
+
+
+def chart_svg(chart: Chart, look_of: Mapping[str, Look]) -> Markup:
+    """Return a chart as an SVG element, without its title."""
+    across, up = _axes(chart)
+    parts = [*_grid(chart, across, up)]
+    parts.append(f'<svg class="plot" x="{LEFT}" y="{TOP}" width="{across.pixels}" height="{up.pixels}">')
+    for curve in reversed(chart.curves):  # the first learner lies on top
+        parts.append(f'<g class="{look_of[curve.title].name}" data-learner="{escape(curve.title)}">')
+        parts += _points(curve, across, up) if chart.has_points else []
+        parts += [_band(curve, across, up)] if curve.ends is not None and not chart.is_log else []
+        parts += [_line(curve, across, up, look_of[curve.title]), "</g>"]
+    parts += [_guide(across, up)] if chart.has_guide else []
+    label = escape(f"{chart.up} over {chart.across}" + (f": {chart.title}" if chart.title else ""))
+    start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" '
+    return Markup(start + f'data-x="{across}" data-y="{up}">' + "".join(parts) + "</svg></svg>")
+
+
+def key_svg(look: Look) -> Markup:
+    """Return a short piece of a learner's line, for the legend."""
+    return Markup(
+        f'<svg class="{look.name}" viewBox="0 0 30 8" width="30" height="8">{_path("line", "0,4 30,4", look)}</svg>'
+    )
+
+
+def _axes(chart: Chart) -> tuple[Axis, Axis]:
+    """Return scales that hold the curves; bands of a few runs may leave the chart."""
+    x = np.concatenate([curve.x for curve in chart.curves])
+    y = np.concatenate([curve.y for curve in chart.curves])
+    ends = [end for curve in chart.curves for end in curve.ends or ()]
+    reach = np.concatenate([y, *(np.clip(end, y.min() / 2.0, y.max() * 1.3) for end in ends)])
+    wide, tall = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
+    if not chart.is_log:
+        least = min(0.0, float(reach.min()))
+        return Axis(0.0, float(x.max()), wide, False), Axis(least, 1.04 * float(reach.max()) or 1.0, tall, False)
+    positive = reach[reach > 0.0] if (reach > 0.0).any() else np.array([1.0])
+    margin = 1.15 if chart.has_points else 1.0
+    first, last = float(x[x > 0].min()) / margin, max(float(x.max()) * margin, 2.0)
+    low, high = float(positive.min()) / 1.2, float(positive.max()) * 1.2
+    return Axis(first, last, wide, True), Axis(low, high, tall, True)
+
+
+def _grid(chart: Chart, across: Axis, up: Axis) -> Iterable[str]:
+    """Draw lines and numbers at round values, and say what the axes measure."""
+    bottom = TOP + up.pixels
+    ticks = sorted({x for curve in chart.curves for x in curve.x.tolist()}) if chart.has_points else across.ticks()
+    for value, place in zip(ticks, across.places(np.array(ticks)).tolist(), strict=True):
+        anchor = "end" if place > across.pixels - 12 else "middle"
+        yield f'<path d="M{LEFT + place:.1f} {TOP}V{bottom}"/>'
+        yield f'<text x="{LEFT + place:.1f}" y="{bottom + 12}" text-anchor="{anchor}">{short(value)}</text>'
+    values = up.ticks()
+    for value, place in zip(values, up.places(np.array(values)).tolist(), strict=True):
+        yield f'<path d="M{LEFT} {bottom - place:.1f}h{across.pixels}"/>'
+        yield f'<text x="{LEFT - 4}" y="{bottom - place + 3.5:.1f}" text-anchor="end">{short(value)}</text>'
+    yield f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end">{escape(chart.across)} →</text>'
+    yield f'<text x="{LEFT}" y="{HEIGHT - 4}">↑ {escape(chart.up)}</text>'
+
+
+def short(value: float) -> str:
+    """Write a number on an axis in few letters."""
+    if value >= 1e4:
+        return f"{value / 1e3:g}k" if value < 1e6 else f"{value / 1e6:g}M"
+    return f"{value:,g}" if value == int(value) else f"{value:g}"
+
+
+def _pairs(x: NDArray[np.float64], y: NDArray[np.float64], across: Axis, up: Axis) -> str:
+    """Return points of a curve as the text of an attribute; what a log scale cannot show is left out."""
+    is_drawn = np.isfinite(y) & ((y > 0.0) | (not up.is_log))
+    places = zip(across.places(x[is_drawn]).tolist(), (up.pixels - up.places(y[is_drawn])).tolist(), strict=True)
+    return " ".join(f"{a:.1f},{b:.1f}".replace(".0,", ",").removesuffix(".0") for a, b in places)
+
+
+def _path(kind: str, points: str, look: Look) -> str:
+    dash = " ".join(f"{STROKE * part:g}" for part in look.dash)
+    dashed = f' stroke-dasharray="{dash}"' if dash else ""
+    return f'<polyline class="{kind}"{dashed} points="{points}"/>'
+
+
+def _line(curve: Curve, across: Axis, up: Axis, look: Look) -> str:
+    return _path("line", _pairs(curve.x, curve.y, across, up), look)
+
+
+def _band(curve: Curve, across: Axis, up: Axis) -> str:
+    assert curve.ends is not None
+    low, high = curve.ends
+    forth, back = _pairs(curve.x, high, across, up), _pairs(curve.x[::-1], low[::-1], across, up)
+    return f'<polygon class="band" points="{forth} {back}"/>'
+
+
+def _points(curve: Curve, across: Axis, up: Axis) -> Iterable[str]:
+    """Draw each point with its bar."""
+    assert curve.ends is not None
+    ends = [up.pixels - up.places(end) for end in (curve.y, *curve.ends)]
+    for x, middle, low, high in zip(across.places(curve.x).tolist(), *(end.tolist() for end in ends), strict=True):
+        yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}"/>' if math.isfinite(low + high) else ""
+        yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="3"/>'
+
+
+def _guide(across: Axis, up: Axis) -> str:
+    """Draw a short line of slope ½ in the corner below the curves."""
+    x = np.array([across.last / 30.0, across.last / 3.0])
+    y = 1.15 * up.first * np.sqrt(x / x[0])
+    (left, right), (low, high) = across.places(x).tolist(), (up.pixels - up.places(y)).tolist()
+    text = f'<text x="{left - 3:.1f}" y="{low:.1f}" text-anchor="end">√T</text>'
+    return f'<path class="guide" d="M{left:.1f} {low:.1f}L{right:.1f} {high:.1f}"/>{text}'

@@ -1,0 +1,122 @@
+"""Charts as data: what is drawn of the runs of a study. The report draws them as SVG, figures with matplotlib.
+
+Curves are means over runs; bands and bars are 95 % intervals of the mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.simulation.run import Run
+from praemia.statistics.intervals import Interval, mean_band, mean_interval
+from praemia.statistics.stored_runs import Series
+from praemia.text_tables import plural
+
+if TYPE_CHECKING:
+    from praemia.tasks.task import Task
+
+NUM_POINTS = 160
+NUM_WINDOWS = 30
+
+Settings: TypeAlias = Mapping[str, Sequence[Series]]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A learner's line, x and y float64[n], with the low and the high end of its interval where there is one."""
+
+    title: str
+    x: Floats
+    y: Floats
+    ends: tuple[Floats, Floats] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Curves on a pair of axes.
+
+    Attributes
+    ----------
+    title, note : what stands above it, the note in small print; across, up : what the axes measure.
+    is_log : whether both axes are logarithmic; what is not positive is then left out.
+    has_points : whether each point of a curve is a measurement of its own, with a bar; otherwise intervals are bands.
+    has_guide : whether a line of slope ½ is drawn below the curves.
+    """
+
+    title: str
+    note: str
+    across: str
+    up: str
+    curves: Sequence[Curve]
+    is_log: bool = False
+    has_points: bool = False
+    has_guide: bool = False
+
+
+def regret_charts(settings: Settings) -> list[Chart]:
+    """Return the regret over episodes, a chart for each setting."""
+    return [_chart(members, _regret, "cumulative regret") for members in settings.values()]
+
+
+def on_log_axes(chart: Chart) -> Chart:
+    """Return a chart of regret on log–log axes, with a line of slope ½ to compare with."""
+    return replace(chart, is_log=True, has_guide=True)
+
+
+def per_episode_charts(settings: Settings) -> list[Chart]:
+    """Return the regret per episode, averaged over windows that widen with the episodes, a chart for each setting."""
+    return [replace(_chart(members, _rate, "regret per episode"), is_log=True) for members in settings.values()]
+
+
+def scaling_chart(settings: Settings, across: str, size: Callable[[Task], int]) -> Chart:
+    """Return the final regret against a size of the task."""
+    points: dict[str, list[tuple[int, Interval]]] = {}
+    for members in settings.values():
+        for series in members:
+            points.setdefault(series.title, []).append((size(series.model), mean_interval(series.final)))
+    curves = []
+    for title, own in points.items():
+        x, y, low, high = np.array([(at, ratio.estimate, ratio.low, ratio.high) for at, ratio in own]).T
+        curves.append(Curve(title, x, y, (low, high)))
+    return Chart("", "", across, "final regret", curves, is_log=True, has_points=True)
+
+
+def return_chart(run: Run) -> Chart:
+    """Return the mean return so far over episodes, for a run on a black box."""
+    episodes = thinned(run.num_episodes)
+    means = (np.cumsum(run.returns) / np.arange(1, run.num_episodes + 1))[episodes - 1]
+    return Chart("", "", "episodes", "mean return so far", [Curve(run.title, episodes.astype(float), means)])
+
+
+def thinned(num_episodes: int) -> NDArray[np.int64]:
+    """Return at most 160 numbers of episodes from 1 to K: half of them evenly spread, half evenly in the logarithm."""
+    half = NUM_POINTS // 2
+    even = np.linspace(1, num_episodes, half)
+    logarithmic = np.geomspace(1, num_episodes, half)
+    return np.unique(np.concatenate((even, logarithmic)).round().astype(np.int64))
+
+
+def _chart(members: Sequence[Series], curve: Callable[[Series], Curve], up: str) -> Chart:
+    """Draw a curve for each learner, under the task's name and, where it is stored with the runs, its sizes."""
+    first = members[0]
+    task = first.model if first.first.task_text else None
+    sizes = "" if task is None else f"{plural(task.num_observations, 'observation')}, {plural(task.horizon, 'step')}"
+    return Chart(first.task, sizes, "episodes", up, [curve(series) for series in members])
+
+
+def _regret(series: Series) -> Curve:
+    episodes = thinned(series.num_episodes)
+    mean, low, high = mean_band(series.curves(episodes))
+    return Curve(series.title, episodes.astype(float), mean, (low, high))
+
+
+def _rate(series: Series) -> Curve:
+    ends = np.unique(np.geomspace(1, series.num_episodes, NUM_WINDOWS + 1).round().astype(np.int64))
+    mean = np.diff(np.concatenate(([0.0], series.curves(ends).mean(axis=0))))
+    return Curve(series.title, ends.astype(float), mean / np.diff(np.concatenate(([0], ends))))

@@ -1,0 +1,117 @@
+"""Forest plots: intervals one below the other on a common axis, around the value at which two things are even.
+
+The page draws them with boxes whose places are shares of its width, so they fit any screen.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from praemia.report.chart_svg import Axis, short
+from praemia.statistics.comparisons import Comparison
+from praemia.statistics.intervals import Interval, quotient_interval
+from praemia.statistics.standings import LeagueTable, Standing
+from praemia.statistics.stored_runs import Series, paired
+from praemia.statistics.verdicts import Scale
+
+PERCENT = 100
+MAX_TICKS, FEW_TICKS = 9, 6
+WIDEST = 100.0  # times the largest estimate: the intervals of two runs may reach any distance
+
+
+@dataclass(frozen=True)
+class Mark:
+    """An interval, the learner that it belongs to, and its number of runs."""
+
+    title: str
+    interval: Interval
+    runs: int
+
+
+@dataclass(frozen=True)
+class Row:
+    """What stands beside some intervals, and these."""
+
+    label: str
+    marks: Sequence[Mark]
+
+
+@dataclass(frozen=True)
+class Forest:
+    """Rows of intervals, and the scale that they are read on."""
+
+    rows: Sequence[Row]
+    scale: Scale
+    is_log: bool = True
+
+    @property
+    def is_single(self) -> bool:
+        """Whether every row has one interval, which then stands beside it in numbers."""
+        return all(len(row.marks) == 1 for row in self.rows)
+
+    @property
+    def axis(self) -> Axis:
+        """An axis of 100 units that holds all estimates, the even value, and the intervals that are not endless."""
+        intervals = [mark.interval for row in self.rows for mark in row.marks]
+        middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
+        values = [*middles, self.scale.even]
+        reach = (min(values) / WIDEST, max(values) * WIDEST) if self.is_log else (-math.inf, math.inf)
+        ends = [end for interval in intervals for end in (interval.low, interval.high)]
+        values += [end for end in ends if reach[0] < end < reach[1]]
+        low, high = min(values), max(values)
+        if self.is_log:
+            return Axis(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
+        margin = 0.05 * (high - low) or 1.0
+        return Axis(low - margin, high + margin, PERCENT, False)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Places and numbers on the axis; there are fewer where text stands beside it."""
+        most = FEW_TICKS if self.is_single else MAX_TICKS
+        return [(self.place(value), short(value)) for value in self.axis.ticks(most)]
+
+    def place(self, value: float) -> float:
+        """Return where a value lies, in percent of the width."""
+        axis = self.axis
+        if math.isnan(value):
+            return self.place(self.scale.even)
+        inside = min(max(value, axis.first), axis.last)
+        return round(float(axis.places(np.array([inside]))[0]), 2)
+
+
+def ratio_forest(settings: dict[str, list[Series]], reference: str) -> Forest | None:
+    """Return the regret of every learner over that of the reference, setting by setting and seed by seed."""
+    rows = []
+    for setting, members in settings.items():
+        base = next((series for series in members if series.title == reference), None)
+        others = [] if base is None else [(series, paired((series, base))) for series in members if series is not base]
+        marks = [
+            Mark(series.title, quotient_interval(samples, (1, -1)), samples.shape[1])
+            for series, samples in others
+            if samples.shape[1] > 0
+        ]
+        rows += [Row(setting, marks)] if marks else []
+    return Forest(rows, Scale.ratio()) if rows else None
+
+
+def league_forest(board: LeagueTable, standings: Sequence[Standing]) -> Forest:
+    """Return the regret of every learner over that of the reference, over all kinds of task."""
+    reference = board.learners[board.reference]
+    others = [line for line in standings if line.learner != reference]
+    return Forest([Row(line.learner, [Mark(line.learner, line.ratio, line.runs)]) for line in others], Scale.ratio())
+
+
+def claim_forest(comparisons: Sequence[Comparison]) -> Forest | None:
+    """Return the comparisons of a claim, where all are read on one scale."""
+    rows = [Row(c.quantity.what, [Mark("", c.interval, c.runs)]) for c in comparisons]
+    evens = {comparison.scale.even for comparison in comparisons}
+    if len(evens) != 1:
+        return None
+    scales = {comparison.scale for comparison in comparisons}
+    (even,) = evens
+    scale = scales.pop() if len(scales) == 1 else Scale(even, even, even)
+    return Forest(rows, scale, is_log=scale == Scale.ratio())

@@ -1,0 +1,147 @@
+"""Suites: their table as text, their figure, and their section of the report."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from praemia.experiments.settings import slug
+from praemia.experiments.suites import PLAYED_SHARE, SHARES, Suite, suite_of
+from praemia.report.figures import GREY, INK, new_figure, tidy
+from praemia.report.looks import looks
+from praemia.report.rendering import Section, Table, picture
+from praemia.statistics.comparisons import Claim
+from praemia.statistics.stored_runs import Series, Study
+from praemia.statistics.suite_lines import SuiteLine, share_curve, suite_lines
+from praemia.text_tables import number, table_text
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HEADER = ("task", "learner", *(f"to {share:g}" for share in SHARES), "played", "t test", "published", "seconds")
+COLUMNS, CURVE_POINTS, FIRST_STEP = 3, 300, 100
+
+
+def steps_text(steps: Sequence[float], budget: int) -> str:
+    """Write the median over runs; where half of the runs have not come so far, that it is more than the budget."""
+    if not steps:
+        return "–"
+    median = float(np.median(steps))
+    return f"{median:,.0f}" if math.isfinite(median) else f"> {budget:,}"
+
+
+def line_cells(line: SuiteLine) -> tuple[str, ...]:
+    """Return a line of the table, in the order of ``HEADER``."""
+    near = (steps_text(line.near[share], line.budget) for share in SHARES)
+    published = "–" if line.published is None else f"{line.published:,}"
+    others = (steps_text(steps, line.budget) for steps in (line.played, line.passed))
+    return (line.task, line.learner, *near, *others, published, number(line.seconds))
+
+
+def explained(suite: Suite) -> list[str]:
+    """Return what the table shows, in sentences."""
+    shares = ", ".join(f"{share:g}" for share in SHARES)
+    return [
+        f"To {shares}: steps until the exact value of every plan is at least this share of the optimum, for good; the "
+        "median over runs, or more than the budget, which is the same for all learners of a task.",
+        f"Played: steps after which each twentieth of the run earns {PLAYED_SHARE:g} of the optimum on average, "
+        "exploration included.",
+        f"Published: {suite.criterion}. {suite.source}.",
+        *(
+            ["t test: the same criterion here, against 100 episodes of an optimal policy."]
+            if suite.test_every is not None
+            else []
+        ),
+    ]
+
+
+def suite_text(suite: Suite, lines: Sequence[SuiteLine]) -> str:
+    """Return the table as text, and what it shows."""
+    return table_text(HEADER, map(line_cells, lines)) + "\n" + "\n".join(explained(suite)) + "\n"
+
+
+def suite_data(suite: Suite, lines: Sequence[SuiteLine]) -> dict[str, Any]:
+    """Return the table as plain data; None stands for "not within the budget"."""
+
+    def finite(steps: Sequence[float]) -> list[float | None]:
+        return [value if math.isfinite(value) else None for value in steps]
+
+    return {
+        "suite": suite.name,
+        "source": suite.source,
+        "criterion": suite.criterion,
+        "lines": [
+            {
+                "task": line.task,
+                "learner": line.learner,
+                "budget": line.budget,
+                "steps": {f"{share:g}": finite(steps) for share, steps in line.near.items()},
+                "played": finite(line.played),
+                "t_test": finite(line.passed),
+                "published": line.published,
+                "seconds": line.seconds,
+            }
+            for line in lines
+        ],
+        "published": {item.task: dict(item.published) for item in suite.benchmarks},
+    }
+
+
+def suite_section(study: Study, claims: Sequence[Claim]) -> Section:
+    """Return a suite: its figure and its table."""
+    suite = suite_of(study.name)
+    assert suite is not None
+    content = {
+        "purpose": study.purpose,
+        "runs": " or ".join(map(str, sorted({series.num_runs for series in study.series}))),
+        "figure": picture(suite_figure, suite, study.settings),
+        "table": Table(HEADER, list(map(line_cells, suite_lines(suite, study.settings)))),
+        "explained": explained(suite),
+    }
+    return Section(slug(study.name), f"The suite {suite.name}", "suite.html.j2", content)
+
+
+def suite_figure(suite: Suite, settings: Mapping[str, Sequence[Series]]) -> Figure:
+    """Draw the value of plans against steps, a panel for each task, with the published figures as marks."""
+    played = [item for item in suite.benchmarks if item.task in settings]
+    rows = -(-len(played) // COLUMNS)
+    figure = new_figure(
+        4.0 * COLUMNS, 1.0 + 2.4 * rows, f"{suite.purpose[0].upper()}{suite.purpose[1:]}: value ÷ optimum against steps"
+    )
+    panels = list(figure.subplots(rows, COLUMNS, squeeze=False).flat)
+    look = looks(series.title for item in played for series in settings[item.task])
+    for axes, item in zip(panels, played, strict=False):
+        steps = np.geomspace(FIRST_STEP, item.num_steps, CURVE_POINTS)
+        for series in settings[item.task]:
+            own = look[series.title]
+            dash = (0, own.dash) if own.dash else "-"
+            axes.plot(steps, share_curve(series, steps), color=own.colour, linestyle=dash, linewidth=1.5)
+        _mark_published(axes, item.published, {title: own.colour for title, own in look.items()})
+        tidy(axes, item.task, "steps", "value ÷ optimum")
+        axes.set_xscale("log")
+        axes.set_ylim(-0.03, 1.12)
+    for axes in panels[len(played) :]:
+        axes.set_visible(False)
+    _legend(figure, look)
+    return figure
+
+
+def _mark_published(axes: Axes, published: Mapping[str, int], colours: Mapping[str, str]) -> None:
+    """Mark the published steps above the curves, in the colour of the learner that they are of."""
+    for method, steps in published.items():
+        axes.plot([steps], [1.06], marker="v", markersize=5, color=colours.get(method, GREY), linestyle="none")
+
+
+def _legend(figure: Figure, look: Mapping[str, Any]) -> None:
+    from matplotlib.lines import Line2D
+
+    lines = [
+        Line2D([], [], color=own.colour, linestyle=(0, own.dash) if own.dash else "-", label=title)
+        for title, own in look.items()
+    ]
+    marks = Line2D([], [], color=GREY, marker="v", linestyle="none", label="published, by its own criterion")
+    figure.legend(handles=[*lines, marks], loc="outside lower left", ncols=3, frameon=False, labelcolor=INK, fontsize=8)

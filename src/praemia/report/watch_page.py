@@ -1,0 +1,306 @@
+"""See a learner learn: one HTML page with a slider over the plans of a run.
+
+The maps, marks and curves are scenes, written as SVG once. A small script (``watch.js``) shades the places and puts the
+actions into them, plan by plan, from data that the page carries compressed. The page needs nothing but itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import NDArray
+
+from praemia import learners
+from praemia.envs.black_box import BlackBox
+from praemia.errors import MissingExtraError, ModelError, ParameterError
+from praemia.experiments.settings import Job
+from praemia.files.atomic_io import write_whole
+from praemia.learners import Learner
+from praemia.pictures.learning import LearningView
+from praemia.pictures.policy_page import (
+    SMALLEST_CELL,
+    action_mark,
+    loss_mark,
+    machine_layout,
+    place_marks,
+)
+from praemia.pictures.renderers import render_svg, svg_elements
+from praemia.pictures.scene import GREY, INK, LINE, Area, Item, Line, Scene, Text, place
+from praemia.pictures.task_picture import OUTLINE, beneath, cells, legend_line, task_picture, thin_walls
+from praemia.report.rendering import render_page, resource
+from praemia.simulation import Run, simulate
+from praemia.simulation.run import Seed
+from praemia.tasks.picture import Mark, Picture
+from praemia.tasks.task import Task
+from praemia.text_tables import plural
+
+PANEL, WIDEST = 460.0, 1040.0  # pixels, of a map; wide maps may be wider, for their cells to be legible
+LARGEST_CELL, LEGIBLE_CELL = 64.0, 24.0
+LEVELS = 32  # of visits
+ZERO = 35  # the character that stands for 0 in data
+CURVE = (380.0, 150.0)  # pixels
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 20.0, 26.0, 24.0  # room around a curve
+MAX_POINTS = 400  # of a curve
+FRAME_HEIGHT = 900  # pixels, in a notebook
+BLUE, OPTIMUM = OUTLINE["start"], OUTLINE["goal"]
+
+
+@dataclass(frozen=True, eq=False)
+class LearningPage:
+    """A run to be watched: in a notebook as it is, or saved as one HTML file that needs no network."""
+
+    view: LearningView
+
+    @property
+    def title(self) -> str:
+        """What is shown, in a line."""
+        return f"{self.view.run.title} learns {self.view.task.name}"
+
+    @cached_property
+    def html(self) -> str:
+        """The whole page."""
+        return _page(self.view, self.title)
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file, .html."""
+        if Path(path).suffix.lower() not in (".html", ".htm"):
+            raise ParameterError(f"cannot write {str(path)!r}; expected a file .html")
+        write_whole(Path(path), self.html.encode())
+
+    def _repr_html_(self) -> str:
+        style = f"width: 100%; height: {FRAME_HEIGHT}px; border: 0"
+        return f'<iframe srcdoc="{html.escape(self.html)}" style="{style}"></iframe>'
+
+    def __repr__(self) -> str:
+        run = self.view.run
+        return f"LearningPage({self.title}: {len(self.view.plans)} of {plural(run.num_plans, 'plan')})"
+
+
+def watch(
+    task: Task,
+    learner: str | Learner | Run = "headroom",
+    num_episodes: int | None = None,
+    seed: Seed = (0, 0),
+    *,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> LearningPage:
+    """Play a learner on a task and return a page that shows it learn, plan by plan.
+
+    Parameters
+    ----------
+    learner : a name, a learner, or a ``Run`` on this task: it is played again, as it was.
+    num_episodes : 1,000 unless given; seed : that of the run, by default of the first one that ``praemia run`` plays.
+    on_progress : called with the number of episodes played so far, and of all that are to be played: the run is played
+        twice, first to know its plans, then to see the chosen ones.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> page = praemia.watch(praemia.envs.riverswim(3), "ucbvi-prm", num_episodes=100)
+    >>> page.save("riverswim.html")  # open it in a browser
+    >>> run = praemia.simulate(praemia.envs.riverswim(3), praemia.Headroom(), num_episodes=100)
+    >>> praemia.watch(praemia.envs.riverswim(3), run).title
+    'headroom learns riverswim-3'
+    """
+    if isinstance(task, BlackBox):
+        raise ModelError(f"{task!r} does not show its kernel, so the value of a plan in it is not known")
+    if not isinstance(task, Task):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4')")
+    task_picture(task)  # a task that is too large is refused before the work
+    if isinstance(learner, Run):
+        if num_episodes is not None:
+            raise ParameterError(f"num_episodes={num_episodes} with a run; it is played again as it was")
+        run, player = learner, Job.of(learner).learner.make()
+        progress = _progress(on_progress, 0, run.num_episodes)
+        return LearningPage(LearningView.of(task, player, run, progress))
+    player = learners.make(learner) if isinstance(learner, str) else learner
+    episodes = 1_000 if num_episodes is None else num_episodes
+    run = simulate(task, player, episodes, seed, on_progress=_progress(on_progress, 0, 2 * episodes))
+    return LearningPage(LearningView.of(task, player, run, _progress(on_progress, episodes, 2 * episodes)))
+
+
+def _progress(on_progress: Callable[[int, int], None] | None, before: int, total: int) -> Callable[[int], None] | None:
+    return None if on_progress is None else lambda played: on_progress(before + played, total)
+
+
+def _page(view: LearningView, title: str) -> str:
+    run, picture = view.run, view.picture
+    across, down = picture.extent
+    data = {
+        "map": _map(picture),
+        "marks": [svg_elements([mark]) for mark in _glyphs(view)],
+        "places": [(spot.x, spot.y) for spot in picture.spots],
+        "states": [view.task.machine.states[m] for m in view.states],
+        "plans": [_plan_data(view, i) for i in range(len(view.plans))],
+        "episodes": run.num_episodes,
+        "zero": ZERO,
+        "levels": LEVELS,
+        "arrows": _cell_size(picture) >= SMALLEST_CELL,
+    }
+    packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
+    return render_page(
+        "watch.html.j2",
+        title=title,
+        facts=_facts(view),
+        data=packed,
+        cell_size=f"{across:g} {down:g}",
+        panel_width=round(_cell_size(picture) * across),
+        num_plans=len(view.plans),
+        has_stay="stay" in view.action_names,
+        key=[_key_line(*entry, picture.is_round) for entry in picture.legend.items()],
+        caption=picture.caption,
+        is_round=picture.is_round,
+        hidden=view.hidden,
+        value_curve=_svg(_value_curve(view)),
+        regret_curve=_svg(_regret_curve(view)),
+        machine=_machine(view.task),
+        script=resource("watch.js"),
+        own_style=resource("watch.css"),
+    ).decode()
+
+
+def _cell_size(picture: Picture) -> float:
+    """Return how wide a place is, in pixels on a page that is wide enough."""
+    across, _ = picture.extent
+    return min(LARGEST_CELL, max(PANEL, min(WIDEST, LEGIBLE_CELL * across)) / across)
+
+
+def _facts(view: LearningView) -> list[str]:
+    run = view.run
+    shown = "" if len(view.plans) == run.num_plans else f", {len(view.plans)} of them shown"
+    kind = "regret along its paths" if run.is_pathwise else "exact regret"
+    return [
+        plural(run.num_episodes, "episode"),
+        f"seed {'-'.join(map(str, run.seed))}",
+        f"{plural(run.num_plans, 'plan')}{shown}",
+        f"optimal value {run.optimal_value:.4g}",
+        f"{kind} {run.regret[-1]:.4g} in all",
+    ]
+
+
+def _map(picture: Picture) -> str:
+    """Draw the map as layers: what lies below the places, the places, their losses and actions, and what lies above."""
+    layers: dict[str, Sequence[Item]] = {
+        "beneath": list(beneath(picture)),
+        "cells": list(cells(picture, [""] * len(picture.spots))),
+        "walls": list(thin_walls(picture)),
+        "losses": [],
+        "actions": [],
+        "marks": list(place_marks(picture, [INK] * len(picture.spots))),
+    }
+    return "".join(f'<g class="{name}">{svg_elements(items)}</g>' for name, items in layers.items())
+
+
+def _glyphs(view: LearningView) -> Iterator[Item]:
+    """Draw the frame of a loss, and then each action, around (0, 0)."""
+    yield loss_mark(view.picture)
+    for name in view.action_names:
+        yield action_mark(name, view.picture, "currentColor")
+
+
+def _plan_data(view: LearningView, i: int) -> dict[str, Any]:
+    """Return a plan as the page takes it: numbers, and for each machine state two texts with a character per place.
+
+    ``actions`` holds the action plus 1, 0 where the plan never is; ``levels`` the visits, from 0 to ``LEVELS`` − 1,
+    plus ``LEVELS`` where the plan loses value.
+    """
+    plan, states = view.plans[i], list(view.states)
+    optimal = view.run.optimal_value or 0.0
+    darkest = float(plan.visits[states].max())
+    levels = np.rint(plan.visits[states] / (darkest or 1.0) * (LEVELS - 1)).astype(np.int64)
+    levels += LEVELS * plan.mistakes[states]
+    actions = plan.actions[states].astype(np.int64) + 1
+    return {
+        "number": plan.number + 1,
+        "episode": plan.episode + 1,
+        "value": f"{plan.value:.4g}",
+        "lacks": f"{max(0.0, optimal - plan.value):.2g}",
+        "regret": f"{plan.regret:.4g}",
+        "darkest": f"{darkest:.3g}",
+        "x": round(_across(view.run, plan.episode), 1),
+        "steps": [f"{steps:.2f}" for steps in plan.visits[states].sum(axis=1).tolist()],
+        "actions": [_text(row) for row in actions],
+        "levels": [_text(row) for row in levels],
+    }
+
+
+def _text(numbers: NDArray[np.int64]) -> str:
+    return "".join(map(chr, (numbers + ZERO).tolist()))
+
+
+def _across(run: Run, episode: float) -> float:
+    """Return where an episode lies on a curve: evenly in log."""
+    return LEFT + (CURVE[0] - LEFT - RIGHT) * float(np.log1p(episode) / np.log1p(max(1, run.num_episodes)))
+
+
+def _value_curve(view: LearningView) -> Scene:
+    """Draw the exact value of each plan over the episodes, with the optimum."""
+    run = view.run
+    few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
+    starts, values = run.plan_episodes[few], run.plan_values[few]
+    ends = np.append(starts[1:], run.num_episodes)
+    points = [(x, v) for start, end, v in zip(starts, ends, values, strict=True) for x, v in ((start, v), (end, v))]
+    return _curve(run, "value of the plan", points, run.optimal_value)
+
+
+def _regret_curve(view: LearningView) -> Scene:
+    """Draw the regret over the episodes."""
+    run = view.run
+    episodes = np.unique(np.rint(np.geomspace(1, run.num_episodes, MAX_POINTS)).astype(int))
+    points = [(0.0, 0.0), *zip(episodes.tolist(), run.regret[episodes - 1].tolist(), strict=True)]
+    return _curve(run, "regret so far", points)
+
+
+def _curve(run: Run, title: str, points: Sequence[tuple[float, float]], optimum: float | None = None) -> Scene:
+    """Draw a curve over the episodes, on a log scale, with its lowest and highest value beside it."""
+    width, height = CURVE
+    heights = [y for _, y in points] + ([] if optimum is None else [optimum])
+    low, high = min(0.0, *heights), max(0.0, *heights)
+    scale = (height - TOP - BOTTOM) / (high - low or 1.0)
+    floor = height - BOTTOM
+
+    def up(y: float) -> float:
+        return floor - scale * (y - low)
+
+    items: list[Item] = [Text(LEFT, 10.0, title, 12, INK, True)]
+    items += [Line(((LEFT, up(y)), (width - RIGHT, up(y))), LINE, 1.0) for y in (low, high)]
+    items += [Text(LEFT - 6.0, up(y), f"{y:.3g}", 11, GREY, anchor="end") for y in (low, high)]
+    if optimum is not None:
+        items.append(Line(((LEFT, up(optimum)), (width - RIGHT, up(optimum))), OPTIMUM, 1.4))
+        items.append(Text(width - RIGHT, 10.0, f"optimum {optimum:.4g}", 11, OPTIMUM, anchor="end"))
+    items.append(Line(tuple((_across(run, x), up(y)) for x, y in points), BLUE, 1.8))
+    for episode in (10**i for i in range(9) if 10**i <= run.num_episodes):
+        x = _across(run, episode - 1)
+        items += [
+            Area(x, floor + 2.0, 1.0, 4.0, LINE),
+            Text(x, floor + 12.0, f"{episode:,}", 10, GREY, anchor="middle"),
+        ]
+    return Scene(width, height, tuple(items), title)
+
+
+def _machine(task: Task) -> Markup:
+    """Draw the machine; nothing if it is too large or Graphviz is missing."""
+    try:
+        layout = machine_layout(task)
+    except MissingExtraError:
+        layout = None
+    return Markup() if layout is None else _svg(layout.scene())
+
+
+def _key_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Markup:
+    line = legend_line(meaning, marks, is_round)
+    return _svg(replace(line, items=tuple(place(line.items, 0.0, line.height / 2))))
+
+
+def _svg(scene: Scene) -> Markup:
+    return Markup(render_svg(scene))

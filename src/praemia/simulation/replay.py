@@ -1,0 +1,51 @@
+"""Repeat a run to see its policies: a run records the value of each plan, and of the policies only the last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.errors import PraemiaError
+from praemia.learners.base import Learner
+from praemia.simulation.loop import World, run_loop
+from praemia.simulation.run import Run, versions
+from praemia.simulation.simulate import policy_of, world_of
+from praemia.tasks.task import Task
+
+
+def replay(
+    task: Task,
+    learner: Learner,
+    run: Run,
+    plans: Sequence[int],
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterator[NDArray[Any]]:
+    """Yield the policies of some plans of a run, numbered from 0 in rising order, each [H, M, O] or [H, M, O, A].
+
+    The run is played again, up to the last of these plans. If that is another run, by another version or on a changed
+    task, it is an error.
+    """
+    task = task.finite
+    world = world_of(task, learner, run.num_episodes if run.step_budget is None else None, run.seed, run.step_budget)
+    for plan in plans:
+        run_loop(world, int(run.plan_episodes[plan]), on_progress=on_progress)
+        if world.is_due:
+            world.replan()
+        _require_equal(run, world, task)
+        yield policy_of(task, world).copy()
+
+
+def _require_equal(run: Run, world: World, task: Task) -> None:
+    """Refuse to go on with what is not the run that was recorded."""
+    episodes, returns = world.log.plans["episode"][: world.num_plans], world.log.returns[: world.played]
+    same_plans = np.array_equal(episodes, run.plan_episodes[: len(episodes)])
+    if same_plans and np.array_equal(task.values_from_unit(returns.copy()), run.returns[: len(returns)]):
+        return
+    made, here = (" ".join(map(" ".join, pair.items())) for pair in (run.versions, versions()))
+    raise PraemiaError(
+        f"the run of {run.learner} on {run.task} cannot be repeated: played again it differs within "
+        f"{world.played + 1:,} episodes; it was made with {made or 'unknown versions'}, here is {here}"
+    )

@@ -1,0 +1,86 @@
+"""Tell a policy from an optimal one by sampled episodes: the yardstick of work that has no exact values.
+
+Welch's t test compares the returns of 100 episodes of a policy with those of 100 episodes of an optimal one. A policy
+that is a little worse passes it often, and where success is rare even one that never succeeds may.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.envs.black_box import BlackBox
+from praemia.errors import ParameterError, require_whole
+from praemia.kernels import play as kernels
+from praemia.learners.baselines import Random
+from praemia.planning.exact import solve
+from praemia.simulation.loop import World, run_loop
+from praemia.simulation.product_view import from_product
+from praemia.simulation.task_world import TaskWorld
+from praemia.tasks.task import Task
+
+SAMPLED_EPISODES = 100
+NEVER = -(1 << 62)  # a rule by which no plan is due
+
+
+class OptimalityTest:
+    """Sample the returns of policies in a task, and test them against those of an optimal policy, sampled once."""
+
+    def __init__(self, task: Task, seed: tuple[int, ...]) -> None:
+        self._world = TaskWorld(task, Random(), SAMPLED_EPISODES, (*seed, SAMPLED_EPISODES), valued=False)
+        self._world.rule = NEVER
+        best = solve(task, keep_values=False).policy
+        self._optimal = self._sample(np.ascontiguousarray(best.swapaxes(1, 2)))
+
+    def _sample(self, policy: NDArray[Any]) -> NDArray[np.float64]:
+        """Return the returns of sampled episodes of policy[H, O, M]."""
+        world = self._world
+        world.policy = policy
+        progress = world.log.progress[0]
+        progress["played"], progress["steps"], progress["is_due"], progress["is_new"] = 0, 0, 0, 0
+        kernels.play(*world._play_arguments(SAMPLED_EPISODES))
+        return world.log.returns.copy()
+
+    def p_value(self, policy: NDArray[Any]) -> float:
+        """Return the p-value of the test; NaN where no return differs from any other."""
+        return welch(self._sample(policy), self._optimal)
+
+
+def welch(first: NDArray[np.float64], second: NDArray[np.float64]) -> float:
+    """Return the p-value of Welch's t test of equal means, two-sided; NaN where no number varies."""
+    from scipy.special import stdtr
+
+    sizes, variances = (len(first), len(second)), (first.var(ddof=1), second.var(ddof=1))
+    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
+    if sum(parts) == 0.0:
+        return math.nan
+    degrees = sum(parts) ** 2 / sum(part**2 / (size - 1) for part, size in zip(parts, sizes, strict=True))
+    t = abs(first.mean() - second.mean()) / math.sqrt(sum(parts))
+    return float(2.0 * stdtr(degrees, -t))
+
+
+def check_tests(task: Task | BlackBox, num_steps: int | None, test_every: int) -> None:
+    """Refuse tests where they cannot be made."""
+    require_whole("test_every", test_every, 1)
+    if num_steps is None or not isinstance(task, Task):
+        raise ParameterError(f"test_every={test_every}; it needs a task, not a black box, and num_steps")
+
+
+def tested_loop(
+    world: World, task: Task, test_every: int, seed: tuple[int, ...], on_progress: Callable[[int], None] | None
+) -> NDArray[np.float64]:
+    """Play a run to its end; return after how many steps its plan was tested, and the p-values, float64[n, 2]."""
+    test, progress = OptimalityTest(task, seed), world.log.progress[0]
+    budget, tests = int(progress["budget"]), []
+    while world.steps_played < budget:
+        progress["budget"] = min(budget, world.steps_played + test_every)
+        run_loop(world, len(world.log.returns), on_progress=on_progress)
+        policy = world.policy
+        if world.learner.sees == "product":
+            policy = from_product(policy, task.num_machine_states)
+        tests.append((float(world.steps_played), test.p_value(policy)))
+    return np.array(tests).reshape(-1, 2)

@@ -1,0 +1,109 @@
+"""The lines of a suite's table: after how many steps a learner is near the optimum for good, beside what was published.
+
+A run is *near the optimum for good* from the first plan on from which every plan that an episode starts with is worth
+at least a share of the optimum. Values are exact, so chance has no part in it; plans are recorded whenever one is new,
+or, of a learner that changes its plan at every step, whenever the steps have grown by 2 %. One plan that explores late
+is enough to count as not there yet, even if it is mended at the first step. So beside it stands what is *played*: after
+how many steps the run loses, by its regret, less than a tenth of the optimum per episode, in this and every later
+twentieth of its steps. The *published criterion* is a sampled one: the first time that a t test no longer tells the
+plan from an optimal one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.experiments.suites import PLAYED_SHARE, SHARES, TEST_LEVEL, Suite
+from praemia.simulation import Run
+from praemia.statistics.stored_runs import Series
+
+PLAYED_PARTS = 20  # of a run, in which losses are averaged
+
+
+def steps_of_plans(run: Run) -> NDArray[np.int64]:
+    """int64[E], how many steps were taken before the episodes that plans began with."""
+    before: NDArray[np.int64] = np.concatenate(([0], np.cumsum(run.steps)))[run.plan_episodes]
+    return before
+
+
+def steps_to(run: Run, share: float) -> float:
+    """Return after how many steps every plan was worth at least a share of the optimum; infinite if never."""
+    assert run.optimal_value is not None
+    below = np.flatnonzero(run.plan_gaps > (1.0 - share) * abs(run.optimal_value))
+    if len(below) == 0:
+        return 0.0
+    last = int(below[-1])
+    return math.inf if last == run.num_plans - 1 else float(steps_of_plans(run)[last + 1])
+
+
+def steps_to_play(run: Run, share: float = PLAYED_SHARE) -> float:
+    """Return after how many steps every twentieth of the run is worth a share of the optimum; infinite if never."""
+    assert run.optimal_value is not None
+    width = math.ceil(run.steps.sum() / PLAYED_PARTS)
+    part = (np.cumsum(run.steps) - run.steps) // width  # of each episode, by its first step
+    lost = np.bincount(part, np.diff(run.regret, prepend=0.0), PLAYED_PARTS)
+    far = np.flatnonzero(lost > (1.0 - share) * abs(run.optimal_value) * np.bincount(part, minlength=PLAYED_PARTS))
+    after = 0 if len(far) == 0 else int(far[-1]) + 1
+    return float(after * width) if after < PLAYED_PARTS else math.inf
+
+
+def steps_to_pass(run: Run) -> float:
+    """Return after how many steps a plan passed the sampled test for the first time; infinite if never."""
+    assert run.tests is not None
+    passed = run.tests[run.tests[:, 1] > TEST_LEVEL, 0]
+    return float(passed[0]) if len(passed) else math.inf
+
+
+@dataclass(frozen=True)
+class SuiteLine:
+    """A learner on a task of a suite.
+
+    Attributes
+    ----------
+    budget : the steps of a run. near : for each share of the optimum, the steps of each run; infinite if never.
+    played : the steps of each run after which it plays near the optimum on average.
+    passed : the same by the published criterion; empty where it was not asked for.
+    published : what was published for this learner, if it was. seconds : the median time of a run.
+    """
+
+    task: str
+    learner: str
+    budget: int
+    near: Mapping[float, tuple[float, ...]]
+    played: tuple[float, ...]
+    passed: tuple[float, ...]
+    published: int | None
+    seconds: float
+
+
+def suite_lines(suite: Suite, settings: Mapping[str, Sequence[Series]]) -> list[SuiteLine]:
+    """Return a line for each learner on each task that has been played, in the suite's order."""
+    return [
+        _line(series, item.num_steps, item.published.get(series.title))
+        for item in suite.benchmarks
+        for series in settings.get(item.task, ())
+    ]
+
+
+def _line(series: Series, budget: int, published: int | None) -> SuiteLine:
+    runs = series.runs
+    passed = tuple(steps_to_pass(run) for run in runs) if series.first.tests is not None else ()
+    near = {share: tuple(steps_to(run, share) for run in runs) for share in SHARES}
+    played = tuple(map(steps_to_play, runs))
+    return SuiteLine(series.task, series.title, budget, near, played, passed, published, series.seconds)
+
+
+def share_curve(series: Series, steps: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the median over runs of the share of the optimum that the last plan is worth, after numbers of steps."""
+    curves = []
+    for run in series.runs:
+        assert run.optimal_value is not None
+        shares = 1.0 - run.plan_gaps / abs(run.optimal_value)
+        curves.append(shares[np.searchsorted(steps_of_plans(run), steps, side="right") - 1])
+    median: NDArray[np.float64] = np.median(curves, axis=0)
+    return median

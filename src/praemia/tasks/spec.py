@@ -1,0 +1,231 @@
+"""What a learner may know of a task: all but the kernel p and where episodes start.
+
+``TaskSpec`` is that, for a machine that is known. A learner that has to learn the machine is given an
+``UnknownChancesSpec``: the machine's states, not its chances and rewards.
+
+**Labels that can follow.** For learners that ask what a pair can lead to at best: a label and an o' can occur together
+if some pair has that label when it leads to o'. A pair allows the labels that it has for any o'. Where the label of
+every (o, a, o') cannot be asked for — on large tasks, or because it needs what a step of a black box tells — all labels
+that occur are allowed after every pair, and in a black box all that the machine can do: more than can happen, never
+less. Where episodes may end, they may end on any label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from praemia.kernels.records import EveryRow, LabelSupport
+from praemia.limits import require_memory
+from praemia.machines.labels import Label, Labelling
+from praemia.machines.machine import RewardMachine
+from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.tasks.model import exits_at_end, steps_left
+
+MAX_TRIPLES = 4_000_000  # of (o, a, o') whose labels are asked for to see what can follow a pair
+PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
+NOT_MET: Label = frozenset({"a label not met so far"})
+
+
+def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
+
+
+@dataclass(frozen=True, eq=False)
+class TaskSpec:
+    """What a learner may know of a task: everything but the kernel p and where episodes start.
+
+    Examples
+    --------
+    >>> import praemia
+    >>> spec = praemia.envs.warehouse(size=4).spec
+    >>> spec.num_observations, spec.num_machine_states, spec.horizon
+    (16, 3, 12)
+    >>> hasattr(spec, "mdp")  # a learner does not get to see it
+    False
+    """
+
+    num_observations: int
+    num_actions: int
+    horizon: int
+    machine: RewardMachine
+    labelling: Labelling
+    label_sets: tuple[Label, ...]
+    table: MachineTable
+    more_labels: bool = False  # whether labels that are not listed may occur: in a black box, those not met so far
+    labels_need_info: bool = False  # whether the label of a step not taken cannot be asked for, in a black box
+    can_end: bool = False  # whether transitions may end an episode before the horizon
+    discount: float = 1.0  # γ
+    done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
+
+    @property
+    def num_machine_states(self) -> int:
+        return self.machine.num_states
+
+    @property
+    def num_successors(self) -> int:
+        """How many successors a pair may have: all observations, and the end in each where episodes may end."""
+        return 2 * self.num_observations if self.can_end else self.num_observations
+
+    @cached_property
+    def is_done(self) -> NDArray[np.bool_]:
+        """bool[M], whether an episode is over in each machine state."""
+        return _fixed(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
+
+    @cached_property
+    def exits(self) -> NDArray[np.float64]:
+        """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
+        idle_reward = self.machine.idle_reward.mean
+        return _fixed(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
+
+    @cached_property
+    def value_caps(self) -> NDArray[np.float64]:
+        """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
+        return _fixed(steps_left(self.horizon, self.discount))
+
+    @property
+    def asks_every_label(self) -> bool:
+        """Whether the label of every (o, a, o') is asked for where it helps."""
+        return self.num_observations**2 * self.num_actions <= MAX_TRIPLES and not self.labels_need_info
+
+    @cached_property
+    def every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for.
+
+        For learners that reason about successors they have not seen.
+        """
+        return self._every_label()
+
+    @cached_property
+    def every_table(self) -> MachineTable:
+        """The machine tabulated on the labels of ``every_label``."""
+        return self.table_on(self.every_label[1])
+
+    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+        shape = (self.num_observations, self.num_actions, self.num_observations)
+        require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
+        o, a, z = (axis.ravel() for axis in np.indices(shape))
+        numbers, sets = self.labelling.of(o, a, z)
+        return numbers.reshape(shape), sets
+
+    def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
+        """Tabulate the machine on labels, which may have propositions that it does not read."""
+        return MachineTable.of(self.machine.over(frozenset().union(*label_sets)), label_sets)
+
+    @cached_property
+    def labels_to_expect(self) -> list[Label]:
+        """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
+        return self.machine.exhaustive_labels() if self.more_labels else list(self.label_sets)
+
+    @cached_property
+    def every_row(self) -> EveryRow:
+        """The continuation row of every successor of every pair, for the machine of ``every_table``.
+
+        Every end has a row of its own, so that a row tells which successor it is.
+        """
+        size, count = self.num_observations, self.num_successors
+        labels = np.tile(self.every_label[0], count // size)
+        successors = np.broadcast_to(np.arange(count, dtype=np.int32), labels.shape).ravel()
+        acts = ~self.every_table.has_no_effect[labels.ravel()] | (successors >= size)
+        rows, extra_rows = continuation_rows(labels.ravel(), successors, acts, size)
+        return EveryRow.of(rows.reshape(-1, count), extra_rows, size)
+
+    @cached_property
+    def label_support(self) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
+        """The machine on the labels that can occur, and what can follow each pair, for tables of a width."""
+        return _support_by_pair(self) if self.asks_every_label else _support_by_label(self)
+
+
+def _support_by_pair(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
+    """Allow the labels that each pair has for any o'."""
+    num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
+    (labels, sets), table = spec.every_label, spec.every_table
+    num_labels, by_pair = len(sets), labels.reshape(num_pairs, num_obs)
+    allowed = np.zeros((num_pairs, num_labels), dtype=bool)
+    allowed[np.arange(num_pairs)[:, None], by_pair] = True
+    groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
+    reaches = np.zeros((num_labels, num_obs), dtype=bool)
+    reaches[by_pair, np.arange(num_obs)] = True
+    return table, _support(spec, group_of.ravel(), groups, reaches, table)
+
+
+def _support_by_label(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
+    """Allow every label after every pair."""
+    sets, num_pairs = spec.labels_to_expect, spec.num_observations * spec.num_actions
+    table = spec.table_on(sets) if spec.more_labels else spec.table
+    groups = np.ones((1, len(sets)), dtype=bool)
+    reaches = np.ones((len(sets), spec.num_observations), dtype=bool)
+    return table, _support(spec, np.zeros(num_pairs), groups, reaches, table)
+
+
+def _support(
+    spec: TaskSpec, group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_], table: MachineTable
+) -> Callable[[int], LabelSupport]:
+    """Write membership tables as sparse rows; the column after the observations is the end of an episode."""
+    if spec.can_end:
+        reaches = np.hstack((reaches, np.ones((len(reaches), 1), dtype=bool)))
+    parts = (
+        group_of.astype(np.int32),
+        np.concatenate(([0], np.cumsum(groups.sum(axis=1)))).astype(np.int64),
+        np.nonzero(groups)[1].astype(np.int32),
+        np.concatenate(([0], np.cumsum(reaches.sum(axis=1)))).astype(np.int64),
+        np.nonzero(reaches)[1].astype(np.int32),
+    )
+    return lambda width: LabelSupport(*parts, layers=table.layers(width))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnknownChancesSpec(TaskSpec):
+    """A spec whose machine has states and no rules, and whose table says only which moves are possible.
+
+    Labels that are not among ``label_sets`` are numbered after them, so that one number means one label everywhere.
+    """
+
+    possible: PossibleMoves
+
+    @classmethod
+    def of(cls, spec: TaskSpec, *, moves_known: bool) -> UnknownChancesSpec:
+        """Hide the chances of a machine; with ``moves_known`` it is told where each label can move each state."""
+        machine = spec.machine
+        states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, (), machine.idle_reward)
+        possible = _moves_of(machine) if moves_known else _any_moves(machine.num_states)
+        values = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}
+        table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
+        return cls(**values | {"machine": states_alone, "table": table}, possible=possible)
+
+    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+        numbers, sets = super()._every_label()
+        listed = list(dict.fromkeys((*self.label_sets, *sets)))
+        place = {label: i for i, label in enumerate(listed)}
+        return np.array([place[label] for label in sets], dtype=np.int32)[numbers], listed
+
+    def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
+        return MachineTable.of_possible_moves(self.num_machine_states, self.table.initial, self.possible(label_sets))
+
+    @cached_property
+    def labels_to_expect(self) -> list[Label]:
+        more = [NOT_MET] if self.more_labels else []
+        return list(dict.fromkeys((*self.label_sets, *more)))
+
+
+def _moves_of(machine: RewardMachine) -> PossibleMoves:
+    def possible(label_sets: Sequence[Label]) -> NDArray[np.bool_]:
+        met = [label for label in label_sets if label != NOT_MET]
+        possible_moves = np.ones((len(label_sets), machine.num_states, machine.num_states), dtype=bool)
+        possible_moves[[label != NOT_MET for label in label_sets]] = MachineTable.of(machine, met).possible_moves()
+        return possible_moves
+
+    return possible
+
+
+def _any_moves(num_states: int) -> PossibleMoves:
+    def possible(label_sets: Sequence[Label]) -> NDArray[np.bool_]:
+        return np.ones((len(label_sets), num_states, num_states), dtype=bool)
+
+    return possible

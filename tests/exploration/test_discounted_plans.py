@@ -1,0 +1,175 @@
+"""Plans from data with a discount: as with a machine that halts, for data, plans, certificates, draws and commands."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers_exploration import tiny_task
+from strategies import halting, with_rewards
+
+import praemia
+from praemia import Task
+from praemia.cli import execute
+from praemia.errors import ModelError
+from praemia.exploration import Dataset, explore, plan_from
+from praemia.exploration.certificate import Scope
+from praemia.exploration.estimate import Estimate
+from praemia.exploration.likely_loss import Posterior
+from praemia.exploration.until import loss_and_weights
+from praemia.files.arrays import PackedArrays, pack_arrays
+
+BOUNDS = ("bound", "largest", "simulation", "optimistic", "pessimistic")
+
+
+def explored(seed: int, *, discount: float = 0.8, episodes: int = 60, costs: bool = False) -> tuple[Task, Dataset]:
+    task = tiny_task(seed, num_observations=4, horizon=5).with_discount(discount)
+    if costs:
+        task = task.with_machine(with_rewards(task.machine, -2.0, 1.0))
+    return task, explore(task, episodes=episodes, method="uncertainty", seed=seed)
+
+
+@pytest.mark.parametrize("costs", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plan_is_worth_what_it_is_for_a_machine_that_halts(seed: int, costs: bool) -> None:
+    task, data = explored(seed, costs=costs)
+    plan, other = plan_from(data, task.machine), plan_from(data, halting(task).machine, discount=1.0)
+    assert plan.discount == 0.8
+    assert plan.value.value == pytest.approx(other.value.value, rel=1e-12)
+    assert plan.true_value(task).value == pytest.approx(other.true_value(task).value, rel=1e-12)
+    assert plan.optimum(task) == praemia.solve(task).value
+    assert plan.gap(task).value <= plan.certificate.bound
+
+
+@pytest.mark.parametrize(("seed", "episodes"), [(0, 20), (1, 60), (2, 600), (3, 20_000)])
+def test_a_certificate_is_that_of_a_machine_that_halts(seed: int, episodes: int) -> None:
+    task, data = explored(seed, episodes=episodes)
+    own = plan_from(data, task.machine).certificate
+    other = plan_from(data, halting(task).machine, discount=1.0).certificate
+    for name in BOUNDS:
+        assert getattr(own, name) == pytest.approx(getattr(other, name), rel=1e-9, abs=1e-12), name
+
+
+def test_with_costs_a_certificate_is_no_wider_than_that_of_a_machine_that_halts() -> None:
+    """In the unit range a halted machine pays for all steps left, so what it can lose at most is more."""
+    for seed in range(4):
+        task, data = explored(seed, episodes=600, costs=True)
+        own = plan_from(data, task.machine).certificate
+        other = plan_from(data, halting(task).machine, discount=1.0).certificate
+        assert own.largest < other.largest
+        assert own.bound <= other.bound + 1e-9
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_values_in_a_posterior_draw_are_those_of_a_machine_that_halts(seed: int) -> None:
+    task, data = explored(seed)
+    estimates = Estimate.of(data, task.machine), Estimate.of(data, halting(task).machine, discount=1.0)
+    values = []
+    for estimate in estimates:
+        policy = praemia.solve(estimate.model).policy
+        drawn = Posterior(estimate, np.random.default_rng(seed)).draw()
+        values.append([praemia.solve(drawn).value, praemia.evaluate(drawn, policy).value])
+    np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
+
+
+def test_a_discount_makes_the_loss_of_later_steps_smaller() -> None:
+    task, data = explored(0)
+    losses = [plan_from(data, task.machine, discount=g) for g in (1.0, 0.5, 0.1)]
+    assert losses[0].certificate.bound > losses[1].certificate.bound > losses[2].certificate.bound
+    assert losses[0].certificate.largest > losses[1].certificate.largest > losses[2].certificate.largest
+    assert losses[0].likely_loss > losses[2].likely_loss  # type: ignore[operator]
+
+
+def test_exploring_does_not_depend_on_the_discount() -> None:
+    task = tiny_task(2, horizon=4)
+    for method in ("euler", "uncertainty"):
+        plain, other = (
+            explore(one, episodes=50, policy_episodes=20, method=method) for one in (task, task.with_discount(0.7))
+        )
+        for name in ("pairs", "successors", "counts", "first_counts", "reachability"):
+            np.testing.assert_array_equal(getattr(plain, name), getattr(other, name))
+        assert (plain.discount, other.discount) == (1.0, 0.7)
+
+
+def test_a_task_without_a_horizon_is_explored_over_the_steps_that_count() -> None:
+    task = tiny_task(1).with_discount(0.5).with_horizon(None)
+    data = explore(task, episodes=20, method="uncertainty")
+    assert (data.horizon, data.discount) == (40, 0.5)
+    plan = plan_from(data, task.machine)
+    assert plan.optimum(task) == pytest.approx(praemia.solve(task).value, rel=1e-9)
+
+
+def test_data_keeps_its_discount_and_older_files_have_none(tmp_path: Path) -> None:
+    _, data = explored(0)
+    data.save(tmp_path / "data.npz")
+    assert Dataset.load(tmp_path / "data.npz").discount == 0.8
+    packed = PackedArrays((tmp_path / "data.npz").read_bytes(), "data.npz")
+    header = packed.header()
+    del header["discount"]
+    names = ("pairs", "successors", "counts", "first_counts", "ends", "reachability")
+    (tmp_path / "old.npz").write_bytes(pack_arrays(header, {name: getattr(data, name) for name in names}))
+    assert Dataset.load(tmp_path / "old.npz").discount == 1.0
+
+
+def test_data_of_one_discount_merges_and_that_of_two_does_not() -> None:
+    task, data = explored(0)
+    more = explore(task, episodes=20, method="uncertainty", seed=9)
+    assert data.merge(more).discount == 0.8
+    with pytest.raises(ModelError, match=r"datasets with discount 0\.8 and 0\.5"):
+        data.merge(explore(task.with_discount(0.5), episodes=20, method="uncertainty", seed=9))
+
+
+def test_a_machine_is_recorded_with_its_discount() -> None:
+    task = tiny_task(0, horizon=4).with_discount(0.8)
+    data = explore(task, episodes=100, method="uncertainty", machines=[task.machine])
+    assert plan_from(data, task.machine).certificate.scope is Scope.RECORDED
+    assert plan_from(data, task.machine, discount=0.9).certificate.scope is Scope.ANY_MACHINE
+
+
+def test_exploring_until_a_discounted_loss_is_small() -> None:
+    task = tiny_task(0, horizon=4).with_discount(0.8)
+    data = explore(task, episodes=2_000, until=0.05, machines=[task.machine])
+    assert data.sources[-1]["reached"]
+    plan = plan_from(data, task.machine)
+    assert plan.likely_loss == loss_and_weights(data, task.machine)[0].loss < 0.05
+    assert plan.gap(task).value < 0.05
+
+
+@pytest.mark.parametrize("discount", [0.0, -1.0, 1.5, float("nan"), True])
+def test_other_discounts_are_refused(discount: float) -> None:
+    task, data = explored(0)
+    with pytest.raises(ModelError, match="expected a number above 0 and at most 1"):
+        plan_from(data, task.machine, discount=discount)
+
+
+def test_a_reward_on_trajectories_is_taken_as_it_is() -> None:
+    _, data = explored(0, episodes=200)
+    reward = praemia.CoverageReward([1, 1, 1, 1])
+    assert plan_from(data, reward, horizon=2).discount == 1.0
+    with pytest.raises(ModelError, match=r"discount=0\.8 is for machines"):
+        plan_from(data, reward, horizon=2, discount=0.8)
+
+
+def test_the_command_plans_with_the_discount_of_the_data_or_another(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    task = tiny_task(0, horizon=4).with_discount(0.8)
+    praemia.save_task(task, tmp_path / "task.yaml")
+    data = str(tmp_path / "data.npz")
+    explored = ["explore", str(tmp_path / "task.yaml"), "--method", "uncertainty", "--episodes", "100", "--out", data]
+    assert execute([*explored, "--json"]) == 0
+    capsys.readouterr()
+    values = []
+    for options in ([], ["--discount", "0.8"], ["--discount", "1"]):
+        machine = ["--machine", str(tmp_path / "task.yaml"), "--task", str(tmp_path / "task.yaml")]
+        assert execute(["plan", data, *machine, "--draws", "19", *options, "--json"]) == 0
+        (record,) = json.loads(capsys.readouterr().out)["machines"]
+        assert record["loss"] <= record["certificate"]["bound"]
+        values.append((record["value"], record["optimum"]))
+    assert values[0] == values[1]
+    assert values[0][1] == praemia.solve(task).value
+    assert values[2][1] == praemia.solve(task.with_discount(1.0)).value
+    assert execute(["plan", data, *machine, "--discount", "2"]) == 2
+    assert "discount=2.0; expected a number above 0 and at most 1" in capsys.readouterr().err

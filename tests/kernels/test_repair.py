@@ -1,0 +1,133 @@
+"""Plans that are repaired: bit for bit what the whole recursion gives with the same counts, tops and spreads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from line_walks import arrival, walk
+from numpy.typing import NDArray
+
+from praemia import Task, envs, learners
+from praemia.kernels.records import END, UNKNOWN
+from praemia.simulation.task_world import TaskWorld
+
+Floats = NDArray[np.float64]
+EQUAL = 1e-9
+TASKS = {
+    "paid twice": lambda: envs.make("warehouse-4"),
+    "chance everywhere": lambda: envs.make("random-8x3x5-2"),
+    "many machine states": lambda: envs.make("random-6x2x17-3"),
+    "one machine state": lambda: envs.make("random-7x3x1-4"),
+    "one action": lambda: envs.make("random-6x1x3-5"),
+    "no chance": lambda: walk(arrival(1.0, moving=0.25, still=0.125)),
+    "costs": lambda: walk(arrival(-2.0, moving=0.25)),
+    "a machine that is done": lambda: envs.make("warehouse-3").with_until_done(),
+    "discount": lambda: envs.make("riverswim-5").with_discount(0.9),
+    "one step": lambda: envs.make("riverswim-5", horizon=1),
+    "a lake": lambda: envs.make("drawn-lake-3"),
+    "traps": lambda: envs.make("drawn-traps-5"),
+    "a store": lambda: envs.make("drawn-store-2"),
+}
+
+
+def at_play(task: Task, order: str, seed: int, **parameters: Any) -> TaskWorld:
+    return TaskWorld(task.in_unit_range, learners.make("headroom", order=order, **parameters), 200, (seed,))
+
+
+def continued(world: TaskWorld, table: Floats, step: int, label: int, target: int, *, pays: bool, end: float) -> Floats:
+    """Return what follows a successor in every machine state: the reward and the table's values, of step ``step``."""
+    spec = world.spec
+    later = table[target] if target < spec.num_observations else np.full(spec.num_machine_states, end)
+    machine, found = spec.table, np.zeros(spec.num_machine_states)
+    for m in range(spec.num_machine_states):
+        row = label * spec.num_machine_states + m
+        for j in range(machine.indptr[row], machine.indptr[row + 1]):
+            found[m] += machine.probs[j] * (pays * machine.rewards[j] + later[machine.targets[j]])
+    return found
+
+
+def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
+    """Compute U, L and E as docs and docstrings have them, one number at a time.
+
+    The counts are those that the plan goes by; tops, spreads and the numbers of pairs are taken from its memory.
+    """
+    assert world.work is not None
+    spec, memory, counts, known = world.spec, world.work.memory, world.counts, world.work.known
+    horizon, size, states, num_actions = spec.horizon, spec.num_observations, spec.num_machine_states, spec.num_actions
+    upper, lower, soon = (np.zeros((horizon + 1, size, states)) for _ in range(3))
+    delay = 1.0 - 1.0 / (horizon + 1)
+    for h in range(horizon - 1, -1, -1):
+        tops, end = memory.tops[h].reshape(-1, memory.tables.shape[2]), spec.exits[h + 1, END, 0]
+        for o in range(size):
+            found = np.zeros((num_actions, 3, states))
+            for a in range(num_actions):
+                pair = o * num_actions + a
+                own, top = counts.pairs[pair], tops[known.support.groups[pair], :states]
+                found[a] = top, known.exits[h + 1, UNKNOWN, :states], np.ones(states)
+                if own["at_plan"] == 0:
+                    continue
+                places = counts.successors[own["first"] : own["first"] + own["planned"]]
+                shares = places["planned"] / own["at_plan"]
+                follows = [
+                    np.array([continued(world, table[h + 1], h + 1, s["label"], s["target"], pays=pays, end=pays * end)
+                              for s in places])
+                    for table, pays in ((upper, True), (lower, True), (soon, False))
+                ]  # fmt: skip
+                mean = shares @ follows[0]
+                deviation = np.sqrt(shares @ (follows[0] - mean) ** 2)
+                first_number, second = memory.by_pair[pair]
+                value = mean + first_number * deviation + memory.shares[h] * second * (top - mean)
+                found[a] = np.minimum(top, value), shares @ follows[1], delay * (shares @ follows[2])
+            upper[h, o], lower[h, o], soon[h, o] = in_order(found, world.learner.order)  # type: ignore[attr-defined]
+            discount = spec.discount if h else 1.0
+            upper[h, o], lower[h, o] = discount * upper[h, o], discount * lower[h, o]
+            if h:
+                done = spec.is_done
+                upper[h, o, done] = lower[h, o, done] = spec.exits[h, END, done]
+                soon[h, o, done] = 0.0
+    return upper, lower, soon
+
+
+def in_order(found: Floats, order: str) -> Floats:
+    """Return the values of the best actions of found[A, 3, M], by the rules of an order."""
+    best = np.zeros(found.shape[1:])
+    for m in range(found.shape[2]):
+        upper, lower, soon = found[:, :, m].T
+        equal = upper >= upper.max() * (1 - EQUAL)
+        least = lower[equal].max()
+        left = equal
+        if order == "counted":
+            left = equal & (lower >= least * (1 - EQUAL))
+        elif order == "certain" and least >= upper.max() * (1 - EQUAL):
+            left = equal & (lower >= upper.max() * (1 - EQUAL))
+        best[:, m] = upper.max(), least, soon[left].max()
+    return best
+
+
+def tables_of(world: TaskWorld) -> list[Floats]:
+    memory, spec = world.work.memory, world.spec  # type: ignore[union-attr]
+    kept = (memory.tables, memory.lower_tables, memory.soon_tables)
+    return [table[:, : spec.num_observations, : spec.num_machine_states] for table in kept]
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [*((name, "certain") for name in TASKS), ("chance everywhere", "counted"), ("chance everywhere", "soonest")],
+)
+def test_a_repaired_plan_is_that_of_the_whole_recursion(name: str, order: str) -> None:
+    world, checks, repairs = at_play(TASKS[name](), order, 3), 0, 0
+    rng = np.random.default_rng(5)
+    while checks < 16 and world.played < 200:
+        if world.is_due:
+            world.replan()
+            total = world.counts.totals[0]
+            repairs += int(total["is_repair"])
+            if rng.random() < 0.06:
+                checks += 1
+                for found, expected in zip(tables_of(world), whole_recursion(world), strict=True):
+                    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+        world.play(1)
+    assert checks > 2
+    assert repairs > 3 or name == "one step"
