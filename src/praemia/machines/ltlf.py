@@ -7,8 +7,8 @@ end here. With d(f) the diagram from σ to (residual, bit), and & and | of such 
     d(f U g) = d(g) | (d(f) & (f U g, 0))    d(!f) = !d(f)
 
 G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with
-X, F or U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one
-state. Implications between elements (``entailment``) remove further elements. Minimising does the rest.
+X, F or U, kept as a decision diagram over these *atoms*: residuals that are equal as boolean functions are one
+state. Implications between atoms (``entailment``) remove further atoms. Minimising does the rest.
 """
 
 from __future__ import annotations
@@ -29,8 +29,6 @@ from praemia.machines.formula import (
     Formula,
     conjunction,
     disjunction,
-    fold,
-    negation,
     unary,
     write,
 )
@@ -40,11 +38,11 @@ from praemia.machines.past import past_machine
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
 
-MOST_COMPARED = 250  # elements: to look for implications between more takes longer than it saves
+MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
 MOST_WRITTEN = 100
 DISTRIBUTIVE = {("G", "&"), ("F", "|"), ("X", "&"), ("X", "|"), ("WX", "&"), ("WX", "|")}
 
-Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and j = q
+Forbidden = tuple[int, bool, int, bool]  # atoms i and j are never i = p and j = q
 
 
 @deep_recursion
@@ -120,11 +118,7 @@ class _Progression:
     def __init__(self, variables: Mapping[str, int], growth: Growth) -> None:
         self._variables = variables
         self.moves = Diagrams(growth)
-        self._functions = Booleans(growth)
-        self._elements: list[Formula] = []
-        self._numbers: dict[Formula, int] = {}
-        self._opposites: dict[Formula, Formula] = {}
-        self._residuals: dict[Formula, int] = {}
+        self._functions = Booleans(growth=growth)
         self._impossible_of: dict[tuple[int, int], list[Forbidden]] = {}
         self._forbidden_of: dict[int, tuple[Forbidden, ...]] = {0: ()}
         self._entailed: Answers = {}
@@ -133,48 +127,29 @@ class _Progression:
         self._joined: dict[str, Memo] = {"&": {}, "|": {}}
         self._negated: dict[int, int] = {}
         self._moves_of: dict[int, int] = {self._functions.false: self._never, self._functions.true: self._always}
-        self._moves_of_element: dict[int, int] = {}
+        self._moves_of_atom: dict[int, int] = {}
         self._simple: dict[int, int] = {}
         self._texts: dict[Formula, tuple[str, int]] = {}
 
     def residual(self, formula: Formula) -> int:
-        """Return a formula as a boolean function of elements."""
-        return fold(formula, self._residual, self._residuals, _boolean_parts)
-
-    def _residual(self, formula: Formula, parts: list[int]) -> int:
-        functions = self._functions
-        match formula.operator:
-            case "true" | "false":
-                return functions.true if formula.operator == "true" else functions.false
-            case "&":
-                return functions.all(parts)
-            case "|":
-                return functions.any(parts)
-            case "name" | "X" | "F" | "U":
-                return functions.literal(self._element(formula))
-            case _:
-                return functions.negate(self.residual(negation(formula, self._opposites)))
-
-    def _element(self, formula: Formula) -> int:
-        if formula not in self._numbers:
-            self._numbers[formula] = len(self._elements)
-            self._elements.append(formula)
-        return self._numbers[formula]
+        """Return a formula as a boolean function of atoms."""
+        return self._functions.function(formula)
 
     def _impossible(self, i: int, j: int) -> list[Forbidden]:
-        """Return the pairs of truth values that two elements cannot have together."""
+        """Return the pairs of truth values that two atoms cannot have together."""
         if (i, j) not in self._impossible_of:
-            is_free = self._elements[i].operator == self._elements[j].operator == "name"
+            atom = self._functions.atom
+            is_free = atom(i, True).operator == atom(j, True).operator == "name"
             self._impossible_of[i, j] = [
                 (i, p, j, q)
                 for p, q in (() if is_free else product((False, True), repeat=2))
-                if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
-                or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
+                if entails(atom(i, p), atom(j, not q), self._entailed)
+                or entails(atom(j, q), atom(i, not p), self._entailed)
             ]
         return self._impossible_of[i, j]
 
     def _forbidden(self, support: int) -> tuple[Forbidden, ...]:
-        """Return all that is impossible of some elements, which are the bits of a number."""
+        """Return all that is impossible of some atoms, which are the bits of a number."""
         if support not in self._forbidden_of:
             last = support.bit_length() - 1
             others = support ^ (1 << last)
@@ -186,14 +161,10 @@ class _Progression:
             self._forbidden_of[support] = tuple(pairs)
         return self._forbidden_of[support]
 
-    def _literal(self, element: int, value: bool) -> Formula:
-        formula = self._elements[element]
-        return formula if value else negation(formula, self._opposites)
-
     def _simplify(self, function: int) -> int:
-        """Remove elements from a residual whose value does not matter, given which ones can be true together."""
+        """Remove atoms from a residual whose value does not matter, given which ones can be true together."""
         simple = self._simple.get(function)
-        if simple is None and len(self._elements) > MOST_COMPARED:
+        if simple is None and len(self._functions.atoms) > MOST_COMPARED:
             return function
         if simple is None:
             pairs = self._forbidden(self._functions.support_bits(function))
@@ -231,12 +202,12 @@ class _Progression:
         """Return d of a formula."""
         return self.moves_of(self.residual(formula))
 
-    def _element_moves(self, element: int) -> int:
-        if element not in self._moves_of_element:
-            self._moves_of_element[element] = self._progress_element(self._elements[element])
-        return self._moves_of_element[element]
+    def _atom_moves(self, atom: int) -> int:
+        if atom not in self._moves_of_atom:
+            self._moves_of_atom[atom] = self._progress(self._functions.atoms[atom])
+        return self._moves_of_atom[atom]
 
-    def _progress_element(self, formula: Formula) -> int:
+    def _progress(self, formula: Formula) -> int:
         parts = formula.parts
         match formula.operator:
             case "name":
@@ -257,7 +228,7 @@ class _Progression:
         """Return d of a residual: from a label to the pair of what is left and whether the trace may end."""
         if function not in self._moves_of:
             functions = self._functions
-            here = self._element_moves(functions.variable[function])
+            here = self._atom_moves(functions.variable[function])
             low, high = functions.low[function], functions.high[function]
             yes = self._join("&", here, self.moves_of(high))
             self._moves_of[function] = self._join("|", yes, self._join("&", self._negate(here), self.moves_of(low)))
@@ -268,10 +239,4 @@ class _Progression:
         size = self._functions.support_bits(function).bit_count()
         if size > MOST_WRITTEN:
             return f"a combination of {size} formulas"
-        terms = self._functions.terms(function)
-        literals = ((self._literal(element, value) for element, value in sorted(term.items())) for term in terms)
-        return write(disjunction(map(conjunction, literals)), texts=self._texts)
-
-
-def _boolean_parts(formula: Formula) -> Sequence[Formula]:
-    return formula.parts if formula.operator in ("&", "|") else ()
+        return write(self._functions.formula(function), texts=self._texts)

@@ -22,7 +22,7 @@ from praemia.files.formats.common import parsed, sure_outcome
 from praemia.files.source import whole_number
 from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, in_quotes, proposition, unquoted
-from praemia.machines.guards import Guard, GuardFunctions, exactly, example_label
+from praemia.machines.guards import Booleans, Guard, exactly, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.payment import require_pay, step_payment
@@ -234,7 +234,7 @@ def _validate(hoa: Hoa) -> None:
 
 
 def _require_deterministic(hoa: Hoa, state: int) -> None:
-    functions = GuardFunctions()
+    functions = Booleans()
     taken = functions.false
     for number, edge in enumerate(hoa.edges[state]):
         function = functions.function(edge.guard)
@@ -279,7 +279,7 @@ class _Paying:
     def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
         if state is None:
             return
-        functions = GuardFunctions()
+        functions = Booleans()
         is_complete = functions.any(functions.function(edge.guard) for edge in self.hoa.edges[state]) == functions.true
         for edge in self.hoa.edges[state]:
             target, reward = self._step(edge.target, accepted, edge.accepts or self.hoa.accepting[edge.target])
