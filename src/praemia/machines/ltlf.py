@@ -1,4 +1,4 @@
-"""From a formula about the future to a machine, by progression.
+"""From a formula to the machine that accepts it: about the future by progression, about the past by memory.
 
 After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
 end here. With d(f) the diagram from σ to (residual, bit), and & and | of such pairs taken part by part,
@@ -9,35 +9,43 @@ end here. With d(f) the diagram from σ to (residual, bit), and & and | of such 
 G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with
 X, F or U, kept as a decision diagram over these *atoms*: residuals that are equal as boolean functions are one
 state. Implications between atoms (``entailment``) remove further atoms. Minimising does the rest.
+
+A formula about the past remembers what its operators said at the step before:
+
+    Y f = f held at the step before          f S g = g | (f & Y(f S g))          O f = true S f
+
+A state is the truth of every f under a Y and of every f S g at the step before, all false before the first step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.algebra import join, smallest_machine
-from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, Memo, copy, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
 from praemia.machines.formula import (
+    FALSE,
     FUTURE,
     PAST,
+    TRUE,
     Formula,
     conjunction,
     disjunction,
+    fold,
     unary,
     write,
 )
-from praemia.machines.guards import Booleans
+from praemia.machines.guards import Booleans, Guard
 from praemia.machines.machine import RewardMachine
-from praemia.machines.past import past_machine
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
-
 MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
 MOST_WRITTEN = 100
 DISTRIBUTIVE = {("G", "&"), ("F", "|"), ("X", "&"), ("X", "|"), ("WX", "&"), ("WX", "|")}
@@ -59,7 +67,7 @@ def formula_machine(text: str, growth: Growth, syntax: str = "praemia") -> Rewar
             f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
     if words & PAST:
-        return past_machine(formula, growth)
+        return _past_machine(formula, growth)
     return _Construction(formula.propositions(), growth).accept(formula)
 
 
@@ -240,3 +248,65 @@ class _Progression:
         if size > MOST_WRITTEN:
             return f"a combination of {size} formulas"
         return write(self._functions.formula(function), texts=self._texts)
+
+
+Past = int  # a bit for each formula that is remembered
+
+
+def _past_machine(formula: Formula, growth: Growth) -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which a formula about the past holds."""
+    work = _Memory(formula, growth)
+    return smallest_machine(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
+
+
+class _Memory:
+    def __init__(self, formula: Formula, growth: Growth) -> None:
+        self.moves = Diagrams(growth)
+        self.bits: dict[Formula, int] = {}  # what must be remembered, and as which bit
+        self._formula = formula
+        self._functions = Booleans(formula.propositions(), growth)
+        self._collect(formula)
+
+    def _collect(self, formula: Formula) -> None:
+        for part in formula.parts:
+            self._collect(part)
+        if formula.operator in ("Y", "S", "O"):
+            self.bits.setdefault(formula.parts[0] if formula.operator == "Y" else formula, len(self.bits))
+
+    def moves_of(self, past: Past) -> int:
+        """Return the diagram from a label to (what is remembered next, whether the formula holds)."""
+        moves = self.moves
+        result = moves.leaf(0)
+        guards: dict[Formula, Guard] = {}
+        for bit, formula in enumerate((*self.bits, self._formula)):
+            guard = fold(formula, lambda part, parts: self._guard(part, parts, past), guards)
+            function = self._functions.function(guard)
+            held = copy(self._functions, function, moves, partial(_shifted, bit), {})
+            result = moves.combine(result, held, int.__or__, {})
+        last = len(self.bits)
+        return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last), {})
+
+    def _guard(self, formula: Formula, parts: list[Guard], past: Past) -> Guard:
+        """Return the guard that holds on a label if a formula holds at its step, from those of its parts."""
+        match formula.operator:
+            case "Y":
+                return TRUE if past >> self.bits[formula.parts[0]] & 1 else FALSE
+            case "S":
+                return parts[1] | parts[0] if past >> self.bits[formula] & 1 else parts[1]
+            case "O":
+                return TRUE if past >> self.bits[formula] & 1 else parts[0]
+            case "!":
+                return ~parts[0]
+            case "&" | "|":
+                return conjunction(parts) if formula.operator == "&" else disjunction(parts)
+            case _:
+                return formula
+
+    def text(self, past: Past) -> str:
+        """Write what is remembered: the formulas that held at the step before."""
+        held = [write(formula) for formula, bit in self.bits.items() if past >> bit & 1]
+        return "held: " + ", ".join(held) if held else "nothing held"
+
+
+def _shifted(bit: int, value: bool) -> int:
+    return int(value) << bit
