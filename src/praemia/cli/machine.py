@@ -98,7 +98,7 @@ def machine_command(
 
 
 def _judged(accepting: RewardMachine, machine: RewardMachine, trace: str) -> dict[str, Any]:
-    from praemia.machines.payment import judge
+    from praemia.machines.from_formulas import judge
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
