@@ -86,20 +86,22 @@ def chart_svg(chart: Chart, look_of: Mapping[str, Look]) -> Markup:
     return Markup(start + f'data-x="{across}" data-y="{up}">' + "".join(parts) + "</svg></svg>")
 
 
-def plots(charts: Sequence[Chart]) -> dict[str, Any]:
+def plots(charts: Sequence[Chart], look_of: Mapping[str, Look] | None = None) -> dict[str, Any]:
     """Return charts as a page shows them: the legend, and each chart with its drawing."""
-    look_of = looks(curve.title for chart in charts for curve in chart.curves)
+    look_of = look_of or looks(curve.title for chart in charts for curve in chart.curves)
     return {
-        "legend": [(title, key_svg(look)) for title, look in look_of.items()],
+        "legend": legend(look_of),
         "panels": [(chart, chart_svg(chart, look_of)) for chart in charts],
     }
 
 
-def key_svg(look: Look) -> Markup:
-    """Return a short piece of a learner's line, for the legend."""
-    return Markup(
-        f'<svg class="{look.name}" viewBox="0 0 30 8" width="30" height="8">{_path("line", "0,4 30,4", look)}</svg>'
-    )
+def legend(look_of: Mapping[str, Look]) -> list[tuple[str, Markup]]:
+    """Return what is drawn, each with a short piece of its line."""
+    start = '<svg class="{}" viewBox="0 0 30 8" width="30" height="8">'
+    return [
+        (title, Markup(start.format(look.name) + _path("line", "0,4 30,4", look) + "</svg>"))
+        for title, look in look_of.items()
+    ]
 
 
 def chart_axes(chart: Chart) -> tuple[Axis, Axis]:
