@@ -13,7 +13,7 @@ from praemia.exploration import CoverageReward, Dataset, explore
 from praemia.exploration.counts import Counted
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.planners import GreedyPlanner
-from praemia.exploration.sessions import FixedPolicy, TaskEnvironment, play_given, uniform_at
+from praemia.exploration.sessions import Environment, FixedPolicy, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
@@ -52,7 +52,7 @@ def test_a_policy_acts_uniformly_at_its_target_at_every_step() -> None:
 
 def test_each_policy_is_played_for_the_episodes_that_it_is_given() -> None:
     task = tiny_task(0)
-    environment = TaskEnvironment(task)
+    environment = Environment(task)
     world = environment.world(None, FixedPolicy(), 50, (1,))
     for action, episodes in ((0, 20), (1, 30)):
         weights = np.zeros((3, 1, 3, 2))

@@ -602,9 +602,9 @@ EXPLORATION = (
     ),
     Fault(
         "visits are bounded one step short",
-        "exploration/observation_values.py",
-        "best_values(kernel, gain, horizon)[0].T",
-        "best_values(kernel, gain, horizon - 1)[0].T",
+        "exploration/coverage.py",
+        "best_values(kernel.kernel, gain, horizon)",
+        "best_values(kernel.kernel, gain, horizon - 1)",
         SIGNIFICANCE,
     ),
     Fault(

@@ -114,7 +114,7 @@ class BlackBox:
     machine: RewardMachine
     horizon: int
     encode: Callable[[Any], Hashable] | None = None
-    num_observations: int | None = None
+    num_observations: int = None  # type: ignore[assignment]  # filled in below
     record: RecordTo = None
     discount: float = 1.0
     until_done: bool = False

@@ -32,9 +32,9 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError
 from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
+from praemia.exploration.coverage import best_values
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate, machine_digest, require_readable
-from praemia.exploration.observation_values import best_values
 from praemia.exploration.sessions import Environment
 from praemia.kernels.records import Actions
 from praemia.machines.labels import RuleLabelling
@@ -212,10 +212,10 @@ def digests_in_advance(
         if not isinstance(machine, RewardMachine):
             raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
         # Where labels are found by playing, only names that the environment declares can occur.
-        declared = frozenset(environment.propositions)
+        declared = frozenset(environment.source.machine.propositions)
         produced = declared if rules is None else RuleLabelling(rules).propositions()
         require_readable(machine, produced, produced | declared)
-    length = environment.horizon, environment.discount
+    length = environment.source.horizon, environment.source.discount
     return named, tuple(sorted({machine_digest(machine, *length, rules) for machine in named}))
 
 

@@ -24,7 +24,7 @@ from praemia.exploration.merging import merged
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.limits import require_memory
-from praemia.machines.labels import LabelRule, Labels, RuleLabelling
+from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.model import Model
 from praemia.tasks.task import Task, require_discount
@@ -130,15 +130,9 @@ class Dataset(Counted, Displayed):
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
-    def model(
-        self,
-        machine: RewardMachine,
-        horizon: int | None = None,
-        discount: float | None = None,
-        labels: Labels | None = None,
-    ) -> Model:
+    def model(self, machine: RewardMachine, horizon: int | None = None) -> Model:
         """Return p̂ with a machine as a model to plan in (``praemia.exploration.estimate``); rewards lie in [0, 1]."""
-        return Estimate.of(self, machine, horizon, discount, labels).model
+        return Estimate.of(self, machine, horizon).model
 
     @property
     def unreached(self) -> NDArray[np.int64]:

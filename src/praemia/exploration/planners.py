@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, SizeError
-from praemia.exploration.observation_values import best_values
+from praemia.exploration.coverage import best_values
 from praemia.exploration.trajectories import (
     CoverageReward,
     HistoryPolicy,

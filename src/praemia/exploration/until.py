@@ -34,13 +34,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
+from praemia.exploration.coverage import best_values
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, Posterior, random_numbers
 from praemia.exploration.merging import COLLECT, DIRECT
-from praemia.exploration.observation_values import best_values
 from praemia.exploration.plan_from import plan_from
-from praemia.exploration.sessions import FixedPolicy, Session, build_dataset, play_given
+from praemia.exploration.sessions import FixedPolicy, Session, play_given
 from praemia.kernels.records import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
@@ -166,7 +166,7 @@ def _play_directed(session: Session, plain: World, directed: World, weights: Wei
 
 def _data(session: Session, fixed: tuple[str, ...]) -> Dataset:
     """Return what was collected so far, without its reachability."""
-    return build_dataset(session.environment, session.collected, fixed_machines=fixed)
+    return session.environment.dataset(session.collected, fixed_machines=fixed)
 
 
 def check(dataset: Dataset, goal: Goal, num_checks: int, *, wants_weights: bool) -> tuple[float, Weights]:

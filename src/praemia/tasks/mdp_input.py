@@ -1,4 +1,4 @@
-"""Check what an MDP is made from: lists of transitions, and where episodes start."""
+"""Check what an MDP is made from: lists of transitions, label rules, and where episodes start."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.limits import require_memory
+from praemia.machines.labels import Labelling, RuleLabelling
 
 MAX_ACTIONS = 1 << 15  # policies are stored as int16
 
@@ -23,6 +24,20 @@ def require_sizes(num_observations: int, num_actions: int) -> None:
         raise ModelError(f"{num_actions:,} actions; at most {MAX_ACTIONS:,} can be told apart")
     purpose = f"a kernel of {num_observations:,} × {num_actions:,} rows"
     require_memory(16 * num_observations * num_actions, purpose)
+
+
+def require_rules(labelling: Labelling, num_observations: int, num_actions: int) -> None:
+    """Refuse label rules that name observations or actions outside these sizes."""
+    if not isinstance(labelling, RuleLabelling):
+        return
+    for rule in labelling.rules:
+        for kind, number, size in (
+            ("observation", rule.source, num_observations),
+            ("action", rule.action, num_actions),
+            ("observation", rule.target, num_observations),
+        ):
+            if number is not None and not 0 <= number < size:
+                raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")
 
 
 def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
