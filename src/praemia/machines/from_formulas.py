@@ -10,14 +10,15 @@ from typing import Any, NamedTuple, TypeAlias
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
-from praemia.machines.automaton import Automaton, Transition, paid, require_pay, state_names
+from praemia.machines.algebra import ONE, add, constant_reward, with_names, with_verdicts
 from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth
 from praemia.machines.dialects import likely_meanings, parse_formula
-from praemia.machines.ltlf import formula_automaton
+from praemia.machines.ltlf import formula_machine
 from praemia.machines.machine import RewardMachine
-from praemia.machines.regex import regex_automaton
+from praemia.machines.payment import paid, require_pay, state_names
+from praemia.machines.regex import regex_machine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Outcomes
+from praemia.machines.rules import NOTHING
 
 BYTES_PER_NODE = 500  # of a diagram, with its entries in tables
 
@@ -81,16 +82,14 @@ def machine_from(
         raise ParameterError("several formulas have rewards of their own; leave out reward=")
     else:
         texts = text
-    from praemia.machines.algebra import add
-
     allowed = None if propositions is None else tuple(propositions)
     growth = growth or growth_limits()
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
-        automaton = _checked_automaton(kind, part, growth, syntax, names_are_checked or allowed is not None)
-        _warn_of_single_cost(automaton, kind, part, payment)
-        machines.append(_paying_machine(automaton, payment, allowed, growth))
+        accepting = _accepting_machine(kind, part, growth, syntax, names_are_checked or allowed is not None)
+        _warn_of_single_cost(accepting, kind, part, payment)
+        machines.append(_paying_machine(accepting, payment, allowed, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
     return _with_source(machine, kind, text, pay, reward, syntax)
 
@@ -119,25 +118,25 @@ def _pay_data(value: Pay) -> Any:
     return Reward.of(value).to_data()
 
 
-def text_automaton(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
-    """Return the smallest automaton that pays 1 at every step at which the trace so far satisfies a text."""
-    return regex_automaton(text, growth) if kind == "regex" else formula_automaton(text, growth, syntax)
+def accepting_machine(kind: str, text: str, growth: Growth, syntax: str = "praemia") -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which the trace so far satisfies a text."""
+    return with_verdicts(regex_machine(text, growth) if kind == "regex" else formula_machine(text, growth, syntax))
 
 
-def _checked_automaton(
+def _accepting_machine(
     kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False
-) -> Automaton:
-    """Return the automaton of a text; warn of one that nothing satisfies, or everything, and of odd names in it."""
+) -> RewardMachine:
+    """Return the machine that accepts a text; warn if nothing satisfies it, or everything, and of odd names."""
     if not isinstance(text, str):
         raise ParameterError(f"a {kind} is {text!r}; expected text")
-    automaton = text_automaton(kind, text, growth, syntax)
+    accepting = accepting_machine(kind, text, growth, syntax)
     if (kind, syntax) == ("formula", "praemia") and not names_are_checked:
         _warn_of_spellings(text)
-    payment = automaton.constant_payment(0)
-    if payment is not None:
-        verdict = "every trace satisfies" if payment else "no trace satisfies"
+    reward = constant_reward(accepting, 0)
+    if reward is not None:
+        verdict = "every trace satisfies" if reward == ONE else "no trace satisfies"
         warnings.warn(f"{verdict} the {kind} {text!r}", PraemiaWarning, stacklevel=4)
-    return automaton
+    return accepting
 
 
 def _warn_of_spellings(text: str) -> None:
@@ -150,9 +149,10 @@ def _warn_of_spellings(text: str) -> None:
         )
 
 
-def _warn_of_single_cost(automaton: Automaton, kind: str, text: str, payment: Payment) -> None:
+def _warn_of_single_cost(accepting: RewardMachine, kind: str, text: str, payment: Payment) -> None:
     """Point out a cost for something that holds from the start: it is charged at the first step, and never again."""
-    if payment.pay == "first" and payment.reward.mean < 0.0 and automaton.step(0, frozenset()).payment:
+    holds_at_once = accepting.outcomes(accepting.initial, frozenset())[0].reward == ONE
+    if payment.pay == "first" and payment.reward.mean < 0.0 and holds_at_once:
         warnings.warn(
             f"the {kind} {text!r} holds from the first step on, and its cost of {payment.reward} is paid once only; "
             "pay='each' charges every step",
@@ -168,20 +168,16 @@ def unknown_proposition(name: str, names: Collection[str]) -> str:
 
 
 def _paying_machine(
-    automaton: Automaton, payment: Payment, propositions: Iterable[str] | None, growth: Growth
+    accepting: RewardMachine, payment: Payment, propositions: Iterable[str] | None, growth: Growth
 ) -> RewardMachine:
-    """Return the machine that pays in some way for what an automaton accepts."""
-    allowed = automaton.names if propositions is None else tuple(propositions)
-    for name in automaton.names:
+    """Return the machine that pays in some way for what a machine accepts."""
+    allowed = accepting.propositions if propositions is None else tuple(propositions)
+    for name in accepting.propositions:
         if name not in allowed:
             raise ModelError(f"unknown proposition {name!r}{unknown_proposition(name, allowed)}")
-    built = paid(automaton, payment.pay, growth)
-    laws = {0: NOTHING, 1: payment.reward}
+    built = paid(accepting, payment.pay, growth)
+    laws = {0.0: NOTHING, 1.0: payment.reward}
     if payment.pay == "end":
-        laws[-1] = Reward.of(-payment.reward.values[0])
-    names = state_names(built)
-
-    def outcomes(step: Transition) -> Outcomes:
-        return (Outcome(names[step.target], 1.0, laws[step.payment]),)
-
-    return RewardMachine.from_diagrams(names, "start", allowed, built.diagrams.map_values(outcomes), built.meaning)
+        laws[-1.0] = Reward.of(-payment.reward.values[0])
+    named = with_names(built, state_names(built), lambda reward: laws[reward.values[0]])
+    return named.changed(propositions=allowed)

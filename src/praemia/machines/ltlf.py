@@ -1,4 +1,4 @@
-"""From a formula about the future to an automaton, by progression.
+"""From a formula about the future to a machine, by progression.
 
 After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
 end here. With d(f) the diagram from σ to (residual, bit), and & and | of such pairs taken part by part,
@@ -19,7 +19,7 @@ from heapq import heapify, heappop, heappush
 from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
-from praemia.machines.automaton import Automaton, build_automaton, join, with_verdicts
+from praemia.machines.algebra import join, smallest_machine
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
@@ -35,7 +35,8 @@ from praemia.machines.formula import (
     write,
 )
 from praemia.machines.guards import Booleans
-from praemia.machines.past import past_automaton
+from praemia.machines.machine import RewardMachine
+from praemia.machines.past import past_machine
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
 
@@ -47,8 +48,8 @@ Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and 
 
 
 @deep_recursion
-def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
-    """Return the smallest automaton that pays 1 at every step at which what was seen so far satisfies a formula.
+def formula_machine(text: str, growth: Growth, syntax: str = "praemia") -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which what was seen so far satisfies a formula.
 
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
     its last step. An empty trace satisfies nothing.
@@ -60,46 +61,46 @@ def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Aut
             f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
     if words & PAST:
-        return with_verdicts(past_automaton(formula, growth))
-    return with_verdicts(_Construction(formula.propositions(), growth).accept(formula))
+        return past_machine(formula, growth)
+    return _Construction(formula.propositions(), growth).accept(formula)
 
 
 class _Construction:
-    """Builds the automata of a formula and its parts, all over its propositions."""
+    """Build the machines of a formula and its parts, all over its propositions."""
 
     def __init__(self, names: tuple[str, ...], growth: Growth) -> None:
         self._names, self._growth = names, growth
         self._variables = {name: number for number, name in enumerate(names)}
-        self._automata: dict[Formula, Automaton] = {}
+        self._machines: dict[Formula, RewardMachine] = {}
 
-    def accept(self, formula: Formula) -> Automaton:
-        """Return the smallest automaton: by progression, or if that grows large, joined from those of its parts."""
-        if formula not in self._automata:
+    def accept(self, formula: Formula) -> RewardMachine:
+        """Return the machine that accepts a formula: by progression, or if that grows large, joined from its parts."""
+        if formula not in self._machines:
             operator, parts = _split(formula)
             at_once = replace(self._growth, max_states=MOST_AT_ONCE, max_nodes=MOST_NODES_AT_ONCE, fewest_values=0)
             try:
-                automaton = self._progress(formula, at_once if len(parts) > 1 else self._growth)
+                machine = self._progress(formula, at_once if len(parts) > 1 else self._growth)
             except SizeError:
                 if len(parts) < 2:
                     raise
-                automaton = self._join(operator, [self.accept(part) for part in parts])
-            self._automata[formula] = automaton
-        return self._automata[formula]
+                machine = self._join(operator, [self.accept(part) for part in parts])
+            self._machines[formula] = machine
+        return self._machines[formula]
 
-    def _progress(self, formula: Formula, growth: Growth) -> Automaton:
+    def _progress(self, formula: Formula, growth: Growth) -> RewardMachine:
         work = _Progression(self._variables, growth)
-        return build_automaton(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
+        return smallest_machine(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
-    def _join(self, operator: str, parts: Iterable[Automaton]) -> Automaton:
-        """Join automata in pairs, the smallest first."""
-        order = count()  # of automata of one size, the first comes first
-        automata = [(part.num_states, next(order), part) for part in parts]
-        heapify(automata)
-        while len(automata) > 1:
-            (_, _, first), (_, _, second) = heappop(automata), heappop(automata)
+    def _join(self, operator: str, parts: Iterable[RewardMachine]) -> RewardMachine:
+        """Join machines in pairs, the smallest first."""
+        order = count()  # of machines of one size, the first comes first
+        machines = [(part.num_states, next(order), part) for part in parts]
+        heapify(machines)
+        while len(machines) > 1:
+            (_, _, first), (_, _, second) = heappop(machines), heappop(machines)
             joint = join(operator, first, second, self._growth)
-            heappush(automata, (joint.num_states, next(order), joint))
-        return automata[0][2]
+            heappush(machines, (joint.num_states, next(order), joint))
+        return machines[0][2]
 
 
 def _split(formula: Formula) -> tuple[str, Sequence[Formula]]:

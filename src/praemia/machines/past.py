@@ -1,4 +1,4 @@
-"""From a formula about the past to an automaton: remember what its operators said at the step before.
+"""From a formula about the past to a machine: remember what its operators said at the step before.
 
     Y f = f held at the step before          f S g = g | (f & Y(f S g))
     O f = true S f                           H f = !O !f
@@ -10,18 +10,19 @@ from __future__ import annotations
 
 from functools import partial
 
-from praemia.machines.automaton import Automaton, build_automaton
+from praemia.machines.algebra import smallest_machine
 from praemia.machines.diagrams import Diagrams, Growth, copy
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, disjunction, negation, write
 from praemia.machines.guards import Guard, GuardFunctions
+from praemia.machines.machine import RewardMachine
 
 Past = int  # a bit for each formula that is remembered
 
 
-def past_automaton(formula: Formula, growth: Growth) -> Automaton:
-    """Return the automaton that pays 1 at every step at which a formula about the past holds."""
+def past_machine(formula: Formula, growth: Growth) -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which a formula about the past holds."""
     work = _Remembering(formula, growth)
-    return build_automaton(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
+    return smallest_machine(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
 
 
 class _Remembering:

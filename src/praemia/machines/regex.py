@@ -1,4 +1,4 @@
-"""From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
+"""From a regular expression over labels to a machine, by partial derivatives (Antimirov, 1996).
 
 A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
 Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from typing import NamedTuple, TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.automaton import Automaton, build_automaton, with_verdicts
+from praemia.machines.algebra import smallest_machine
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
 from praemia.machines.formula import proposition, write
 from praemia.machines.guards import GuardFunctions
+from praemia.machines.machine import RewardMachine
 from praemia.machines.syntax import REGEX, Node, build, mistake, parse, read_name
 
 
@@ -37,12 +38,12 @@ MAX_LENGTH = 10_000
 EMPTY = Expression("nothing")
 
 
-def regex_automaton(text: str, growth: Growth) -> Automaton:
-    """Return the smallest automaton that pays 1 at every step at which all that was seen so far matches."""
+def regex_machine(text: str, growth: Growth) -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which all that was seen so far matches."""
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return with_verdicts(build_automaton(work.names, work.moves, start, work.moves_of, work.text, growth))
+        return smallest_machine(work.names, work.moves, start, work.moves_of, work.text, growth)
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
