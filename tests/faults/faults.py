@@ -720,10 +720,10 @@ GRIDS = (
 OUTSIDE = (
     Fault(
         "parts of an observation are added up instead of numbered",
-        "envs/spaces.py",
+        "envs/numbering.py",
         "number = number * size + value - start",
         "number = number + value - start",
-        "envs/test_spaces.py::test_elements_are_numbered_in_order",
+        "envs/test_numbering.py::test_elements_are_numbered_in_order",
     ),
     Fault(
         "a wrapped machine plays on after the end",

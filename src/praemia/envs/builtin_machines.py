@@ -27,6 +27,22 @@ TRAP, DONE = "trap", "done"
 MAX_OUTCOMES = 3  # of a rule of a random machine
 
 
+def edge_or_stay(
+    builder: MachineBuilder,
+    here: str,
+    guard: Guard,
+    there: str,
+    probability: float,
+    *,
+    reward: float = 0.0,
+    reward_of_stay: float = 0.0,
+) -> None:
+    """Add an edge that is taken with a probability; otherwise the machine stays."""
+    builder.edge(here, guard, there, probability=probability, reward=reward)
+    if probability < 1.0:
+        builder.edge(here, guard, here, probability=1.0 - probability, reward=reward_of_stay)
+
+
 def in_order(
     events: Sequence[str],
     names: Sequence[str],
@@ -49,10 +65,7 @@ def in_order(
         if trapped:
             builder.edge(here, TRAP, "trapped")
             guard = guard & ~proposition(TRAP)
-        reward = share or float(last)
-        builder.edge(here, guard, there, probability=notice, reward=reward)
-        if notice < 1.0:
-            builder.edge(here, guard, here, probability=1.0 - notice)
+        edge_or_stay(builder, here, guard, there, notice, reward=share or float(last))
     return builder.build()
 
 
@@ -69,9 +82,7 @@ def in_any_order(items: Sequence[str], goal: str, *, notice: float = 1.0) -> Rew
                 continue
             fuller = tuple(other for other in items if other in bag or other == item)
             guard = fine & before & proposition(item)
-            builder.edge(_bag(bag), guard, _bag(fuller), probability=notice)
-            if notice < 1.0:
-                builder.edge(_bag(bag), guard, _bag(bag), probability=1.0 - notice)
+            edge_or_stay(builder, _bag(bag), guard, _bag(fuller), notice)
             before = before & ~proposition(item)
         if len(bag) == len(items):
             builder.edge(_bag(bag), fine & proposition(goal), DONE, reward=1.0)
@@ -140,22 +151,15 @@ def moods(levels: int, rewards: dict[str, float], bad: str, good: str, chance: f
     builder = MachineBuilder(initial=f"mood-{levels - 1}", propositions=(bad, *rewards))
     for level in range(levels):
         here, share = f"mood-{level}", (level + 1) / levels
-        _chance(builder, here, proposition(bad), f"mood-{max(0, level - 1)}", chance, 0.0)
+        worse, better = f"mood-{max(0, level - 1)}", f"mood-{min(levels - 1, level + 1)}"
+        edge_or_stay(builder, here, proposition(bad), worse, 1.0 if worse == here else chance)
         earlier: Guard = ~proposition(bad)
         for event, reward in rewards.items():
-            there = f"mood-{min(levels - 1, level + 1)}" if event == good else here
-            _chance(builder, here, earlier & proposition(event), there, chance, share * reward)
+            there, paid = better if event == good else here, share * reward
+            moves = 1.0 if there == here else chance
+            edge_or_stay(builder, here, earlier & proposition(event), there, moves, reward=paid, reward_of_stay=paid)
             earlier = earlier & ~proposition(event)
     return builder.build()
-
-
-def _chance(builder: MachineBuilder, here: str, guard: Guard, there: str, chance: float, reward: float) -> None:
-    """Add a rule that leads on w.p. ``chance`` and pays in any case."""
-    if here == there or chance >= 1.0:
-        builder.edge(here, guard, there, reward=reward)
-        return
-    builder.edge(here, guard, there, probability=chance, reward=reward)
-    builder.edge(here, guard, here, probability=1.0 - chance, reward=reward)
 
 
 def errands(

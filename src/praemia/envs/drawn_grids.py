@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.builtin_machines import TRAP, errands, in_any_order, in_order
-from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between
+from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between, steps_from
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, SLIP, START, WALL, WATER, Cell, Slip
 from praemia.machines.labels import LabelRule
@@ -200,16 +199,7 @@ def _way(grid_map: GridMap, letters: Sequence[str]) -> int:
 
 
 def _distance(grid_map: GridMap, start: str, goal: str) -> int | None:
-    """Return the length of a shortest way from a letter to another around pits (breadth first)."""
+    """Return the length of a shortest way from a letter to another around pits."""
     first, last = (int(grid_map.cells[grid_map.letters == letter][0]) for letter in (start, goal))
-    pits = grid_map.cells[grid_map.letters == PIT].tolist()
-    steps, waiting = {first: 0}, deque([first])
-    while waiting:
-        here = waiting.popleft()
-        if here == last:
-            return steps[here]
-        for there in grid_map.reached[:, here].tolist():
-            if there not in steps and there not in pits:
-                steps[there] = steps[here] + 1
-                waiting.append(there)
-    return None
+    pits = np.isin(grid_map.reached, grid_map.cells[grid_map.letters == PIT])
+    return steps_from(first, np.where(pits, np.arange(pits.shape[1]), grid_map.reached).T).get(last)

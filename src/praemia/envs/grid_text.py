@@ -39,11 +39,6 @@ Letters: TypeAlias = Mapping[str, str | Iterable[str]]
 Slip: TypeAlias = tuple[float, float, float, float]
 
 
-def require_cells(rows: int, columns: int) -> None:
-    """Raise a SizeError for a grid that would not fit in memory."""
-    require_memory(_BYTES_PER_CELL * rows * columns, f"a grid of {rows:,} × {columns:,} cells")
-
-
 def read_rows(text: object) -> NDArray[np.str_]:
     """Return the characters of a map, str[rows, columns]; every row must have as many."""
     if not isinstance(text, str) or not text.strip():
@@ -55,7 +50,7 @@ def read_rows(text: object) -> NDArray[np.str_]:
             raise ModelError(
                 f"map, row {r + 1}: {len(row)} cells, where row 1 has {width}; fill it up with {WALL!r} or {FLOOR!r}"
             )
-    require_cells(len(rows), width)
+    require_memory(_BYTES_PER_CELL * len(rows) * width, f"a grid of {len(rows):,} × {width:,} cells")
     return np.array(list("".join(rows)), dtype="<U1").reshape(len(rows), width)
 
 

@@ -52,7 +52,7 @@ class Environment:
         if not isinstance(source, Task | BlackBox):
             raise ParameterError(f"cannot explore {type(source).__name__}; expected a Task or a BlackBox")
         if isinstance(source, BlackBox):
-            source.renumber()
+            source.observations.forget()
         self.source = source
         self.labelling: Labelling = source.mdp.labelling if isinstance(source, Task) else SeenLabels(frozenset({HERE}))
 
