@@ -87,9 +87,9 @@ def corridor(size: int) -> KernelView:
 def test_the_greedy_planner_covers_a_corridor_as_far_as_it_can() -> None:
     reward = CoverageReward([1.0, 2.0, 4.0, 8.0, 16.0])
     for horizon, expected in ((1, 3.0), (3, 15.0), (4, 31.0), (6, 31.0)):
-        plan = GreedyPlanner().plan(corridor(5), reward, horizon)
-        assert value_of_histories(corridor(5), plan.policy, reward, horizon).value == expected
-        assert plan.alpha == pytest.approx(0.0, abs=1e-12)
+        policy, alpha = GreedyPlanner().plan(corridor(5), reward, horizon)
+        assert value_of_histories(corridor(5), policy, reward, horizon).value == expected
+        assert alpha == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
@@ -100,15 +100,15 @@ def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
     view = KernelView(LabeledMDP.from_dense(kernel, start=0))
     reward = CoverageReward([0.0, 2.0, 0.0, 3.0, 0.0])
     for horizon, expected in ((1, 2.0), (2, 3.0)):
-        plan = GreedyPlanner().plan(view, reward, horizon)
-        assert value_of_histories(view, plan.policy, reward, horizon).value == expected
+        policy, _ = GreedyPlanner().plan(view, reward, horizon)
+        assert value_of_histories(view, policy, reward, horizon).value == expected
 
 
 def test_the_interval_of_a_sampled_value_is_hoeffdings() -> None:
     """Met with probability 1/2 each, two observations of weight 1 are worth 1.5 on average, far from both ends."""
     kernel = np.full((2, 1, 2), 0.5)
     view, reward = KernelView(LabeledMDP.from_dense(kernel, start=0)), CoverageReward([1.0, 1.0])
-    policy = GreedyPlanner().plan(view, reward, 1).policy
+    policy, _ = GreedyPlanner().plan(view, reward, 1)
     found = value_of_histories(view, policy, reward, 1, max_histories=0, samples=5_000, failure_prob=0.1)
     half = 2.0 * math.sqrt(math.log(2.0 / 0.1) / (2.0 * 5_000))
     assert not found.exact

@@ -133,7 +133,7 @@ class Estimate:
         )
 
     def in_user_units(self, values: Any) -> Any:
-        """Tell values at the start, found in the unit range, in the user's units."""
+        """Convert values at the start from the unit range to the user's units."""
         return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
 
     @property

@@ -173,8 +173,8 @@ class Session:
     def end_search(self, world: World) -> None:
         """Keep what was counted in a world of a search, and let go of the world."""
         self._worlds.remove(world)
-        counted = Counted.of(world)
-        self.searched = counted if self.searched is None else self.searched + counted
+        counts = Counted.of(world)
+        self.searched = counts if self.searched is None else self.searched + counts
 
     def report(self, _: int = 0) -> None:
         """Report the progress of all worlds together."""

@@ -140,8 +140,8 @@ class CoverageReward(TrajectoryReward):
     def range_after(self, history: Trajectory, horizon: int) -> tuple[float, float]:
         if history.is_over(horizon):
             return super().range_after(history, horizon)
-        met = set(history.observations)
-        rest = sorted((w for o, w in enumerate(self.weights) if o not in met), reverse=True)
+        distinct = set(history.observations)
+        rest = sorted((w for o, w in enumerate(self.weights) if o not in distinct), reverse=True)
         high = self._covered(history) + math.fsum(rest[: horizon - len(history.actions)])
         return 0.0, high  # going on may meet the unknown, where even what was covered is lost
 

@@ -70,7 +70,7 @@ def loss_and_weights(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLo
     weights, own = np.zeros(dataset.visits.shape), occupancy(model, policy).pairs
     for loss, _, other in worst:
         weights += loss * np.abs(occupancy(model, other).pairs - own)
-    return LikelyLoss(np.sort(losses), LEVEL, 0, posterior.draws_labels, posterior.never_seen), weights
+    return LikelyLoss.of(posterior, losses, LEVEL, 0), weights
 
 
 def most_gain(dataset: Dataset, gain: Weights) -> Actions:
@@ -87,7 +87,7 @@ NEVER = 0.5  # the visits that a pair never visited counts as having
 
 
 class Check(NamedTuple):
-    """What was found after some episodes: the largest loss of all machines' plans, ∞ where it is not known yet."""
+    """The largest loss of all machines' plans after some episodes, ∞ where it is not known yet."""
 
     episodes: int
     loss: float
@@ -158,9 +158,9 @@ def _play_directed(session: Session, plain: World, directed: World, weights: Wei
     for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
         run_loop(plain, plain.played + part // 2, on_progress=session.report)
         if part > part // 2:
-            seen = _data(session, ())
-            visits = np.maximum(seen.visits, NEVER)
-            policy = most_gain(seen, weights / (visits * np.sqrt(visits)))
+            data = _data(session, ())
+            visits = np.maximum(data.visits, NEVER)
+            policy = most_gain(data, weights / (visits * np.sqrt(visits)))
             play_given(directed, policy, part - part // 2, session.report)
 
 

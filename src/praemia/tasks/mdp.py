@@ -224,8 +224,8 @@ class LabeledMDP:
         actions: Names = None,
     ) -> LabeledMDP:
         """Make an MDP from rows: rows[o, a] = {o': p(o'|o, a)}."""
-        listed = [(o, a, z, p) for (o, a), row in rows.items() for z, p in row.items()]
-        columns = [np.array(column) for column in zip(*listed, strict=True)] or [np.zeros(0)] * 4
+        entries = [(o, a, z, p) for (o, a), row in rows.items() for z, p in row.items()]
+        columns = [np.array(column) for column in zip(*entries, strict=True)] or [np.zeros(0)] * 4
         parts: Any = {"labels": labels, "start": start, "observations": observations, "actions": actions}
         return cls.from_entries(num_observations, num_actions, *columns, **parts)
 

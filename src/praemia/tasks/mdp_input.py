@@ -50,8 +50,8 @@ def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def _whole(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
-    """Return numbers of observations or actions, checked."""
+def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
+    """Return numbers of observations or actions as an array, or say what is wrong with them."""
     column = as_numbers(values, f"{kind} numbers")
     if column.ndim != 1:
         raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
@@ -67,8 +67,10 @@ def transition_columns(
     num_observations: int, num_actions: int, o: ArrayLike, a: ArrayLike, z: ArrayLike, probs: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the columns of a list of transitions, checked one by one; whether rows add up is seen later."""
-    sources, targets = _whole(o, num_observations, "observation"), _whole(z, num_observations, "successor")
-    actions, weights = _whole(a, num_actions, "action"), as_numbers(probs, "probs").astype(np.float64)
+    sources = whole_numbers(o, num_observations, "observation")
+    actions = whole_numbers(a, num_actions, "action")
+    targets = whole_numbers(z, num_observations, "successor")
+    weights = as_numbers(probs, "probs").astype(np.float64)
     lengths = [len(column) for column in (sources, actions, targets, weights)]
     if len(set(lengths)) > 1:
         raise ModelError(f"o, a, z and probs have {lengths} entries; there must be as many of each")
