@@ -143,20 +143,20 @@ def prices(rewards: dict[str, float]) -> RewardMachine:
     return builder.build()
 
 
-def moods(levels: int, rewards: dict[str, float], bad: str, good: str, chance: float) -> RewardMachine:
+def moods(levels: int, rewards: dict[str, float], bad: str, good: str, probability: float) -> RewardMachine:
     """Pay for events by mood: in mood i of ``levels`` the share (i + 1)/levels of what they are worth.
 
-    ``bad`` lowers the mood w.p. ``chance`` and pays nothing; the paying event ``good`` raises it w.p. ``chance``.
+    ``bad`` lowers the mood and pays nothing, the paying event ``good`` raises it, each w.p. ``probability``.
     """
     builder = MachineBuilder(initial=f"mood-{levels - 1}", propositions=(bad, *rewards))
     for level in range(levels):
         here, share = f"mood-{level}", (level + 1) / levels
         worse, better = f"mood-{max(0, level - 1)}", f"mood-{min(levels - 1, level + 1)}"
-        edge_or_stay(builder, here, proposition(bad), worse, 1.0 if worse == here else chance)
+        edge_or_stay(builder, here, proposition(bad), worse, 1.0 if worse == here else probability)
         earlier: Guard = ~proposition(bad)
         for event, reward in rewards.items():
             there, paid = better if event == good else here, share * reward
-            moves = 1.0 if there == here else chance
+            moves = 1.0 if there == here else probability
             edge_or_stay(builder, here, earlier & proposition(event), there, moves, reward=paid, reward_of_stay=paid)
             earlier = earlier & ~proposition(event)
     return builder.build()
@@ -175,12 +175,12 @@ def errands(
 
     ``fits`` is for how many events there is time in an episode: a machine that asks for more pays for each of them.
     """
-    asked = [events[i % len(events)] for i in range(length)]
-    early, repeats, chance = bool(rng.integers(2)), bool(rng.integers(2)), bool(rng.integers(2))
-    notice = float(rng.uniform(0.6, 0.95)) if chance else 1.0
+    cycle = [events[i % len(events)] for i in range(length)]
+    early, repeats, is_random = bool(rng.integers(2)), bool(rng.integers(2)), bool(rng.integers(2))
+    notice = float(rng.uniform(0.6, 0.95)) if is_random else 1.0
     rounds = repeats if again is None else again
     share = 1.0 / min(length, max(1, round(fits))) if early or length > fits else 0.0
-    return in_order(asked, (*events, *others), share=share, again=rounds, notice=notice)
+    return in_order(cycle, (*events, *others), share=share, again=rounds, notice=notice)
 
 
 def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:

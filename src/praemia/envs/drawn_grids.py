@@ -103,7 +103,7 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
 
 
 def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
-    """Draw a maze without chance, with one way between any two cells; places are visited in order."""
+    """Draw a maze whose moves never slip, with one way between any two cells; places are visited in order."""
     side = max(3, round(math.sqrt(size)))
     text = _maze_walls(rng, side)
     places = _spread(rng, text, 4)
@@ -112,25 +112,25 @@ def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     way = _way(grid_map, [*"abcabc"][: min(states, LEGS)])
     fits, early, again = _fits(states, way, most), bool(rng.integers(2)), bool(rng.integers(2))
     share = 1.0 / min(states, max(1, round(fits))) if early or states > fits else 0.0
-    asked = ["abc"[i % 3] for i in range(states)]
-    return _mdp(grid_map), in_order(asked, ("a", "b", "c"), share=share, again=again), way
+    events = ["abc"[i % 3] for i in range(states)]
+    return _mdp(grid_map), in_order(events, ("a", "b", "c"), share=share, again=again), way
 
 
 def _maze_walls(rng: np.random.Generator, side: int) -> Text:
     """Return the text of cells with thin walls between them; the doors make them a tree, drawn from the first cell."""
     text = np.full((2 * side - 1, 2 * side - 1), FLOOR)
     text[1::2], text[:, 1::2] = "-", "|"
-    path, seen = [(0, 0)], {(0, 0)}
+    path, joined = [(0, 0)], {(0, 0)}
     while path:
         row, column = path[-1]
         beside = [(row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)]
-        new = [(r, c) for r, c in beside if 0 <= r < side and 0 <= c < side and (r, c) not in seen]
+        new = [(r, c) for r, c in beside if 0 <= r < side and 0 <= c < side and (r, c) not in joined]
         if not new:
             path.pop()
             continue
         there = new[int(rng.integers(len(new)))]
         text[row + there[0], column + there[1]] = DOOR
-        seen.add(there)
+        joined.add(there)
         path.append(there)
     return text
 

@@ -204,7 +204,7 @@ def queue(rng: np.random.Generator, ranges: Ranges) -> Drawn:
 
 
 def store(rng: np.random.Generator, ranges: Ranges) -> Drawn:
-    """Draw a store: orders arrive before the demand. Large sales pay more, costly orders less; empty shelves annoy."""
+    """Draw a store: orders arrive before the demand. Large sales pay more, costly orders less."""
     size, actions = between(rng, 5, min(80, ranges.observations[1] // 2)), between(rng, 2, 6)
     states = between(rng, *ranges.states)
     most = max(2, size // 2)
