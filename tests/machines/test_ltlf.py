@@ -14,9 +14,9 @@ from praemia.machines.diagrams import Growth
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
+from praemia.machines.from_formulas import PAY_SCHEMES, paid, state_names
 from praemia.machines.ltlf import formula_machine
 from praemia.machines.machine import RewardMachine
-from praemia.machines.payment import PAY_SCHEMES, paid, state_names
 
 ALL_WORDS = oracle.words(5)
 

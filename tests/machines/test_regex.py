@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from praemia.errors import ModelError, PraemiaWarning
 from praemia.machines.diagrams import Growth
+from praemia.machines.from_formulas import PAY_SCHEMES, paid
 from praemia.machines.machine import RewardMachine
-from praemia.machines.payment import PAY_SCHEMES, paid
 from praemia.machines.regex import regex_machine
 
 # Every label over two propositions is a letter of Python's: {} {a} {b} {a, b} are 0 1 2 3.

@@ -98,7 +98,7 @@ def machine_command(
 
 
 def _judged(accepting: RewardMachine, machine: RewardMachine, trace: str) -> dict[str, Any]:
-    from praemia.machines.payment import judge
+    from praemia.machines.from_formulas import judge
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
@@ -128,7 +128,7 @@ def _trace_text(record: dict[str, Any]) -> str:
 
 
 def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
-    sizes = {key: record[key] for key in ("pay", "reward", "num_states", "diagram_nodes")}
+    sizes = {key: record[key] for key in ("pay", "reward", "num_states")}
     fields = {"propositions": ", ".join(machine.propositions), **sizes}
     parts = [fields_text({key.replace("num_", "").replace("_", " "): value for key, value in fields.items()})]
     if machine.num_states <= MOST_SHOWN:
