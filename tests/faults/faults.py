@@ -711,8 +711,8 @@ GRIDS = (
     Fault(
         "a door is part of a room",
         "envs/grid_map.py",
-        "[WALL, *self._meant(DOOR, *THIN)]",
-        "[WALL, *self._meant(*THIN)]",
+        "[WALL, *self._as_usual(DOOR, *THIN)]",
+        "[WALL, *self._as_usual(*THIN)]",
         "envs/test_grids.py",
     ),
 )
@@ -777,8 +777,8 @@ OUTSIDE = (
     Fault(
         "the environment's reward is always added",
         "deep/counterfactuals.py",
-        'outside["reward"] if self.view.add_reward else 0.0',
-        'outside["reward"]',
+        'env_step["reward"] if self.view.add_reward else 0.0',
+        'env_step["reward"]',
         f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it",
     ),
 )
