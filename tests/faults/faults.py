@@ -602,9 +602,9 @@ EXPLORATION = (
     ),
     Fault(
         "visits are bounded one step short",
-        "exploration/observation_values.py",
-        "best_values(kernel, gain, horizon)[0].T",
-        "best_values(kernel, gain, horizon - 1)[0].T",
+        "exploration/coverage.py",
+        "best_values(kernel.kernel, gain, horizon)",
+        "best_values(kernel.kernel, gain, horizon - 1)",
         SIGNIFICANCE,
     ),
     Fault(
@@ -711,8 +711,8 @@ GRIDS = (
     Fault(
         "a door is part of a room",
         "envs/grid_map.py",
-        "[WALL, *self._meant(DOOR, *THIN)]",
-        "[WALL, *self._meant(*THIN)]",
+        "[WALL, *self._as_usual(DOOR, *THIN)]",
+        "[WALL, *self._as_usual(*THIN)]",
         "envs/test_grids.py",
     ),
 )
@@ -720,10 +720,10 @@ GRIDS = (
 OUTSIDE = (
     Fault(
         "parts of an observation are added up instead of numbered",
-        "envs/spaces.py",
+        "envs/numbering.py",
         "number = number * size + value - start",
         "number = number + value - start",
-        "envs/test_spaces.py::test_elements_are_numbered_in_order",
+        "envs/test_numbering.py::test_elements_are_numbered_in_order",
     ),
     Fault(
         "a wrapped machine plays on after the end",
@@ -777,8 +777,8 @@ OUTSIDE = (
     Fault(
         "the environment's reward is always added",
         "deep/counterfactuals.py",
-        'outside["reward"] if self.view.add_reward else 0.0',
-        'outside["reward"]',
+        'env_step["reward"] if self.view.add_reward else 0.0',
+        'env_step["reward"]',
         f"{COUNTERFACTUALS}::test_the_environments_reward_is_added_if_the_wrapper_adds_it",
     ),
 )
