@@ -1,8 +1,8 @@
 """Choose Headroom's constants, on tuning tasks alone: what was tried, and what each trial does.
 
-*Drawn* tasks have seeds that the league does not use; *offices* are those of ``shuffled_offices``, with a discount. Every
-line is one setting for all tasks. Regret, and the mean of the worst eighth of the runs, are geometric means over tasks
-of the ratio to 0.3.0's headroom; *linear* counts runs that still lose at the end.
+*Drawn* tasks have seeds that the league does not use; *offices* are those of ``shuffled_offices``, with a discount.
+Every line is one setting for all tasks. Regret, and the mean of the worst eighth of the runs, are geometric means over
+tasks of the ratio to 0.3.0's headroom; *linear* counts runs that still lose at the end.
 
     python benchmarks/tune_headroom.py                     # all trials: about a minute of one core each
     python benchmarks/tune_headroom.py chosen 'c2 = .8'    # these alone
@@ -38,7 +38,8 @@ class Trial(Headroom):
     """Headroom with what was tried.
 
     ``local_scale`` : c₂ of the local headroom, where it has its own. ``local_factor`` : what that grows with.
-    ``roots`` : whether neglect grows with the cube root, and what is forgotten with the root of c₃·k/n, as in 0.3.0.
+    ``neglect_weight`` : ½ of L. ``roots`` : whether neglect grows with the cube root, and what is forgotten with the
+    root of c₃·k/n, as in 0.3.0.
     """
 
     name: ClassVar[str] = "trial"
@@ -46,13 +47,19 @@ class Trial(Headroom):
     local_scale: float = 1.0
     local_factor: float = FORGOTTEN
     roots: float = 0.0
+    neglect_weight: float = 0.5
 
     def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
-        return *super().run_constants(spec, num_episodes), self.local_scale, self.local_factor, self.roots
+        return *super().run_constants(spec, num_episodes), *(
+            self.local_scale,
+            self.local_factor,
+            self.roots,
+            self.neglect_weight,
+        )
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
-        neglect, grown = 1.0 + natural_log(visits_of_state / visits) / 3.0, natural_log(1.0 + episodes)
+        neglect, grown = 1.0 + constants[6] * natural_log(visits_of_state / visits), natural_log(1.0 + episodes)
         if constants[5] > 0.0:
             neglect, grown = (visits_of_state / visits) ** (1.0 / 3.0), episodes
         forgotten = np.maximum(neglect, np.sqrt(constants[2] * grown / visits))
@@ -77,6 +84,8 @@ TRIALS: dict[str, dict[str, Any]] = {
     "roots, local by neglect": {**WITH_ROOTS, "local_scale": 0.5, "local_factor": NEGLECT},
     "logarithms, not local": {"headroom_scale": 0.6, "local_scale": 0.0},
     "chosen": {},
+    "L = 1 + ⅓ ln": {"neglect_weight": 1.0 / 3.0},
+    "L = 1 + .6 ln": {"neglect_weight": 0.6},
     "c2 = .6": {"headroom_scale": 0.6, "local_scale": 0.6},
     "c2 = .8": {"headroom_scale": 0.8, "local_scale": 0.8},
     "c2 = .6, local 1": {"headroom_scale": 0.6},
