@@ -145,7 +145,7 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
                     after = [(seen.pairs[o, a, z] / n, worth(m, labels[o, a, z], z)) for z in range(size)]
                     mean = sum(p * y for p, y in after)
                     deviation = sqrt(max(0.0, sum(p * (y - mean) ** 2 for p, y in after)))
-                    neglect = 1 + log(of_state / n) / 3
+                    neglect = 1 + log(of_state / n) / 2
                     forgotten = max(neglect, sqrt(2 * log(1 + seen.episodes) / n))
                     headroom = max(spread * (top - mean), local_spread * (local_top - mean))
                     bonus = 0.4 * sqrt(neglect / n) * deviation + forgotten / n * headroom
