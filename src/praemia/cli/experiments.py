@@ -220,7 +220,7 @@ def _play_on(result: Sweep, where: Where) -> Sweep:
 @click.option(
     "--suite",
     metavar="NAME",
-    help="Published benchmarks, office or craft: steps to the optimum, beside the published figures.",
+    help="Published benchmarks, office, office-jair or craft: steps to the optimum, beside the published ones.",
 )
 @click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
 @click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, 32 with --full, 10 with --suite.")
