@@ -1,6 +1,8 @@
 """The headroom of version 0.3.0, to compare with: equals are drawn, plans change between episodes, other bonuses.
 
-L = (N(o)/n)^⅓,   F = max{L, √(0.1·k/n)},   Q = min{T, p̂Y + 0.4·√(L·Var_p̂(Y)/n) + 0.6·S·F·(T − p̂Y)/n}
+L = (N(o)/n)^⅓,   F = max{L, √(0.1·k/n)},   Q = min{T, p̂Y + 0.4·√(L·Var_p̂(Y)/n) + 0.6·S·F·(T − p̂Y)/n},
+
+with S at least 0.02.
 """
 
 from __future__ import annotations
@@ -33,4 +35,4 @@ class Headroom030(Headroom):
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         per_deviation, per_headroom = pair.numbers
-        return mean + (per_deviation * deviation + pair.spread * per_headroom * (pair.limit - mean))
+        return mean + (per_deviation * deviation + np.maximum(pair.spread, 0.02) * per_headroom * (pair.limit - mean))

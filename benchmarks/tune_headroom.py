@@ -39,7 +39,7 @@ class Trial(Headroom):
 
     ``local_scale`` : c₂ of the local headroom, where it has its own. ``local_factor`` : what that grows with.
     ``neglect_weight`` : ½ of L. ``roots`` : whether neglect grows with the cube root, and what is forgotten with the
-    root of c₃·k/n, as in 0.3.0.
+    root of c₃·k/n, as in 0.3.0. ``least_spread`` : whether spreads are at least .02, as there.
     """
 
     name: ClassVar[str] = "trial"
@@ -48,6 +48,7 @@ class Trial(Headroom):
     local_factor: float = FORGOTTEN
     roots: float = 0.0
     neglect_weight: float = 0.5
+    least_spread: bool = False
 
     def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
         return *super().run_constants(spec, num_episodes), *(
@@ -76,14 +77,25 @@ class Trial(Headroom):
         own, local = pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean)
         return mean + (per_deviation * deviation + np.maximum(per_headroom * own, per_local * local))
 
+    @staticmethod
+    def worth_with_least(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_headroom, per_local = pair.numbers
+        own = np.maximum(pair.spread, 0.02) * (pair.limit - mean)
+        local = np.maximum(pair.local_spread, 0.02) * (pair.local_limit - mean)
+        return mean + (per_deviation * deviation + np.maximum(per_headroom * own, per_local * local))
 
-WITH_ROOTS: dict[str, Any] = {"roots": 1.0, "headroom_scale": 0.6, "forgotten_scale": 0.1}
+    def functions(self) -> tuple[Any, Any]:
+        return self.pair_numbers, self.worth_with_least if self.least_spread else self.worth
+
+
+WITH_ROOTS: dict[str, Any] = {"roots": 1.0, "least_spread": True, "headroom_scale": 0.6, "forgotten_scale": 0.1}
 TRIALS: dict[str, dict[str, Any]] = {
     "0.3.0, order and repair": {**WITH_ROOTS, "local_scale": 0.0},
     "roots, local": {**WITH_ROOTS, "local_scale": 0.6},
     "roots, local by neglect": {**WITH_ROOTS, "local_scale": 0.5, "local_factor": NEGLECT},
     "logarithms, not local": {"headroom_scale": 0.6, "local_scale": 0.0},
     "chosen": {},
+    "S at least .02": {"least_spread": True},
     "L = 1 + ⅓ ln": {"neglect_weight": 1.0 / 3.0},
     "L = 1 + .6 ln": {"neglect_weight": 0.6},
     "c2 = .6": {"headroom_scale": 0.6, "local_scale": 0.6},

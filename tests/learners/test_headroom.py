@@ -57,7 +57,7 @@ class Spread:
 
     @property
     def shares(self) -> tuple[float, float]:
-        return max(0.02, self.differences / self.room), max(0.02, self.differences / self.local_room)
+        return self.differences / self.room, self.differences / self.local_room
 
     def add(self, n: int, variance: float, headroom: float, local_headroom: float) -> None:
         if n > 1:

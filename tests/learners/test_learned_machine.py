@@ -127,7 +127,7 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
     differences, room, local_room = 0.1 * weight, weight, weight
     for h in range(task.horizon - 1, -1, -1):
         worth, here = step_value(task, seen, lambda h, n, m: 0.1 / n, possible, h, values), np.zeros_like(values)
-        spread, local_spread = max(0.02, differences / room), max(0.02, differences / local_room)
+        spread, local_spread = differences / room, differences / local_room
         for m in range(task.num_machine_states):
             for o in range(size):
                 of_state = sum(seen.pairs[o, a, z] for a in actions for z in range(size))

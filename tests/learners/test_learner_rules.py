@@ -128,9 +128,7 @@ class Oracle:
         weight = 0.2 * (sum(caps) + last)
         differences, room, local_room, qval = 0.1 * weight, weight, weight, {}
         for h in reversed(range(self.H)):
-            spread, local_spread = (
-                max(0.02, differences / either) if self.rule.spread else 0.0 for either in (room, local_room)
-            )
+            spread, local_spread = (differences / either if self.rule.spread else 0.0 for either in (room, local_room))
             here, low_here = np.zeros((self.M, self.O)), np.zeros((self.M, self.O))
             for m, o in np.ndindex(self.M, self.O):
                 lows, local_limit = [], self.local_limit(after, m, o) if self.rule.spread else 0.0

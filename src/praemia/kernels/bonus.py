@@ -12,7 +12,7 @@ deviation is 0 exactly. The variance can also be that of W alone: the rows then 
 A learner may ask how far the outcomes of a pair differ in this task, as a share of what its limit leaves open. This is
 the *spread* of step h, measured on the later steps, over the pairs visited at least twice and all machine states:
 
-    S_h = max{0.02, (0.1·c + Σ √(n/(n − 1)·Var_p̂(Y))) / (c + Σ (limit − p̂Y))},   c = 0.2·Σ_h cap_h.
+    S_h = (0.1·c + Σ √(n/(n − 1)·Var_p̂(Y))) / (c + Σ (limit − p̂Y)),   c = 0.2·Σ_h cap_h.
 
 The *local* limit of a pair is the largest Y that was seen to follow its state, whatever the action; the local spread is
 the same with the local limit.
@@ -66,7 +66,7 @@ lower: Any = None
 as_tuple: Any = None
 prepare_steps: Any = None
 
-LEAST_SPREAD, FIRST_SPREAD, FIRST_WEIGHT = 0.02, 0.1, 0.2
+FIRST_SPREAD, FIRST_WEIGHT = 0.1, 0.2
 
 AS_TUPLE: tuple[Any, ...] = (
     None,
@@ -127,8 +127,7 @@ def find_spread(zero: Any, data: PlanData, view: StepView) -> None:
             for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
                 sums[i] += memory.options[i * LANES + k]
     for i in range(2):
-        share = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else LEAST_SPREAD
-        memory.shares[view.step, i] = share if share > LEAST_SPREAD else LEAST_SPREAD
+        memory.shares[view.step, i] = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else FIRST_SPREAD
 
 
 def find_local_limit(zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int) -> None:
