@@ -197,8 +197,8 @@ KERNELS = (
     Fault(
         "growing episodes make no plan due",
         "kernels/counts.py",
-        "(rule in (GROWTH, REPAIR) and episodes_have_grown(counts))",
-        "(rule == REPAIR and False)",
+        "(rule == GROWTH and episodes_have_grown(counts))",
+        "(rule == GROWTH and False)",
         REPLAY,
     ),
     Fault(

@@ -11,9 +11,6 @@ compiler keeps separate numbers, which is slower.
 Every function has a plain twin over NumPy arrays, which runs when Numba is switched off: operators mean the same
 there. No multiplication is fused with an addition and every lane is added up in the order written, so both give the
 same bits. Indices are not checked and do not count from the end.
-
-This file and ``praemia.kernels.references`` are the only ones that use llvmlite or private parts of Numba: here, the
-names imported from ``numba.core`` and ``numba.np`` below.
 """
 
 from __future__ import annotations
@@ -23,14 +20,18 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import config, types
-from numba.core import cgutils
-from numba.core.datamodel.models import PrimitiveModel
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, register_model
 
+from praemia.kernels.inside_numba import (
+    AbstractTemplate,
+    PrimitiveModel,
+    cgutils,
+    infer_global,
+    ir,
+    lower_builtin,
+    signature,
+)
 from praemia.kernels.references import emit_array
 
 _DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
