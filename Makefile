@@ -6,7 +6,7 @@
 #   make coverage     the tests alone, and what they cover                   about 7 min
 #   make fuzz         the property tests, with examples drawn anew           10 min, or as long as you like
 #   make fuzz-readers damaged texts and files, for everything that reads      about 30 min; SHARE=0.1 for a tenth
-#   make docs         the documentation site, in results/site                about 1 min
+#   make docs         the documentation site, in site/                       about 1 min
 #   make reproduce    the paper's experiments and the report on them         about 3 min
 #
 #   make lint         ruff, mypy and import directions                       about 1.5 min
@@ -80,7 +80,7 @@ test-deep: $(DEEP)/installed
 	$(DEEP)/bin/python -m pytest tests/deep
 	$(DEEP)/bin/python -m pytest tests/docs/test_documents.py tests/docs/test_examples.py -k deep
 
-# Build the documentation site in results/site and run its tutorials; warnings are errors.
+# Build the documentation site in site/ and run its tutorials; warnings are errors.
 docs: $(VENV)/installed
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
@@ -124,4 +124,4 @@ dist: $(VENV)/installed
 	$(BIN)/python -c 'import hatchling.build; print(hatchling.build.build_sdist("dist"))'
 
 clean:
-	rm -rf $(VENV) $(DEEP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results
+	rm -rf $(VENV) $(DEEP) .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage dist results site

@@ -2,7 +2,7 @@
 
 python benchmarks/formula_families.py [--most-seconds 60] [--only PART-OF-A-NAME]
 
-Times are processor seconds. Ours is from the text to the smallest automaton. MONA gets the usual translation to
+Times are processor seconds. Ours is from the text to the smallest machine. MONA gets the usual translation to
 monadic logic on strings, which ltlf2dfa makes too; its time holds the translation and the process. Our automata accept
 on steps, MONA's in states, so that it can need more of them: both sizes are compared after ours has been unfolded.
 """
@@ -26,7 +26,7 @@ from praemia.errors import SizeError
 from praemia.machines.dialects import parse_formula
 from praemia.machines.formula import Formula
 from praemia.machines.from_formulas import growth_limits
-from praemia.machines.ltlf import formula_automaton
+from praemia.machines.ltlf import formula_machine
 
 LARGE = 200  # states
 
@@ -176,13 +176,13 @@ class Timing(NamedTuple):
 def time_ours(text: str) -> Timing:
     begin = time.process_time()
     try:
-        automaton = formula_automaton(text, growth_limits())
+        machine = formula_machine(text, growth_limits())
     except SizeError:
         return Timing(time.process_time() - begin, None)
     seconds = time.process_time() - begin
-    num_steps = len(set(automaton.diagrams.values()))
+    num_steps = len(set(machine.diagrams.values()))
     # The first state is one more unless some step leads back to it.
-    return Timing(seconds, automaton.num_states, frozenset({num_steps, num_steps + 1}))
+    return Timing(seconds, machine.num_states, frozenset({num_steps, num_steps + 1}))
 
 
 def time_mona(text: str, most_seconds: float) -> Timing:

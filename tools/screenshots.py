@@ -19,14 +19,14 @@ sys.path.insert(0, str(ROOT / "tests"))
 from browser import Page, browser  # noqa: E402
 
 FOLDER = ROOT / "docs" / "screenshots"
-SITE = ROOT / "results" / "site"
+SITE = ROOT / "site"
 PAGES = {
     "home": SITE / "index.html",
     "formulas": SITE / "concepts" / "headroom.html",
     "reference": SITE / "reference" / "praemia.Task.html",
     "environment": SITE / "reference" / "environments.html",
     "report": ROOT / "results" / "report.html",
-    "watch": ROOT / "results" / "watch.html",
+    "watch": SITE / "pictures" / "watch.html",
 }
 PLACES = {"environment": "warehouse"}  # headings to scroll to
 SIZES = {1280: 900, 390: 844}

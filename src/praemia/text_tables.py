@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import math
+import textwrap
 from collections.abc import Iterable, Sequence
 
 HUGE = 1e7  # from here on a number is written with a power of ten
+NARROW = 24  # characters: too few for a column of text
 
 
 def number(value: float) -> str:
@@ -45,8 +47,8 @@ def _is_number(cell: str) -> bool:
     return any(map(str.isdecimal, cell)) and not any(map(str.isalpha, cell))
 
 
-def table_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Write a table in aligned columns."""
+def table_text(header: Sequence[str], rows: Iterable[Sequence[str]], width: int | None = None) -> str:
+    """Write a table in aligned columns; where it is wider than ``width``, the texts of its last column are wrapped."""
     body = [tuple(row) for row in rows]
     table = [tuple(header), *body]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
@@ -58,7 +60,17 @@ def table_text(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
         ).rstrip()
         for row in table
     ]
+    if width is not None and max(map(len, lines)) > width:
+        lines = [_wrapped(line, sum(widths[:-1]) + 2 * len(widths[:-1]), width) for line in lines]
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(line: str, indent: int, width: int) -> str:
+    """Break what stands after ``indent`` characters into lines below each other; below them, where there is no room."""
+    before, after = line[:indent], line[indent:]
+    if width - indent >= NARROW:
+        return "\n".join(textwrap.wrap(after, width, initial_indent=before, subsequent_indent=" " * indent))
+    return "\n".join([before.rstrip(), *textwrap.wrap(after, width, initial_indent="    ", subsequent_indent="    ")])
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:

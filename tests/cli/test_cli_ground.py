@@ -172,7 +172,7 @@ def test_check_reads_a_machine_alone_and_warns(tmp_path: Path, capsys: pytest.Ca
     assert execute(["check", path]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "warning: machine state 'b' cannot be reached" in lines
-    assert lines[-1] == "ok: a machine with 2 machine states, 0 rules, 1 propositions"
+    assert lines[-1] == "ok: a machine with 2 machine states, 0 rules, 1 proposition"
 
 
 def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:

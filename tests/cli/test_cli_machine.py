@@ -19,7 +19,7 @@ def run(*arguments, capsys, status=0):
 def test_a_machine_is_shown_with_its_states_and_edges(capsys):
     out = run(FETCH, capsys=capsys).out
     assert "F delivery --> done  when delivery, pays 1" in out
-    assert "states         3" in out
+    assert "states        3" in out
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_a_single_run_moves(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     assert execute(["run", "warehouse-5", "--runs", "1", "--jobs", "1", "--episodes", "1000"]) == 0
     lines = capsys.readouterr().err.splitlines()
-    shares = [int(line.split(", ")[1].split("%")[0]) for line in lines if line.startswith("warehouse-5: 0/1 runs, ")]
+    shares = [int(line.split(", ")[1].split("%")[0]) for line in lines if line.startswith("warehouse-5: 0/1 run, ")]
     assert len(set(shares)) >= 3, lines
     assert shares == sorted(shares)
 

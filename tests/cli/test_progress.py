@@ -112,7 +112,7 @@ def test_work_that_begins_anew_is_counted_from_there(clock: Clock, capsys: pytes
         report(done, 40)
     clock.now += 3.0
     shown.tick()
-    assert capsys.readouterr().err == "episodes: 5 of 40, 12%\n"
+    assert capsys.readouterr().err == "episodes: 5 of 40, 12%, about 21 s left\n"
 
 
 def compiling_lines(clock: Clock, seconds: list[int], until: int) -> None:
@@ -134,6 +134,18 @@ def test_compiling_is_one_notice_although_kernels_follow_one_another(
         "compiling, once: later runs start without this wait",
         "compiling, once: 7 s",
     ]
+
+
+def test_time_of_compiling_does_not_count_into_the_time_left(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = clock.display()
+    report = shown.count("steps")
+    for second in range(50):
+        clock.now = 100.0 + second
+        is_compiling = second in range(10, 40)
+        activity._Own.place["compiling"] = int(is_compiling)
+        report(second if second < 10 else max(9, second - 30), 100)
+        shown.tick()
+    assert capsys.readouterr().err.splitlines()[-1] == "steps: 17 of 100, 17%, about 83 s left"
 
 
 def test_short_compiling_is_not_mentioned(clock: Clock, capsys: pytest.CaptureFixture[str]) -> None:

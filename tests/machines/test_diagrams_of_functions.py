@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.machines.diagrams import Diagrams
-from praemia.machines.guards import GuardFunctions, parse_guard
+from praemia.machines.guards import Booleans, parse_guard
 
 
 def value_at(store, diagram, true):
@@ -24,23 +24,23 @@ def true_on(guard):
 @settings(deadline=None)
 @given(strategies.formulas, strategies.formulas)
 def test_two_guards_are_one_diagram_exactly_if_they_hold_on_the_same_labels(first, second):
-    functions = GuardFunctions(strategies.PROPOSITIONS)
+    functions = Booleans(strategies.PROPOSITIONS)
     guards = [parse_guard(strategies.write(formula)) for formula in (first, second)]
     numbers = [functions.function(guard) for guard in guards]
     assert (numbers[0] == numbers[1]) == (true_on(guards[0]) == true_on(guards[1]))
     for guard, number in zip(guards, numbers, strict=True):
         for label in strategies.ALL_LABELS:
-            assert value_at(functions, number, {functions.variables[name] for name in label}) == guard.holds(label)
+            assert value_at(functions, number, {functions.names.index(name) for name in label}) == guard.holds(label)
         assert functions.negate(functions.negate(number)) == number
-        assert functions.support([number]) <= set(functions.variables.values())
+        assert functions.support([number]) <= set(range(len(functions.atoms)))
 
 
 @settings(deadline=None)
 @given(strategies.formulas)
 def test_a_diagram_is_written_as_an_irredundant_guard_that_reads_back(formula):
-    functions = GuardFunctions(strategies.PROPOSITIONS)
+    functions = Booleans(strategies.PROPOSITIONS)
     number = functions.function(parse_guard(strategies.write(formula)))
-    guard = functions.guard(number)
+    guard = functions.formula(number)
     assert parse_guard(str(guard)) == guard
     assert functions.function(guard) == number
     terms = functions.terms(number)

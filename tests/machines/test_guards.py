@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError, SizeError
 from praemia.machines import guards
 from praemia.machines.formula import ELSE, proposition
-from praemia.machines.guards import GuardFunctions, example_label, parse_guard
+from praemia.machines.guards import Booleans, example_label, parse_guard
 
 
 @given(strategies.formulas)
@@ -143,10 +143,10 @@ def test_guards_with_many_cases_are_decided():
 
 
 def test_variables_stand_in_the_order_of_first_occurrence():
-    functions = GuardFunctions()
+    functions = Booleans()
     pairs = parse_guard(" & ".join(f"(a{i} | b{i})" for i in range(14)))
     assert len(list(functions.below([functions.function(pairs)]))) == 2 * 14 + 2
-    assert list(functions.variables) == [f"{letter}{i}" for i in range(14) for letter in "ab"]
+    assert list(functions.names) == [f"{letter}{i}" for i in range(14) for letter in "ab"]
 
 
 def test_guards_whose_diagrams_outgrow_their_limit_are_refused(monkeypatch):

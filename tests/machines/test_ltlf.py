@@ -1,4 +1,4 @@
-"""An automaton made from a formula pays exactly where the definition of LTL on finite traces says."""
+"""A machine made from a formula pays exactly where the definition of LTL on finite traces says."""
 
 import random
 from functools import reduce
@@ -9,27 +9,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, SizeError
-from praemia.machines.automaton import PAY_SCHEMES, paid, state_names
+from praemia.machines.algebra import with_names
 from praemia.machines.diagrams import Growth
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import entails
 from praemia.machines.formula import write
-from praemia.machines.ltlf import formula_automaton
+from praemia.machines.from_formulas import PAY_SCHEMES, paid, state_names
+from praemia.machines.ltlf import formula_machine
 from praemia.machines.machine import RewardMachine
 
 ALL_WORDS = oracle.words(5)
 
 
 def accepting(text):
-    return formula_automaton(text, Growth())
+    return formula_machine(text, Growth())
 
 
 def check_random_formula(rng, names="ab"):
     formula = oracle.random_formula(rng, rng.randint(1, 12), names, past=rng.random() < 0.25)
-    automaton = accepting(oracle.write(formula))
-    chosen = rng.sample(ALL_WORDS, 40) + [oracle.random_word(rng, names, 12) for _ in range(4)]
-    paying = {pay: paid(automaton, pay, Growth()) for pay in PAY_SCHEMES}
-    for word in chosen:
+    machine = accepting(oracle.write(formula))
+    words = rng.sample(ALL_WORDS, 40) + [oracle.random_word(rng, names, 12) for _ in range(4)]
+    paying = {pay: paid(machine, pay, Growth()) for pay in PAY_SCHEMES}
+    for word in words:
         satisfied = oracle.satisfaction(formula, word)
         for pay, machine in paying.items():
             assert oracle.paid_by(machine, word) == oracle.payments(satisfied, pay), (oracle.write(formula), word, pay)
@@ -37,8 +38,9 @@ def check_random_formula(rng, names="ab"):
         labels = (
             oracle.LABELS if names == "ab" else [frozenset(x) for x in ("", "a", "b", "c", "ab", "ac", "bc", "abc")]
         )
-        assert oracle.num_distinguishable(0, machine.step, labels) == machine.num_states, (oracle.write(formula), pay)
-        assert len(set(state_names(machine))) == machine.num_states
+        step = oracle.step_of(machine)
+        assert oracle.num_distinguishable("0", step, labels) == machine.num_states, (oracle.write(formula), pay)
+        assert with_names(machine, state_names(machine), lambda reward: reward).num_states == machine.num_states
 
 
 @settings(max_examples=150, deadline=None)
@@ -56,11 +58,11 @@ def test_three_thousand_random_formulas_on_all_words_up_to_length_five():
         past = oracle.is_past(formula)
         holds = {word: oracle.holds(formula, word, len(word) - 1 if past else 0) for word in beginnings}
         satisfied = {word: [holds[word[:end]] for end in range(1, len(word) + 1)] for word in beginnings}
-        automaton = accepting(oracle.write(formula))
+        each = accepting(oracle.write(formula))
         for pay in PAY_SCHEMES:
-            machine, states = paid(automaton, pay, Growth()), {(): 0}
+            step, states = oracle.step_of(paid(each, pay, Growth())), {(): "0"}
             for word in beginnings:
-                states[word], payment = machine.step(states[word[:-1]], word[-1])
+                states[word], payment = step(states[word[:-1]], word[-1])
                 assert payment == oracle.payments(satisfied[word], pay)[-1], (oracle.write(formula), word, pay)
 
 
@@ -84,9 +86,9 @@ def nested_responses(count):
     ],
 )
 def test_formulas_that_other_tools_choke_on_have_their_known_sizes(text, num_states, first):
-    automaton = accepting(text)
-    assert automaton.num_states == num_states
-    assert paid(automaton, "first", Growth()).num_states == first
+    machine = accepting(text)
+    assert machine.num_states == num_states
+    assert paid(machine, "first", Growth()).num_states == first
 
 
 # The usual templates of Declare with the sizes of their minimal complete automata, a state that is stuck counted.
@@ -194,9 +196,9 @@ def test_operators_bind_as_documented(text, means):
 
 
 def test_names_that_are_operators_or_hold_other_characters_are_quoted():
-    automaton = accepting(r'F("F" & "at(A)" & "a->b" & "say \"x\"" & Fa)')
-    assert automaton.names == ("F", "at(A)", "a->b", 'say "x"', "Fa")
-    assert oracle.paid_by(automaton, [{"F", "at(A)", "a->b", 'say "x"', "Fa"}]) == [1]
+    machine = accepting(r'F("F" & "at(A)" & "a->b" & "say \"x\"" & Fa)')
+    assert machine.propositions == ("F", "at(A)", "a->b", 'say "x"', "Fa")
+    assert oracle.paid_by(machine, [{"F", "at(A)", "a->b", 'say "x"', "Fa"}]) == [1]
 
 
 @pytest.mark.parametrize(
@@ -237,7 +239,7 @@ def test_growth_is_refused_with_the_size_so_far():
     with pytest.raises(SizeError, match=rf"its limit of 100 states {size}; raise max_states"):
         RewardMachine.from_ltlf(text, max_states=100)
     with pytest.raises(SizeError, match=r"outgrew their limit of 200 diagram nodes.* 256 diagram nodes"):
-        formula_automaton(text, Growth(max_nodes=200))
+        formula_machine(text, Growth(max_nodes=200))
     with pytest.raises(SizeError, match=r"outgrew their limit of 10,000 different leaves \(\d states"):
         RewardMachine.from_ltlf(f"F(b & {conjoined(f'F a{i}' for i in range(40))})", max_states=50)
 
@@ -245,7 +247,7 @@ def test_growth_is_refused_with_the_size_so_far():
 def test_growth_is_told():
     told = []
     growth = Growth(tell=told.append, _last=-100.0)
-    formula_automaton("F a & F b", growth)
+    formula_machine("F a & F b", growth)
     assert "leaves so far" in told[0]
 
 

@@ -47,7 +47,7 @@ def test_text_shows_arrows_visits_and_what_is_never_visited(corridor: Task) -> N
         "| 1.00    1.00          |",
         "+-------+-------+-------+",
         "",
-        "arrows: the action taken most often; numbers: visits per episode; ·: never visited",
+        "arrows: the action when a place is visited most; numbers: visits per episode; ·: never visited",
         "",
         "machine, from 'out' on",
         "  out → done  on goal | 1",
@@ -62,7 +62,7 @@ def test_a_wide_map_has_one_sign_for_each_cell_in_text() -> None:
 
 
 def test_visits_are_not_discounted(corridor: Task) -> None:
-    assert PolicyView.of(corridor.with_discount(0.5)).visits[0].tolist() == [1.0, 1.0, 0.0]
+    assert PolicyView.of(corridor.with_discount(0.5)).footprint.visits[0].tolist() == [1.0, 1.0, 0.0]
 
 
 def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
@@ -72,9 +72,21 @@ def test_a_policy_of_ones_own_is_shown_with_its_value(corridor: Task) -> None:
     # Right twice in three steps: on at once, or stay or come back once. From S: RR, LRR (left stays at S).
     assert view.value == pytest.approx(0.75**2 + 0.25 * 0.75**2)
     assert view.title == "corridor: a policy, worth 0.7031 per episode, 0.3 less than the optimum"
-    assert view.mistakes.tolist() == [[True, True, False], [False] * 3]
-    assert view.actions[0].tolist() == [1, 1, -1]
-    np.testing.assert_allclose(view.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
+    assert view.footprint.mistakes.tolist() == [[True, True, False], [False] * 3]
+    assert view.footprint.actions[0].tolist() == [1, 1, -1]
+    np.testing.assert_allclose(view.footprint.visits[0], [1 + 0.25 + 0.25**2 + 0.75 * 0.25, 0.75 + 0.25 * 0.75, 0.0])
+
+
+def test_the_action_of_a_place_is_that_of_the_step_at_which_it_is_visited_most(corridor: Task) -> None:
+    # At the first step the agent is at S for certain, and goes up; later it is there less often each time, and goes on.
+    policy = np.zeros((3, 2, 3, 4))
+    policy[0, ..., 0] = 1.0  # up: the wall holds it back
+    policy[1:, ..., 1], policy[1:, ..., 3] = 0.25, 0.75  # right, mostly left
+    late = PolicyView.of(corridor.with_horizon(3), policy[[1, 1, 0]])
+    assert PolicyView.of(corridor.with_horizon(3), policy).footprint.actions[0, 0] == 0
+    assert late.footprint.actions[0, 0] == 3  # left, taken less often than it is not, but at the step with most visits
+    fixed = np.array([1, 0, 0])[:, None, None].repeat(2, axis=1).repeat(3, axis=2)
+    assert PolicyView.of(corridor.with_horizon(3), fixed).footprint.actions[0].tolist() == [1, 0, -1]
 
 
 def test_a_run_is_shown_by_its_final_policy() -> None:
@@ -88,8 +100,8 @@ def test_a_task_whose_actions_are_no_moves_is_a_table_in_text() -> None:
     task = envs.make("random-30x4x3-0")
     view = PolicyView.of(task)
     rows = [line.split() for line in str(praemia.show(task)).split("machine state")[1].splitlines()[2:5]]
-    most = np.argsort(-view.visits[0])[:3]
-    assert [(int(o), int(a)) for o, a, _ in rows] == [(int(o), int(view.actions[0, o])) for o in most]
+    most = np.argsort(-view.footprint.visits[0])[:3]
+    assert [(int(o), int(a)) for o, a, _ in rows] == [(int(o), int(view.footprint.actions[0, o])) for o in most]
 
 
 def texts(scene: Scene) -> list[str]:
@@ -101,11 +113,13 @@ def test_a_panel_has_a_grey_place_for_each_that_is_never_visited_and_an_arrow_fo
     for m in view.states:
         items = panel(view, m, 1.0).items
         grey = [(item.x, item.y) for item in items if isinstance(item, Area) and item.fill == UNVISITED]
-        assert grey == [(spot.x, spot.y) for o, spot in enumerate(view.picture.spots) if view.visits[m, o] == 0.0]
+        assert grey == [
+            (spot.x, spot.y) for o, spot in enumerate(view.picture.spots) if view.footprint.visits[m, o] == 0.0
+        ]
         arrows = {item.start: item.end for item in items if isinstance(item, Arrow)}
-        assert len(arrows) == np.sum((view.actions[m] >= 0) & (view.actions[m] < 4))  # 4 is stay
+        assert len(arrows) == np.sum((view.footprint.actions[m] >= 0) & (view.footprint.actions[m] < 4))  # 4 is stay
         rights = [start for start, end in arrows.items() if end[0] > start[0]]
-        assert len(rights) == np.sum(view.actions[m] == 1)
+        assert len(rights) == np.sum(view.footprint.actions[m] == 1)
 
 
 def test_a_page_has_a_panel_for_each_machine_state_that_matters() -> None:
@@ -178,7 +192,7 @@ def test_figures_are_whole_files(tmp_path: Path, name: str) -> None:
 def test_what_is_left_out_is_said() -> None:
     view = PolicyView.of(envs.flower(loop=20))
     assert len(view.states) == 6
-    visited = int(np.sum(view.visits.max(axis=1) > 0.0))
+    visited = int(np.sum(view.footprint.visits.max(axis=1) > 0.0))
     assert view.hidden == visited - 6 > 0
     assert f"{view.hidden} more machine states are visited, less often." in str(praemia.show(view.task))
     assert view.left_out in " ".join(texts(page_of(view)))

@@ -15,7 +15,9 @@ import praemia
 from praemia import envs
 from praemia.cli import execute
 from praemia.errors import ModelError, ParameterError, PraemiaError, SizeError
-from praemia.pictures.learning import MAX_PLANS, LearningView, plans_to_show
+from praemia.pictures.learning import MAX_PLANS, LearningView, most_plans, plans_to_show
+from praemia.pictures.policy_page import Footprint
+from praemia.report.watch_page import LearningPage
 from praemia.simulation.replay import replay
 
 NUMBERS = "['number', 'episode', 'value', 'lacks', 'regret'].map(id => document.getElementById(id).textContent)"
@@ -64,11 +66,10 @@ def test_a_plan_shows_its_value_its_regret_and_where_it_goes(view: LearningView,
     assert plan.regret == watched.regret[plan.episode - 1]
     assert watched.final_policy is not None
     steps = praemia.occupancy(view.task, watched.final_policy).states[:-1]
-    np.testing.assert_allclose(plan.visits, steps.sum(axis=0), rtol=1e-6)
-    # The action of a place is one that the policy takes there at a step at which it can be there.
-    for m, o in np.argwhere(plan.visits > 1e-6):
-        assert plan.actions[m, o] in watched.final_policy[steps[:, m, o] > 0, m, o]
-    assert (plan.actions[plan.visits == 0] == -1).all()
+    np.testing.assert_allclose(plan.footprint.visits, steps.sum(axis=0), rtol=1e-6)
+    for m, o in np.argwhere(plan.footprint.visits > 1e-6):
+        assert plan.footprint.actions[m, o] == watched.final_policy[steps[:, m, o].argmax(), m, o]
+    assert (plan.footprint.actions[plan.footprint.visits == 0] == -1).all()
 
 
 def test_few_plans_are_all_shown_and_of_many_those_that_are_spaced_evenly_in_log() -> None:
@@ -80,6 +81,38 @@ def test_few_plans_are_all_shown_and_of_many_those_that_are_spaced_evenly_in_log
     assert 40 < len(numbers) <= MAX_PLANS
     gaps = np.diff(np.log(np.array(numbers[20:]) + 1.0))
     assert gaps.max() < 2.0 * gaps.min()
+
+
+def large_task(num_states: int) -> praemia.Task:
+    """Return a grid just below 10,000 cells, with a machine that counts visits of the goal."""
+    builder = praemia.MachineBuilder("0")
+    for m in range(num_states):
+        builder.edge(str(m), "goal", str((m + 1) % num_states), reward=1)
+    text = "\n".join(["S" + 98 * ".", *(97 * [99 * "."]), 98 * "." + "g"])
+    return envs.grid(text, legend={"g": "goal"}, machine=builder.build(), horizon=3)
+
+
+@pytest.mark.parametrize(("num_states", "num_plans"), [(1, 60), (8, 20)])
+def test_a_page_is_below_two_megabytes_whatever_the_plans_are(num_states: int, num_plans: int) -> None:
+    task, rng = large_task(num_states), np.random.default_rng(0)
+    run = praemia.simulate(task, praemia.Random(), num_episodes=1)
+    view = praemia.watch(task, run).view
+    shape = (num_states, task.num_observations)
+    drawn = [
+        Footprint(rng.random(shape), rng.integers(0, 4, shape, np.int16), rng.random(shape) < 0.5, 0.1)
+        for _ in range(num_plans)
+    ]
+    plans = tuple(view.plans[0]._replace(footprint=item) for item in drawn)
+    states = tuple(range(min(6, num_states)))
+    assert len(LearningPage(replace(view, plans=plans, states=states)).html) < 2_000_000
+    assert len(plans_to_show(np.arange(10_000), most_plans(task))) <= num_plans
+
+
+@pytest.mark.slow
+def test_a_large_task_is_watched_on_a_page_of_a_bounded_size() -> None:
+    task = large_task(8).with_horizon(200)
+    page = praemia.watch(task, "ucbvi-prm", num_episodes=30)
+    assert len(page.html) < 2_000_000
 
 
 def test_a_task_that_is_too_large_is_refused_before_it_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,9 +205,11 @@ def test_the_slider_draws_the_policy_in_every_place_that_is_visited(page: Page, 
     for number, m in enumerate(view.states):
         panel = f"document.querySelectorAll('.panels svg')[{number}]"
         visited = page.ask(f"[...{panel}.querySelector('.cells').children].map(c => c.classList.contains('visited'))")
-        assert visited == (plan.actions[m] >= 0).tolist()
-        assert page.ask(f"{panel}.querySelector('.actions').children.length") == int((plan.actions[m] >= 0).sum())
-        assert page.ask(f"{panel}.querySelector('.losses').children.length") == int(plan.mistakes[m].sum())
+        assert visited == (plan.footprint.actions[m] >= 0).tolist()
+        assert page.ask(f"{panel}.querySelector('.actions').children.length") == int(
+            (plan.footprint.actions[m] >= 0).sum()
+        )
+        assert page.ask(f"{panel}.querySelector('.losses').children.length") == int(plan.footprint.mistakes[m].sum())
 
 
 def test_the_page_fits_a_phone_and_asks_for_nothing(page: Page) -> None:

@@ -101,7 +101,7 @@ def test_that_linear_runs_are_rare_takes_many_runs_to_show_and_many_linear_ones_
         found.settings["rooms-9"] = changed
         claim = checked(found)["headroom-linear"]
         outcomes.append((claim.held, claim.summary))
-    assert outcomes == [(None, "8 of 1216 runs are linear"), (False, "64 of 1216 runs are linear")]
+    assert outcomes == [(None, "8 of 1,216 runs are linear"), (False, "64 of 1,216 runs are linear")]
 
 
 def test_tails_hold_while_the_worst_run_of_most_tasks_is_below_twice_the_mean() -> None:

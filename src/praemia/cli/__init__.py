@@ -29,7 +29,7 @@ COMMANDS = {
     "explore": ("praemia.cli.explore", "Explore a task without any reward and save the data."),
     "infer": ("praemia.cli.machine", "Infer a machine from traces of labels and rewards."),
     "league": ("praemia.cli.experiments", "Run every learner on every task and rank them."),
-    "learners": ("praemia.cli.tasks", "List the learners with their parameters."),
+    "learners": ("praemia.cli.tasks", "List the learners, or show one with its parameters."),
     "machine": ("praemia.cli.machine", "Make a machine from a formula or a regular expression; try it on a trace."),
     "plan": ("praemia.cli.explore", "Plan for machines from explored data, with certificates."),
     "report": ("praemia.cli.results", "Write a report with figures on a folder of runs."),
@@ -38,7 +38,7 @@ COMMANDS = {
     "run": ("praemia.cli.run", "Run learners on a task; print their exact regret."),
     "show": ("praemia.cli.show", "Show a policy: where it goes, and what it does there."),
     "solve": ("praemia.cli.tasks", "Find the optimal value of a task."),
-    "tune": ("praemia.cli.tune", "Search for the exploration coefficients."),
+    "tune": ("praemia.cli.tune", "Search for a learner's parameters."),
     "watch": ("praemia.cli.show", "See a learner learn: one page with a slider over its plans."),
 }
 

@@ -6,6 +6,8 @@ import json
 import math
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
@@ -66,6 +68,11 @@ def fields_text(fields: Mapping[str, object]) -> str:
     """Write names and values, one per line, in two columns."""
     width = max(map(len, fields))
     return "\n".join(f"{name:<{width}}  {value}" for name, value in fields.items())
+
+
+def terminal_width() -> int | None:
+    """Return how many characters a line of the terminal has; None where the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def wrote(*paths: Path | None) -> None:

@@ -105,7 +105,7 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
 def _stored(store: Store, jobs: list[Job]) -> str:
     """Say how many runs are stored; they are not repeated."""
     done = sum(map(store.has, jobs))
-    return f"run again to go on: {done} of {plural(len(jobs), 'run')} are stored in {store.folder}"
+    return f"run again to go on: {done} of {plural(len(jobs), 'run')} {are(done)} stored in {store.folder}"
 
 
 def report_failures(failures: Iterable[Failure]) -> int:
@@ -263,7 +263,7 @@ def league_command(
     with the settings that were published.
 
     \b
-    praemia league --task warehouse-3 --task riverswim-10 --learner eqo --learner my_learner.py:MyLearner --runs 4
+    praemia league --task warehouse-3 --learner eqo --learner my.py:MyLearner
     praemia league --suite office
     """
     if suite is not None:

@@ -21,7 +21,7 @@ from praemia.cli.common import (
     wrote,
 )
 from praemia.cli.progress import Display, display, say
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -106,7 +106,7 @@ def explore_command(
 
 def _check_line(check: Check, until: float, certify: str) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
-    return f"{check.episodes:,} episodes: {certify} loss {loss}, until {until:g}"
+    return f"{plural(check.episodes, 'episode')}: {certify} loss {loss}, until {until:g}"
 
 
 def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
@@ -114,13 +114,14 @@ def _ending(collected: Dataset, machines: list[RewardMachine]) -> str:
     source = collected.sources[-1]
     kinds = {"likely": "likely loss (Bayesian, probability 0.95 under the posterior)", "proven": "proven bound"}
     (episodes, loss), until = source["checks"][-1], source["until"]
+    after = f"after {plural(episodes, 'episode')}"
     largest = f"the largest {kinds[source['certify']]} of the machines' plans"
     if loss is None:
         read = frozenset[str]().union(*(machine.reads for machine in machines))
         unseen = sorted(read - collected.labelling.propositions())
-        return f"not reached: after {episodes:,} episodes the machines read what was never seen: {', '.join(unseen)}"
+        return f"not reached: {after} the machines read what was never seen: {', '.join(unseen)}"
     verdict = "reached" if source["reached"] else "not reached"
-    return f"{verdict}: after {episodes:,} episodes {largest} is {loss:.4g}; asked for: below {until:g}"
+    return f"{verdict}: {after} {largest} is {loss:.4g}; asked for: below {until:g}"
 
 
 def _coverage_record(dataset: Dataset) -> dict[str, object]:
@@ -159,7 +160,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 def plan_command(
     data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, report: Path | None, **how: Any
 ) -> None:
-    """Plan for machines from DATA, a file that ``praemia explore`` wrote, and bound what each plan can lose.
+    """Plan for machines from DATA, a file that praemia explore wrote, and bound what each plan can lose.
 
     Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
     probability 1 − ρ, whatever the machines. They are tighter for machines that the data records, and with

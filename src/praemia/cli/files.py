@@ -6,16 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
 from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import plural, table_text
-
-if TYPE_CHECKING:
-    from praemia.machines.machine import RewardMachine
 
 MOST_LISTED = 20  # labels or rewards of traces
 
@@ -38,17 +34,13 @@ def check_command(file: str) -> None:
 
     loaded = load(file)
     if isinstance(loaded, Task):
-        kind, findings = "task", lint(loaded)
-        size = f"{loaded.num_observations} observations, {loaded.num_actions} actions, "
-        size += f"horizon {loaded.horizon}, " if loaded.has_horizon else "no horizon, "
-        size += f"discount {loaded.discount:g}, " if loaded.discount < 1.0 else ""
-        size += f"{_machine_size(loaded.machine)}"
+        kind, findings, sizes = "task", lint(loaded), loaded.sizes + loaded.machine.sizes[1:]
     else:
-        kind, findings, size = "machine", lint(loaded), _machine_size(loaded)
+        kind, findings, sizes = "machine", lint(loaded), loaded.sizes
         remarks = getattr(format_of(file), "remarks", None)
         findings += [Finding("note", remark) for remark in (remarks(loaded) if remarks else ())]
     record = {"ok": True, "kind": kind, "findings": [asdict(finding) for finding in findings]}
-    emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {size}"]))
+    emit(record, "\n".join([*map(str, findings), f"ok: a {kind} with {', '.join(sizes)}"]))
 
 
 def _check_traces(file: str) -> None:
@@ -61,15 +53,12 @@ def _check_traces(file: str) -> None:
     labels = [("label", label_text(frozenset(row["label"])), f"{row['steps']:,}") for row in summary["labels"]]
     rewards = [("reward", f"{row['reward']:g}", f"{row['steps']:,}") for row in summary["rewards"]]
     listed = [*labels[:MOST_LISTED], *rewards[:MOST_LISTED]]
-    text = f"ok: {episodes} of {steps} steps, {distinct:,} distinct\n\n"
+    unit = "step" if steps == "1" else "steps"
+    text = f"ok: {episodes} of {steps} {unit}, {distinct:,} distinct\n\n"
     text += table_text(("", "value", "steps"), listed)
     if more := len(labels) + len(rewards) - len(listed):
         text += f"… and {more:,} more; --json lists all"
     emit({"ok": True, "kind": "traces", **summary}, text)
-
-
-def _machine_size(machine: RewardMachine) -> str:
-    return ", ".join(f"{count} {kind}" for kind, count in machine.sizes.items())
 
 
 def _format_option(name: str, argument: str, file: str) -> Callable[[Function], Function]:

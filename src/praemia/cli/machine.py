@@ -23,7 +23,6 @@ from praemia.text_tables import table_text
 
 if TYPE_CHECKING:
     from praemia.inference import Edge
-    from praemia.machines.automaton import Automaton
     from praemia.machines.machine import RewardMachine
 
 MOST_SHOWN = 30
@@ -71,7 +70,7 @@ def machine_command(
     """
     from praemia.files import save_machine
     from praemia.files.load_save import find_writer
-    from praemia.machines.from_formulas import growth_limits, machine_from, text_automaton
+    from praemia.machines.from_formulas import accepting_machine, growth_limits, machine_from
     from praemia.pictures.diagrams import draw_machine
 
     require_drawing(draw)
@@ -88,7 +87,7 @@ def machine_command(
         "num_states": machine.num_states,
         "diagram_nodes": len(machine.diagrams),
         "states": [{"name": name, "meaning": meaning} for name, meaning in machine.meanings.items()],
-        "trace": None if trace is None else _judged(text_automaton(kind, text, growth, syntax), machine, trace),
+        "trace": None if trace is None else _judged(accepting_machine(kind, text, growth, syntax), machine, trace),
     }
     if draw is not None:
         draw_machine(machine, draw, title=text)
@@ -98,13 +97,13 @@ def machine_command(
     emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
-def _judged(automaton: Automaton, machine: RewardMachine, trace: str) -> dict[str, Any]:
-    from praemia.machines.automaton import judge
+def _judged(accepting: RewardMachine, machine: RewardMachine, trace: str) -> dict[str, Any]:
+    from praemia.machines.from_formulas import judge
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)
     rewards = machine.expected_rewards(word)
-    verdict = judge(automaton, word)
+    verdict = judge(accepting, word)
     return {
         "labels": [sorted(label) for label in word],
         "satisfied": verdict.satisfied,
@@ -129,7 +128,7 @@ def _trace_text(record: dict[str, Any]) -> str:
 
 
 def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
-    sizes = {key: record[key] for key in ("pay", "reward", "num_states", "diagram_nodes")}
+    sizes = {key: record[key] for key in ("pay", "reward", "num_states")}
     fields = {"propositions": ", ".join(machine.propositions), **sizes}
     parts = [fields_text({key.replace("num_", "").replace("_", " "): value for key, value in fields.items()})]
     if machine.num_states <= MOST_SHOWN:

@@ -1,6 +1,7 @@
 """Progress on standard error: bars on a terminal, a line now and then elsewhere, with the time left.
 
-Work that takes less than two seconds is not mentioned.
+Work that takes less than two seconds is not mentioned. The time left is computed from the speed so far; time in which
+code was compiled says nothing about it and is not counted.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 import click
 
 from praemia import activity
+from praemia.text_tables import are, plural
 
 if TYPE_CHECKING:
     from rich.progress import Task, TaskID
@@ -43,7 +45,6 @@ class Display(activity.Progress):
             TaskProgressColumn,
             TextColumn,
             TimeElapsedColumn,
-            TimeRemainingColumn,
         )
 
         self.bars = Progress(
@@ -52,14 +53,14 @@ class Display(activity.Progress):
             TextColumn("{task.fields[count]}"),
             TaskProgressColumn(),
             TimeElapsedColumn(),
-            TimeRemainingColumn(),
+            TextColumn("{task.fields[left]}"),
             console=Console(stderr=True),
-            speed_estimate_period=120.0,
         )
         self._is_terminal = sys.stderr.isatty()
         self._next_line = 0.0
         self._compiling: TaskID | None = None
         self._last_compiled = 0.0
+        self._last_tick, self._compiled = time.monotonic(), 0.0  # seconds of compiling, up to the last tick
         self._runs: dict[str, TaskID] = {}  # by task, in the order of the bars
         self._all_runs: TaskID | None = None  # the row of all tasks together, if there are several
         self._finished = Counter[str]()
@@ -73,7 +74,7 @@ class Display(activity.Progress):
             if row is None:  # what came before includes compiling, which says nothing about the speed
                 row = self._add(what, total, done)
             if done < self._task(row).completed:  # it began anew
-                self.bars.reset(row, total=total)
+                self.bars.reset(row, total=total, began=(self._worked, 0))
             self.bars.update(row, description=f"{what}{about}", completed=done, count=f"{done:,} of {total:,}")
 
         return report
@@ -88,7 +89,7 @@ class Display(activity.Progress):
         totals = Counter(job.task.name for job in jobs)
         self._finished = totals - Counter(job.task.name for job in todo)
         if self._finished:
-            say(f"{self._finished.total()} of {len(jobs)} runs are already stored")
+            say(f"{self._finished.total()} of {plural(len(jobs), 'run')} {are(len(jobs))} already stored")
         self._runs = {name: self._add(name, total, self._finished[name]) for name, total in totals.items()}
         if len(totals) > 1:
             self._all_runs = self._add("all", len(jobs), self._finished.total())
@@ -103,17 +104,22 @@ class Display(activity.Progress):
 
     def tick(self) -> None:
         """Look at what the workers are doing, and show it."""
-        board = activity.read_board()
-        self._look_for_compiling(bool((board["compiling"] > 0).any()))
+        board, now = activity.read_board(), time.monotonic()
+        is_compiling = bool((board["compiling"] > 0).any())
+        self._compiled += now - self._last_tick if is_compiling else 0.0
+        self._last_tick = now
+        self._look_for_compiling(is_compiling)
         self._look_for_runs({int(task): float(board["share"][board["task"] == task].sum()) for task in board["task"]})
         rows = [row for row in self.bars.tasks if not row.finished and (row.elapsed or 0.0) >= FIRST_SECONDS]
         if not rows:
             return
+        for row in rows:
+            row.fields["left"] = self._time_left(row)
         if self._is_terminal:
             for row in rows:
                 row.visible = True
             self.bars.start()
-        elif (now := time.monotonic()) >= self._next_line and (rows[-1].total is None or rows[-1].completed):
+        elif now >= self._next_line and (rows[-1].total is None or rows[-1].completed):
             self._next_line = now + LINE_SECONDS
             say(_line(rows[-1]))
             if rows[-1].id == self._compiling:
@@ -127,7 +133,20 @@ class Display(activity.Progress):
             self.bars.stop()
 
     def _add(self, what: str, total: float | None = None, completed: int = 0, count: str = "") -> TaskID:
-        return self.bars.add_task(what, total=total, completed=completed, visible=False, count=count)
+        began = (self._worked, completed)
+        return self.bars.add_task(what, True, total, completed, visible=False, count=count, left="", began=began)
+
+    @property
+    def _worked(self) -> float:
+        """A clock that stands still while something is compiled."""
+        return time.monotonic() - self._compiled
+
+    def _time_left(self, row: Task) -> str:
+        """Say how long a row still takes at its speed so far; nothing, as long as that is not known."""
+        worked, completed = self._worked - row.fields["began"][0], row.completed - row.fields["began"][1]
+        if row.total is None or worked <= 0.0 or completed <= 0.0:
+            return ""
+        return f"about {_duration((row.total - row.completed) * worked / completed)} left"
 
     def _task(self, row: TaskID) -> Task:
         return next(task for task in self.bars.tasks if task.id == row)
@@ -152,15 +171,18 @@ class Display(activity.Progress):
     def _move(self, row: TaskID, completed: float, finished: int) -> None:
         task = self._task(row)
         # A run's share is taken back a moment before the run counts as finished.
-        self.bars.update(row, completed=max(task.completed, completed), count=f"{finished}/{task.total:.0f} runs")
+        self.bars.update(
+            row, completed=max(task.completed, completed), count=f"{finished}/{plural(round(task.total or 0), 'run')}"
+        )
 
 
 def _line(row: Task) -> str:
     """Write a row as a line: what is done, and the time that is left or that it has taken."""
     if row.total is None:
         return f"{row.description}: " + (row.fields["count"] or f"{row.elapsed or 0.0:.0f} s")
-    left = "" if row.time_remaining is None else f", about {_duration(row.time_remaining)} left"
-    return f"{row.description}: {row.fields['count']}, {row.percentage:.0f}%{left}"
+    return ", ".join(
+        filter(None, (f"{row.description}: {row.fields['count']}", f"{row.percentage:.0f}%", row.fields["left"]))
+    )
 
 
 def _duration(seconds: float) -> str:

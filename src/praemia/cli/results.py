@@ -12,7 +12,7 @@ import click
 from praemia.cli.common import emit, file_option, json_option, wrote
 from praemia.cli.progress import say
 from praemia.errors import ParameterError, require
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import are, plural, table_text
 
 if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Series
@@ -123,5 +123,9 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
         raise FileError(f"{folder}: there are no runs to report on{also}; praemia reproduce makes them")
     path = folder / "report.html" if out is None else out
     written = write_report(studies, damaged, path, figures=figures)
-    drawn = f"; {len(written) - 1} files of figures are in {path.parent / 'figures'}" if figures else ""
+    drawn = (
+        f"; {plural(len(written) - 1, 'file')} of figures {are(len(written) - 1)} in {path.parent / 'figures'}"
+        if figures
+        else ""
+    )
     click.echo(f"the report is {path}{drawn}")

@@ -95,7 +95,8 @@ def run_command(
     shared = {"task": setting.name, unit: length, "runs": runs, "seed": seed, "optimal_value": optimal}
     text = ""
     if members:
-        text = f"{setting.name}: {length:,} {unit}, {plural(runs, 'run')}, optimal value {optimal:.5g}\n\n"
+        lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
+        text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
         text += _table(rows, with_steps=until_done or steps is not None)
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
@@ -149,7 +150,7 @@ def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     rows = [_hidden_row(run, own_seed) for own_seed, run in hidden_runs.items()]
     emit(
         {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
-        f"{task.name}, machine hidden: {episodes:,} episodes, optimal value {optimal:.5g}\n\n"
+        f"{task.name}, machine hidden: {plural(episodes, 'episode')}, optimal value {optimal:.5g}\n\n"
         + table_text(header, table),
     )
 

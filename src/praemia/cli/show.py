@@ -26,6 +26,7 @@ from praemia.cli.common import (
 )
 from praemia.cli.progress import display
 from praemia.errors import LearnerFailure, ParameterError, PlanError, require
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import Job, LearnerChoice
@@ -137,12 +138,12 @@ def watch_command(
     """See a learner learn TASK: write one HTML page with a slider over the plans of a run.
 
     For each machine state the page shows where a plan goes and what it does there, its exact value, and the regret so
-    far. It plays by itself and needs no network. The run is the first that `praemia run` plays with the same options.
+    far. It plays by itself and needs no network. The run is the first that praemia run plays with the same options.
 
     \b
     praemia watch warehouse-4
     praemia watch office-patrol --learner ucbvi-prm --episodes 5000 -o patrol.html
-    praemia watch warehouse-4 --run results/warehouse-4/headroom-0123456789/run-0-3.npz
+    praemia watch warehouse-4 --run run-0-3.npz
     """
     from praemia.experiments.settings import Job, TaskText, learner_choices, slug
     from praemia.pictures.learning import LearningView
@@ -178,7 +179,10 @@ def watch_command(
         "last_value": float(view.run.plan_values[-1]),
         "regret": float(view.run.regret[-1]),
     }
-    emit(record, f"{page.title}: {len(view.plans)} of {view.run.num_plans:,} plans in {path}; open it in a browser")
+    emit(
+        record,
+        f"{page.title}: {len(view.plans)} of {plural(view.run.num_plans, 'plan')} in {path}; open it in a browser",
+    )
 
 
 def _play_job(job: Job) -> Run:

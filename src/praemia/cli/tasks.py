@@ -16,11 +16,12 @@ from praemia.cli.common import (
     fields_text,
     json_option,
     rho_option,
+    terminal_width,
     wants_json,
 )
 from praemia.cli.progress import display
 from praemia.errors import ParameterError
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 
 @click.command("solve")
@@ -73,7 +74,7 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
         ("lower", "lower bound", "√(HOAT), up to a constant", lower),
     ]
     asked = {"task": problem.name, "episodes": episodes, "failure_prob": failure_prob}
-    text = f"{problem.name}, {episodes:,} episodes, ρ = {failure_prob:g}\n\n"
+    text = f"{problem.name}, {plural(episodes, 'episode')}, ρ = {failure_prob:g}\n\n"
     text += table_text(("term", "formula", "value"), [(*names, f"{value:,.0f}") for _, *names, value in terms])
     if span != 1.0:
         text += f"\nRewards span {span:g}; each term is that for rewards in [0, 1], times {span:g}.\n"
@@ -95,7 +96,7 @@ def envs_command(name: str | None) -> None:
     if name is None:
         entries = [_env_entry(example) for example in envs.names()]
         rows = [[f"{entry[key]:,}" if key in SIZES else entry[key] for key in ENTRY] for entry in entries]
-        table = table_text([key.replace("_", " ") for key in ENTRY], rows)
+        table = table_text([key.replace("_", " ") for key in ENTRY], rows, terminal_width())
         emit(
             {"environments": envs.names(), "entries": entries},
             f"{table}\npraemia envs NAME shows one, with its picture",
@@ -138,7 +139,8 @@ def learners_command(name: str | None) -> None:
         emit(entry, _learner_text(entry))
         return
     entries = [describe_learner(each) for each in learners.names()]
-    table = table_text(("learner", "what it does"), [(entry["name"], entry["summary"]) for entry in entries])
+    rows = [(entry["name"], entry["summary"]) for entry in entries]
+    table = table_text(("learner", "what it does"), rows, terminal_width())
     emit({"learners": entries}, f"{table}\npraemia learners NAME shows one, with its parameters")
 
 
@@ -172,7 +174,8 @@ def _learner_text(entry: dict[str, Any]) -> str:
         (item["name"], str(item["default"]), _range_text(item["range"]), item["help"]) for item in entry["parameters"]
     ]
     if rows:
-        lines += ["", table_text(("parameter", "default", "range", "what it does"), rows).rstrip()]
+        header = ("parameter", "default", "range", "what it does")
+        lines += ["", table_text(header, rows, terminal_width()).rstrip()]
         first = entry["parameters"][0]
         lines += ["", f"praemia run TASK --learner {entry['name']} --set {first['name']}={first['default']}"]
     return "\n".join(lines)

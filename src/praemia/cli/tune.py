@@ -66,8 +66,8 @@ def tune_command(
     seeds differ from those of reported runs, so that a parameter is never judged on the runs that chose it.
 
     \b
-    praemia tune --task office-coffee --learner headroom --try headroom_scale=0.3,0.6,1 --episodes 2000
-    praemia tune --task my-task.yaml --learner my_learner.py:MyLearner --try bonus_scale=0.01,0.1,1
+    praemia tune --task rooms-5 --learner headroom --try headroom_scale=0.3,0.6,1
+    praemia tune --task my-task.yaml --learner my.py:MyLearner --try bonus_scale=1,2
     """
     from praemia.experiments.paper import select, tuning
     from praemia.experiments.settings import TaskText

@@ -151,8 +151,7 @@ def describe(name: str) -> str:
     task = make(name)
     return (
         f"{task.name}: {summary(name)}\n"
-        f"{task.num_observations:,} observations, {task.num_actions} actions, "
-        f"{task.num_machine_states:,} machine states, horizon {task.horizon:,}\n"
+        f"{', '.join(task.sizes)}\n"
         f"actions: {', '.join(map(task.mdp.action_name, range(task.num_actions)))}; "
         f"propositions: {', '.join(task.machine.propositions)}\n"
         f"parameters of {family}: {', '.join(FAMILIES[family].parameters)}"

@@ -25,8 +25,7 @@ from praemia.experiments.settings import MAX_RUNS, Experiment, LearnerChoice, Se
 from praemia.experiments.suites import find, suite_experiment
 from praemia.files import looks_like_file
 from praemia.files.schema import Part
-from praemia.files.source import Source, read_source
-from praemia.files.validation import validate
+from praemia.files.source import Source, read_source, validate
 from praemia.learners.external import names_a_file
 from praemia.limits import MAX_EPISODES
 

@@ -2,42 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia import envs
 from praemia.envs.grid import require_known
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import read_rows, read_slip
-from praemia.errors import FileError, ModelError, PraemiaError, RuleError
+from praemia.errors import (
+    FileError,
+    ModelError,
+    PraemiaError,
+    RuleError,
+    did_you_mean,
+    located,
+    require_distribution,
+)
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
 from praemia.files.formats.multiagent import build_multiagent
-from praemia.files.mdp_building import build_gymnasium, build_mdp
 from praemia.files.schema import (
     FORMULA_KEYS,
     EnvironmentPart,
     FormulaPart,
     FormulaPay,
     GridPart,
+    GymnasiumPart,
+    LabelPart,
     MachinePart,
     MdpPart,
+    PatternPart,
     RewardLaw,
     RulePart,
     TaskPart,
 )
-from praemia.files.source import DataPath, Source, parse_source, read_text
-from praemia.files.validation import validate
+from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from, unknown_proposition
 from praemia.machines.guards import parse_guard
+from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
-from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
+from praemia.tasks.mdp_input import require_sizes
 from praemia.tasks.task import Task
 
+_NUMBER = re.compile("[0-9]{1,18}")
 MACHINE_KEYS = frozenset({"states", "initial", "propositions"}) | FORMULA_KEYS | MULTIAGENT_KEYS
 
 
@@ -93,18 +110,13 @@ def build_machine(
     source: Source, part: MachinePart | FormulaPart, path: DataPath = (), labels: Collection[str] | None = None
 ) -> RewardMachine:
     """Build the machine that stands at a path of a source; ``labels`` are the propositions of its task, if any."""
-    if isinstance(part, FormulaPart):
-        return _from_text(source, part, path, labels)
-    return _from_rules(source, part, path)
-
-
-def _from_text(source: Source, part: FormulaPart, path: DataPath, labels: Collection[str] | None) -> RewardMachine:
-    kind = "formula" if part.key == "ltlf" else "regex"
-    text = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
+    if isinstance(part, MachinePart):
+        return _from_rules(source, part, path)
+    texts = part.text if isinstance(part.text, str) else {text: _pay(value) for text, value in part.text.items()}
     with source.at(*path, part.key):
         machine = machine_from(
-            kind,
-            text,
+            "formula" if part.key == "ltlf" else "regex",
+            texts,
             _reward(part.reward, 1.0),
             part.pay,
             part.propositions,
@@ -151,21 +163,21 @@ def _reward(law: RewardLaw | None, default: float = 0.0) -> Reward:
     return Reward.of(default) if law is None else Reward.from_data(law.model_dump(exclude_none=True))
 
 
-def build_task(source: Source, part: TaskPart, machine: RewardMachine | None = None) -> Task:
-    """Build a task, which is named after the file; ``machine`` is the one of another file that the part names."""
+def build_task(source: Source, part: TaskPart, other: RewardMachine | None = None) -> Task:
+    """Build a task, which is named after the file; ``other`` is the machine of another file that the part names."""
     name, world = Path(source.name).stem, part.world
     if isinstance(world, EnvironmentPart):
-        return _build_in_environment(source, part, world, machine, name)
+        return _build_in_environment(source, part, world, other)
     if part.machine is None or (part.horizon is None and part.discount in (None, 1.0)):
         key = "machine" if part.machine is None else "horizon"
         raise FileError(f"{source.spot(())}: the key {key!r} is missing; only an environment brings its own")
     if isinstance(world, GridPart):
         grid_map = _build_grid(source, world)
-        machine = machine or _build_task_machine(source, part, world.propositions)
+        machine = other or _build_task_machine(source, part, world.propositions)
         with source.at("grid"):
             require_known(grid_map, machine)
             return _task(grid_map.mdp(), machine, part, name)
-    machine = machine or _build_task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
+    machine = other or _build_task_machine(source, part, [prop for rule in world.labels for prop in rule.label])
     key = "mdp" if isinstance(world, MdpPart) else "gymnasium"
     mdp = build_mdp(source, world) if isinstance(world, MdpPart) else build_gymnasium(source, world)
     unreadable = (i for i, rule in enumerate(world.labels) if not set(rule.label).issubset(machine.propositions))
@@ -193,16 +205,141 @@ def _build_grid(source: Source, part: GridPart) -> GridMap:
         return GridMap(part.map, part.legend, part.rooms, part.start, slip, part.stay, part.slip_when_blocked)
 
 
-def _build_in_environment(
-    source: Source, part: TaskPart, world: EnvironmentPart, machine: RewardMachine | None, name: str
-) -> Task:
+def _build_in_environment(source: Source, part: TaskPart, world: EnvironmentPart, other: RewardMachine | None) -> Task:
     with source.at("environment"):
         task = envs.make(world.name, **(world.model_extra or {}))
-    if machine is None and part.machine is not None:
-        machine = _build_task_machine(source, part, task.machine.propositions)
-    if machine is not None:
+    if part.machine is not None:
+        machine = other or _build_task_machine(source, part, task.machine.propositions)
         with source.at("machine"):
             task = task.with_machine(machine)
     keys = ("horizon", "discount", "until_done")
     given = {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
-    return replace(task, name=name, **given)
+    return replace(task, name=Path(source.name).stem, **given)
+
+
+def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:
+    """Build the MDP that is written out under the key ``mdp``."""
+    with source.at("mdp", "actions"):
+        actions = NameTable("action", part.actions)
+    with source.at("mdp", "observations"):
+        observations = NameTable("observation", part.observations)
+        require_sizes(observations.size, actions.size)
+    names = _Names(source, "mdp", observations, actions)
+    rows = _rows(names, part)
+    with names.at("start"):
+        start = {0: 1.0} if part.start is None else observations.distribution(part.start)
+    labels = _label_rules(names, part.labels)
+    entries = np.array([(o, a, z) for (o, a), row in rows.items() for z in row], dtype=np.int64).reshape(-1, 3)
+    ends = _ends(names, part.ended, entries, start)
+    with names.at("transitions"):  # what can still be wrong is a row that is missing
+        return LabeledMDP.from_entries(
+            observations.size,
+            actions.size,
+            entries[:, 0],
+            entries[:, 1],
+            entries[:, 2],
+            [probability for row in rows.values() for probability in row.values()],
+            labels,
+            start,
+            ends=ends,
+            observations=observations.names,
+            actions=actions.names,
+        )
+
+
+def build_gymnasium(source: Source, part: GymnasiumPart) -> LabeledMDP:
+    """Build the MDP of a Gymnasium environment that has a table of its transitions."""
+    from praemia.envs.gymnasium_table import from_gymnasium
+
+    with source.at("gymnasium"):
+        bare = from_gymnasium(part.id, labels=[], **part.options)
+    observations = NameTable("observation", bare.observation_names or bare.num_observations)
+    actions = NameTable("action", bare.action_names or bare.num_actions)
+    labels = _label_rules(_Names(source, "gymnasium", observations, actions), part.labels)
+    with source.at("gymnasium"):
+        return from_gymnasium(part.id, labels=labels, **part.options)
+
+
+class NameTable:
+    """The observations or the actions of a file, by name; by number where the file has only a count."""
+
+    def __init__(self, kind: str, names: int | Sequence[str]) -> None:
+        self.kind = kind
+        self.names = None if isinstance(names, int) else tuple(names)
+        self.size = names if isinstance(names, int) else len(names)
+        self._numbers: dict[str, int] = {}
+        for number, name in enumerate(self.names or ()):
+            if self._numbers.setdefault(name, number) != number:
+                raise ModelError(f"{kind} {name!r} is listed twice")
+
+    def number(self, name: str) -> int:
+        """Return the number of a name, or raise a ModelError."""
+        if self.names is not None:
+            if name not in self._numbers:
+                raise ModelError(f"unknown {self.kind} {name!r}{did_you_mean(name, self.names)}")
+            return self._numbers[name]
+        if not (_NUMBER.fullmatch(name) and int(name) < self.size):
+            raise ModelError(f"unknown {self.kind} {name!r}; expected 0 … {self.size - 1}")
+        return int(name)
+
+    def distribution(self, probs: Mapping[str, float]) -> dict[int, float]:
+        """Number the names of a distribution and check that it is one."""
+        numbered = {self.number(name): probability for name, probability in probs.items()}
+        if len(numbered) < len(probs):
+            raise ModelError(f"one {self.kind} is given twice")
+        require_distribution("", numbered.values(), ROW_TOLERANCE)
+        return numbered
+
+
+@dataclass(frozen=True)
+class _Names:
+    """The observations and actions of an MDP, and the key of the file under which it stands."""
+
+    source: Source
+    key: str
+    observations: NameTable
+    actions: NameTable
+
+    def at(self, *path: str | int) -> AbstractContextManager[None]:
+        return self.source.at(self.key, *path)
+
+    def pattern(self, part: PatternPart) -> tuple[int | None, int | None, int | None]:
+        """Return the numbers of the observation before a step, of the action and of the observation after it."""
+        source, target = (None if o is None else self.observations.number(o) for o in (part.source, part.to))
+        return source, None if part.action is None else self.actions.number(part.action), target
+
+
+def _rows(names: _Names, part: MdpPart) -> dict[tuple[int, int], dict[int, float]]:
+    rows: dict[tuple[int, int], dict[int, float]] = {}
+    for i, (observation, action, successors) in enumerate(part.transitions):
+        with names.at("transitions", i):
+            pair = names.observations.number(observation), names.actions.number(action)
+            where = f"observation {observation}, action {action}"
+            if pair in rows:
+                raise ModelError(f"{where}: this pair already has a row; give it one")
+            with located(where):
+                rows[pair] = names.observations.distribution(successors)
+    return rows
+
+
+def _label_rules(names: _Names, parts: Sequence[LabelPart]) -> list[LabelRule]:
+    rules = []
+    for i, part in enumerate(parts):
+        with names.at("labels", i):
+            rules.append(LabelRule(frozenset(part.label), *names.pattern(part)))
+    return rules
+
+
+def _ends(
+    names: _Names, parts: Sequence[PatternPart], entries: NDArray[np.int64], start: Mapping[int, float]
+) -> NDArray[np.bool_]:
+    """Return which of the entries (o, a, o') end an episode."""
+    ends = np.zeros(len(entries), dtype=bool)
+    for i, part in enumerate(parts):
+        with names.at("ended", i):
+            pattern = names.pattern(part)
+            if part.source is part.action is None and pattern[2] is not None and start.get(pattern[2], 0.0) > 0.0:
+                raise ModelError(f"episodes start in {part.to}, in which they have ended; let them start elsewhere")
+            matches = [entries[:, k] == number for k, number in enumerate(pattern) if number is not None]
+            ends |= np.all(matches, axis=0)
+    return ends

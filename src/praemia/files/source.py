@@ -1,9 +1,9 @@
-"""Read a YAML or JSON file into plain data, and find the line and column of each part.
+"""Read a YAML or JSON file into plain data, and check its form; every mistake is reported with its line and column.
 
 The events of PyYAML's parser, which is written in C, are turned into dicts, lists and scalars here, so a file can only
 ever be data: no object is constructed and no tag is followed. Scalars follow YAML 1.2 (``1e-3`` is a number, ``no`` is
 text); keys are always text, as in JSON. Aliases are refused: a task has no use for them, and a few lines of them can
-expand to billions of nodes.
+expand to billions of nodes. The form of the data is a pydantic model (``schema``).
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, get_args
 
 import yaml
+from pydantic import BaseModel, ValidationError
 from yaml.events import (
     AliasEvent,
     CollectionEndEvent,
@@ -28,16 +29,19 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
-from praemia.errors import FileError, located
+from praemia.errors import FileError, did_you_mean, located
 
 MAX_BYTES = 16 << 20
 # A pair of JSON's escapes for one character, after an even number of backslashes.
 _SURROGATES = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
 MAX_DEPTH = 64
 MAX_DIGITS = 300
+MAX_MISTAKES = 20
+MAX_VALUE_LENGTH = 60
 
 DataPath: TypeAlias = tuple[str | int, ...]
 Mark: TypeAlias = Any  # PyYAML's: line and column, from 0
+Model = TypeVar("Model", bound=BaseModel)
 
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the parser in C is missing from a PyYAML built without it
 _WORDS = {
@@ -48,6 +52,18 @@ _WORDS = {
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _SPECIAL_FLOAT = re.compile(r"[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)")
+_ROW = "a row is [observation, action, {observation: probability}]"
+
+# In place of pydantic's messages that speak of Python rather than of the file.
+_MESSAGES = {
+    "tuple_type": _ROW,
+    "too_long": _ROW,
+    "too_short": "it should not be empty",
+    "string_type": "it should be text",
+    "dict_type": "it should be keys with values",
+    "model_type": "it should be keys with values",
+    "list_type": "it should be a list",
+}
 
 
 @dataclass(frozen=True)
@@ -233,3 +249,78 @@ def _spot(name: str, mark: Mark) -> str:
 
 def _mistake(name: str, event: Any, message: str) -> FileError:
     return FileError(f"{_spot(name, event.start_mark)}: {message}")
+
+
+def validate(source: Source, model: type[Model]) -> Model:
+    """Return a source's data as a pydantic model, or raise one FileError with a line for each mistake."""
+    if not isinstance(source.data, dict):
+        raise FileError(f"{source.spot(())}: expected keys with values, found {_describe(source.data)}")
+    try:
+        return model.model_validate(source.data)
+    except ValidationError as error:
+        mistakes = error.errors(include_url=False, include_context=False)
+        lines = [_message(source, model, mistake) for mistake in mistakes[:MAX_MISTAKES]]
+        if len(mistakes) > MAX_MISTAKES:
+            lines.append(f"{source.name}: and {len(mistakes) - MAX_MISTAKES} more mistakes")
+        raise FileError("\n".join(lines)) from None
+
+
+def _message(source: Source, root: type[BaseModel], mistake: Any) -> str:
+    """Write one of pydantic's errors as ``file:line:column: path: message``."""
+    path, last = _data_path(source, mistake["loc"])
+    if mistake["type"] == "extra_forbidden":
+        return f"{source.spot(path, key=True)}: {_unknown_key(source, path, root)}"
+    if mistake["type"] == "missing":
+        message = _ROW if isinstance(last, int) else f"the key {last!r} is missing"
+    elif mistake["type"] == "value_error":
+        message = mistake["msg"].removeprefix("Value error, ")
+    else:
+        words = _MESSAGES.get(mistake["type"], mistake["msg"].replace("Input should", "it should"))
+        message = f"{words}; found {_describe(mistake['input'])}"
+    return f"{source.spot(path)}: {_format_path(path)}{message}"
+
+
+def _data_path(source: Source, location: tuple[str | int, ...]) -> tuple[DataPath, str | int]:
+    """Drop from pydantic's location what is not in the file; return the path, and the last part of it."""
+    path: DataPath = ()
+    for part in location:
+        if source.has((*path, part)):
+            path = (*path, part)
+    return path, location[-1] if location else ""
+
+
+def _unknown_key(source: Source, path: DataPath, model: type[BaseModel]) -> str:
+    data = source.data
+    for part in path[:-1]:
+        data, model = data[part], _model_at(model, part, data[part])
+    keys = [field.alias or name for name, field in model.model_fields.items()]
+    return f"{_format_path(path[:-1])}unknown key {path[-1]!r}{did_you_mean(path[-1], keys)}"
+
+
+def _model_at(model: type[BaseModel], key: str | int, data: Any) -> type[BaseModel]:
+    """Return the model of what stands at a key; of several, the one that has most of the keys that stand there."""
+    field = model.model_fields.get(str(key))
+    choices = list(_models_in(field.annotation)) if field is not None else []
+    return max(choices, key=lambda choice: len(choice.model_fields.keys() & set(_names(data))), default=model)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
+
+
+def _format_path(path: DataPath) -> str:
+    """Write a path as ``machine.transitions[0].to: ``."""
+    parts = [f"[{part}]" if isinstance(part, int) else f".{part}" for part in path]
+    return "".join(parts).removeprefix(".") + ": " if parts else ""
+
+
+def _describe(value: Any) -> str:
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    if value is None:
+        return "nothing"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= MAX_VALUE_LENGTH else text[:MAX_VALUE_LENGTH] + "…"

@@ -1,7 +1,7 @@
 """Which formulas imply which, decided by their syntax: sound on every non-empty trace, but not complete.
 
 Residuals that differ only by something implied are one state; so the fewer implications are missed, the fewer states
-are built before the automaton is minimised. F(a & X F b) implies F b, for example, so their disjunction is F b.
+are built before the machine is minimised. F(a & X F b) implies F b, for example, so their disjunction is F b.
 """
 
 from __future__ import annotations

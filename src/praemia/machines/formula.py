@@ -1,12 +1,12 @@
 """Formulas as trees: guards, which are boolean, and LTL over finite traces, of which guards are a part.
 
     true false last name                 last: there is no next step
-    !f  f & g  f | g                      (-> and <-> are rewritten when a formula is read)
+    !f  f & g  f | g                      (-> and <-> are rewritten when a formula is read, and H f, which is !O !f)
     X f   there is a next step, and f holds there          WX f   if there is a next step, f holds there
     F f   f holds now or later                             G f    f holds now and at every later step
     f U g   g holds now or later, and f until then         f R g   g holds up to and including the first f, if any
     f W g   f U g, or f holds at every step from now on
-    Y f   there was a step before, and f held there        O f, H f   f held at some step, at every step up to now
+    Y f   there was a step before, and f held there        O f   f held at some step up to now
     f S g   g held at some step up to now, and f ever since
 
 Constructors do what is cheap and never wrong: constants vanish, conjunctions are flat, F F f is F f.
@@ -146,7 +146,9 @@ def _junction(operator: str, parts: Iterable[Formula], neutral: Formula, absorbi
 
 def unary(operator: str, part: Formula) -> Formula:
     """Apply one of X WX F G Y O H."""
-    if operator in ("F", "G", "O", "H") and (part in (TRUE, FALSE) or part.operator == operator):
+    if operator == "H":
+        return ~unary("O", negation(part))
+    if operator in ("F", "G", "O") and (part in (TRUE, FALSE) or part.operator == operator):
         return part
     if (operator, part) in (("X", FALSE), ("Y", FALSE)):
         return FALSE

@@ -10,12 +10,12 @@ propositions never meets 2^40 labels.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Sequence, Set
 from typing import TypeAlias
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
-from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, fold, proposition
+from praemia.machines.formula import ELSE, FALSE, TRUE, Formula, conjunction, disjunction, fold, negation, proposition
 from praemia.machines.labels import Label
 from praemia.machines.syntax import GUARD, Node, build, parse, read_name
 
@@ -55,15 +55,72 @@ def exactly(label: Set[str], propositions: Iterable[str]) -> Guard:
 
 
 class Booleans(Diagrams):
-    """A store of boolean functions."""
+    """Boolean functions of atoms: of propositions, and of formulas in time (X f, F f, f U g), true or false as a whole.
 
-    def __init__(self, growth: Growth | None = None) -> None:
-        super().__init__(growth)
+    Atoms are variables, in the order in which they are first met.
+    """
+
+    def __init__(self, names: Iterable[str] = (), growth: Growth | None = None) -> None:
+        super().__init__(growth or Growth(max_nodes=MAX_NODES))
+        self.atoms: list[Formula] = []
         self.false, self.true = self.leaf(False), self.leaf(True)
         self._both: Memo = {}
         self._either: Memo = {}
-        self._support_bits: list[int] = []
         self._not: dict[int, int] = {self.false: self.true, self.true: self.false}
+        self._support_bits: list[int] = []
+        self._functions: dict[Formula, int] = {TRUE: self.true, FALSE: self.false}
+        self._opposites: dict[Formula, Formula] = {}
+        for name in names:
+            self.function(proposition(name))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The propositions, which are all the atoms of guards."""
+        return tuple(atom.name for atom in self.atoms)
+
+    def function(self, formula: Formula) -> int:
+        """Return the function that is true where a formula holds."""
+        return fold(formula, self._function, self._functions, _boolean_parts)
+
+    def _function(self, formula: Formula, parts: list[int]) -> int:
+        match formula.operator:
+            case "!":
+                return self.negate(parts[0])
+            case "&":
+                return self.all(parts)
+            case "|":
+                return self.any(parts)
+            case "else":
+                return parts[0]
+            case "WX" | "G" | "R" | "W":
+                return self.negate(self.function(negation(formula, self._opposites)))
+            case _:
+                self.atoms.append(formula)
+                return self.literal(len(self.atoms) - 1)
+
+    def atom(self, variable: int, value: bool) -> Formula:
+        """Return the formula that says of an atom that it is true, or that it is false."""
+        atom = self.atoms[variable]
+        return atom if value else self._opposites.get(atom) or negation(atom, self._opposites)
+
+    def formula(self, function: int, most: float = math.inf) -> Formula:
+        """Write a function as a formula: few products, each of few atoms; more products than ``most`` are refused."""
+        products = [
+            _joined("&", [self.atom(*literal) for literal in sorted(term.items())], TRUE)
+            for term in self.terms(function, most)
+        ]
+        return _joined("|", products, FALSE)
+
+    def example(self, function: int) -> Label:
+        """Return a label on which a function, which is not false everywhere, is true."""
+        true = set()
+        while not self.is_leaf(function):
+            if self.low[function] == self.false:
+                true.add(self.atoms[self.variable[function]].name)
+                function = self.high[function]
+            else:
+                function = self.low[function]
+        return frozenset(true)
 
     def literal(self, variable: int) -> int:
         """Return the function that is true where a variable is."""
@@ -163,62 +220,18 @@ class Booleans(Diagrams):
         return terms, whole
 
 
-class GuardFunctions(Booleans):
-    """Guards as boolean functions. Propositions are variables, in the order in which they are first met."""
+def _boolean_parts(formula: Formula) -> Sequence[Formula]:
+    return formula.parts if formula.operator in ("!", "&", "|", "else") else ()
 
-    def __init__(self, variables: Iterable[str] = (), growth: Growth | None = None) -> None:
-        super().__init__(growth or Growth(max_nodes=MAX_NODES))
-        self.variables = {name: variable for variable, name in enumerate(variables)}
-        self._functions: dict[Guard, int] = {TRUE: self.true, FALSE: self.false}
-        self._literals: list[tuple[Guard, Guard]] = []  # for each variable, that it is false and that it is true
 
-    def function(self, guard: Guard) -> int:
-        """Return the function that is true where a guard holds."""
-        return fold(guard, self._function, self._functions)
-
-    def _function(self, guard: Guard, parts: list[int]) -> int:
-        match guard.operator:
-            case "name":
-                return self.literal(self.variables.setdefault(guard.name, len(self.variables)))
-            case "!":
-                return self.negate(parts[0])
-            case "&":
-                return self.all(parts)
-            case "|":
-                return self.any(parts)
-            case _:
-                return parts[0]
-
-    def guard(self, function: int, most: float = math.inf) -> Guard:
-        """Write a function as a guard: few products, each of few literals; more products than ``most`` are refused."""
-        for name in list(self.variables)[len(self._literals) :]:
-            self._literals.append((~proposition(name), proposition(name)))
-        products = [self._product(term) for term in self.terms(function, most)]
-        if len(products) < 2:
-            return products[0] if products else FALSE
-        return Formula("|", tuple(products))
-
-    def _product(self, term: Term) -> Guard:
-        literals = [self._literals[variable][term[variable]] for variable in sorted(term)]
-        if len(literals) < 2:
-            return literals[0] if literals else TRUE
-        return Formula("&", tuple(literals))
-
-    def example(self, function: int) -> Label:
-        """Return a label on which a function, which is not false everywhere, is true."""
-        names, true = list(self.variables), set()
-        while not self.is_leaf(function):
-            if self.low[function] == self.false:
-                true.add(names[self.variable[function]])
-                function = self.high[function]
-            else:
-                function = self.low[function]
-        return frozenset(true)
+def _joined(operator: str, parts: list[Formula], neutral: Formula) -> Formula:
+    """Join parts that need no simplifying."""
+    return Formula(operator, tuple(parts)) if len(parts) > 1 else parts[0] if parts else neutral
 
 
 @deep_recursion
 def example_label(guard: Guard) -> Label | None:
     """Return a label on which a guard holds, or None where it never does."""
-    functions = GuardFunctions()
+    functions = Booleans()
     function = functions.function(guard)
     return None if function == functions.false else functions.example(function)

@@ -1,4 +1,4 @@
-"""From a formula about the future to an automaton, by progression.
+"""From a formula to the machine that accepts it: about the future by progression, about the past by memory.
 
 After a label σ, a formula leaves a residual that the rest of the trace must satisfy, and a bit: whether the trace may
 end here. With d(f) the diagram from σ to (residual, bit), and & and | of such pairs taken part by part,
@@ -7,48 +7,55 @@ end here. With d(f) the diagram from σ to (residual, bit), and & and | of such 
     d(f U g) = d(g) | (d(f) & (f U g, 0))    d(!f) = !d(f)
 
 G, R, W, WX and last are negations of these. A residual is a boolean function of names and of formulas that begin with
-X, F or U, kept as a decision diagram over these *elements*: residuals that are equal as boolean functions are one
-state. Implications between elements (``entailment``) remove further elements. Minimising does the rest.
+X, F or U, kept as a decision diagram over these *atoms*: residuals that are equal as boolean functions are one
+state. Implications between atoms (``entailment``) remove further atoms. Minimising does the rest.
+
+A formula about the past remembers what its operators said at the step before:
+
+    Y f = f held at the step before          f S g = g | (f & Y(f S g))          O f = true S f
+
+A state is the truth of every f under a Y and of every f S g at the step before, all false before the first step.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import count, product
 
 from praemia.errors import ModelError, SizeError
-from praemia.machines.automaton import Automaton, build_automaton, join, with_verdicts
-from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.algebra import join, smallest_machine
+from praemia.machines.diagrams import Diagrams, Growth, Memo, copy, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
 from praemia.machines.formula import (
+    FALSE,
     FUTURE,
     PAST,
+    TRUE,
     Formula,
     conjunction,
     disjunction,
     fold,
-    negation,
     unary,
     write,
 )
-from praemia.machines.guards import Booleans
-from praemia.machines.past import past_automaton
+from praemia.machines.guards import Booleans, Guard
+from praemia.machines.machine import RewardMachine
 
 MOST_AT_ONCE, MOST_NODES_AT_ONCE = 50, 5_000  # states and nodes of a conjunction that is not taken apart
-
-MOST_COMPARED = 250  # elements: to look for implications between more takes longer than it saves
+MOST_COMPARED = 250  # atoms: to look for implications between more takes longer than it saves
 MOST_WRITTEN = 100
 DISTRIBUTIVE = {("G", "&"), ("F", "|"), ("X", "&"), ("X", "|"), ("WX", "&"), ("WX", "|")}
 
-Forbidden = tuple[int, bool, int, bool]  # elements i and j are never i = p and j = q
+Forbidden = tuple[int, bool, int, bool]  # atoms i and j are never i = p and j = q
 
 
 @deep_recursion
-def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Automaton:
-    """Return the smallest automaton that pays 1 at every step at which what was seen so far satisfies a formula.
+def formula_machine(text: str, growth: Growth, syntax: str = "praemia") -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which what was seen so far satisfies a formula.
 
     A formula without past operators is judged at the first step of the trace so far, one with past operators alone at
     its last step. An empty trace satisfies nothing.
@@ -60,46 +67,46 @@ def formula_automaton(text: str, growth: Growth, syntax: str = "praemia") -> Aut
             f"the past ({', '.join(sorted(words & PAST))}); write it with one kind"
         )
     if words & PAST:
-        return with_verdicts(past_automaton(formula, growth))
-    return with_verdicts(_Construction(formula.propositions(), growth).accept(formula))
+        return _past_machine(formula, growth)
+    return _Construction(formula.propositions(), growth).accept(formula)
 
 
 class _Construction:
-    """Builds the automata of a formula and its parts, all over its propositions."""
+    """Build the machines of a formula and its parts, all over its propositions."""
 
     def __init__(self, names: tuple[str, ...], growth: Growth) -> None:
         self._names, self._growth = names, growth
         self._variables = {name: number for number, name in enumerate(names)}
-        self._automata: dict[Formula, Automaton] = {}
+        self._machines: dict[Formula, RewardMachine] = {}
 
-    def accept(self, formula: Formula) -> Automaton:
-        """Return the smallest automaton: by progression, or if that grows large, joined from those of its parts."""
-        if formula not in self._automata:
+    def accept(self, formula: Formula) -> RewardMachine:
+        """Return the machine that accepts a formula: by progression, or if that grows large, joined from its parts."""
+        if formula not in self._machines:
             operator, parts = _split(formula)
             at_once = replace(self._growth, max_states=MOST_AT_ONCE, max_nodes=MOST_NODES_AT_ONCE, fewest_values=0)
             try:
-                automaton = self._progress(formula, at_once if len(parts) > 1 else self._growth)
+                machine = self._progress(formula, at_once if len(parts) > 1 else self._growth)
             except SizeError:
                 if len(parts) < 2:
                     raise
-                automaton = self._join(operator, [self.accept(part) for part in parts])
-            self._automata[formula] = automaton
-        return self._automata[formula]
+                machine = self._join(operator, [self.accept(part) for part in parts])
+            self._machines[formula] = machine
+        return self._machines[formula]
 
-    def _progress(self, formula: Formula, growth: Growth) -> Automaton:
+    def _progress(self, formula: Formula, growth: Growth) -> RewardMachine:
         work = _Progression(self._variables, growth)
-        return build_automaton(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
+        return smallest_machine(self._names, work.moves, work.residual(formula), work.moves_of, work.text, growth)
 
-    def _join(self, operator: str, parts: Iterable[Automaton]) -> Automaton:
-        """Join automata in pairs, the smallest first."""
-        order = count()  # of automata of one size, the first comes first
-        automata = [(part.num_states, next(order), part) for part in parts]
-        heapify(automata)
-        while len(automata) > 1:
-            (_, _, first), (_, _, second) = heappop(automata), heappop(automata)
+    def _join(self, operator: str, parts: Iterable[RewardMachine]) -> RewardMachine:
+        """Join machines in pairs, the smallest first."""
+        order = count()  # of machines of one size, the first comes first
+        machines = [(part.num_states, next(order), part) for part in parts]
+        heapify(machines)
+        while len(machines) > 1:
+            (_, _, first), (_, _, second) = heappop(machines), heappop(machines)
             joint = join(operator, first, second, self._growth)
-            heappush(automata, (joint.num_states, next(order), joint))
-        return automata[0][2]
+            heappush(machines, (joint.num_states, next(order), joint))
+        return machines[0][2]
 
 
 def _split(formula: Formula) -> tuple[str, Sequence[Formula]]:
@@ -119,11 +126,7 @@ class _Progression:
     def __init__(self, variables: Mapping[str, int], growth: Growth) -> None:
         self._variables = variables
         self.moves = Diagrams(growth)
-        self._functions = Booleans(growth)
-        self._elements: list[Formula] = []
-        self._numbers: dict[Formula, int] = {}
-        self._opposites: dict[Formula, Formula] = {}
-        self._residuals: dict[Formula, int] = {}
+        self._functions = Booleans(growth=growth)
         self._impossible_of: dict[tuple[int, int], list[Forbidden]] = {}
         self._forbidden_of: dict[int, tuple[Forbidden, ...]] = {0: ()}
         self._entailed: Answers = {}
@@ -132,48 +135,29 @@ class _Progression:
         self._joined: dict[str, Memo] = {"&": {}, "|": {}}
         self._negated: dict[int, int] = {}
         self._moves_of: dict[int, int] = {self._functions.false: self._never, self._functions.true: self._always}
-        self._moves_of_element: dict[int, int] = {}
+        self._moves_of_atom: dict[int, int] = {}
         self._simple: dict[int, int] = {}
         self._texts: dict[Formula, tuple[str, int]] = {}
 
     def residual(self, formula: Formula) -> int:
-        """Return a formula as a boolean function of elements."""
-        return fold(formula, self._residual, self._residuals, _boolean_parts)
-
-    def _residual(self, formula: Formula, parts: list[int]) -> int:
-        functions = self._functions
-        match formula.operator:
-            case "true" | "false":
-                return functions.true if formula.operator == "true" else functions.false
-            case "&":
-                return functions.all(parts)
-            case "|":
-                return functions.any(parts)
-            case "name" | "X" | "F" | "U":
-                return functions.literal(self._element(formula))
-            case _:
-                return functions.negate(self.residual(negation(formula, self._opposites)))
-
-    def _element(self, formula: Formula) -> int:
-        if formula not in self._numbers:
-            self._numbers[formula] = len(self._elements)
-            self._elements.append(formula)
-        return self._numbers[formula]
+        """Return a formula as a boolean function of atoms."""
+        return self._functions.function(formula)
 
     def _impossible(self, i: int, j: int) -> list[Forbidden]:
-        """Return the pairs of truth values that two elements cannot have together."""
+        """Return the pairs of truth values that two atoms cannot have together."""
         if (i, j) not in self._impossible_of:
-            is_free = self._elements[i].operator == self._elements[j].operator == "name"
+            atom = self._functions.atom
+            is_free = atom(i, True).operator == atom(j, True).operator == "name"
             self._impossible_of[i, j] = [
                 (i, p, j, q)
                 for p, q in (() if is_free else product((False, True), repeat=2))
-                if entails(self._literal(i, p), self._literal(j, not q), self._entailed)
-                or entails(self._literal(j, q), self._literal(i, not p), self._entailed)
+                if entails(atom(i, p), atom(j, not q), self._entailed)
+                or entails(atom(j, q), atom(i, not p), self._entailed)
             ]
         return self._impossible_of[i, j]
 
     def _forbidden(self, support: int) -> tuple[Forbidden, ...]:
-        """Return all that is impossible of some elements, which are the bits of a number."""
+        """Return all that is impossible of some atoms, which are the bits of a number."""
         if support not in self._forbidden_of:
             last = support.bit_length() - 1
             others = support ^ (1 << last)
@@ -185,14 +169,10 @@ class _Progression:
             self._forbidden_of[support] = tuple(pairs)
         return self._forbidden_of[support]
 
-    def _literal(self, element: int, value: bool) -> Formula:
-        formula = self._elements[element]
-        return formula if value else negation(formula, self._opposites)
-
     def _simplify(self, function: int) -> int:
-        """Remove elements from a residual whose value does not matter, given which ones can be true together."""
+        """Remove atoms from a residual whose value does not matter, given which ones can be true together."""
         simple = self._simple.get(function)
-        if simple is None and len(self._elements) > MOST_COMPARED:
+        if simple is None and len(self._functions.atoms) > MOST_COMPARED:
             return function
         if simple is None:
             pairs = self._forbidden(self._functions.support_bits(function))
@@ -230,12 +210,12 @@ class _Progression:
         """Return d of a formula."""
         return self.moves_of(self.residual(formula))
 
-    def _element_moves(self, element: int) -> int:
-        if element not in self._moves_of_element:
-            self._moves_of_element[element] = self._progress_element(self._elements[element])
-        return self._moves_of_element[element]
+    def _atom_moves(self, atom: int) -> int:
+        if atom not in self._moves_of_atom:
+            self._moves_of_atom[atom] = self._progress(self._functions.atoms[atom])
+        return self._moves_of_atom[atom]
 
-    def _progress_element(self, formula: Formula) -> int:
+    def _progress(self, formula: Formula) -> int:
         parts = formula.parts
         match formula.operator:
             case "name":
@@ -256,7 +236,7 @@ class _Progression:
         """Return d of a residual: from a label to the pair of what is left and whether the trace may end."""
         if function not in self._moves_of:
             functions = self._functions
-            here = self._element_moves(functions.variable[function])
+            here = self._atom_moves(functions.variable[function])
             low, high = functions.low[function], functions.high[function]
             yes = self._join("&", here, self.moves_of(high))
             self._moves_of[function] = self._join("|", yes, self._join("&", self._negate(here), self.moves_of(low)))
@@ -267,10 +247,66 @@ class _Progression:
         size = self._functions.support_bits(function).bit_count()
         if size > MOST_WRITTEN:
             return f"a combination of {size} formulas"
-        terms = self._functions.terms(function)
-        literals = ((self._literal(element, value) for element, value in sorted(term.items())) for term in terms)
-        return write(disjunction(map(conjunction, literals)), texts=self._texts)
+        return write(self._functions.formula(function), texts=self._texts)
 
 
-def _boolean_parts(formula: Formula) -> Sequence[Formula]:
-    return formula.parts if formula.operator in ("&", "|") else ()
+Past = int  # a bit for each formula that is remembered
+
+
+def _past_machine(formula: Formula, growth: Growth) -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which a formula about the past holds."""
+    work = _Memory(formula, growth)
+    return smallest_machine(formula.propositions(), work.moves, 0, work.moves_of, work.text, growth)
+
+
+class _Memory:
+    def __init__(self, formula: Formula, growth: Growth) -> None:
+        self.moves = Diagrams(growth)
+        self.bits: dict[Formula, int] = {}  # what must be remembered, and as which bit
+        self._formula = formula
+        self._functions = Booleans(formula.propositions(), growth)
+        self._collect(formula)
+
+    def _collect(self, formula: Formula) -> None:
+        for part in formula.parts:
+            self._collect(part)
+        if formula.operator in ("Y", "S", "O"):
+            self.bits.setdefault(formula.parts[0] if formula.operator == "Y" else formula, len(self.bits))
+
+    def moves_of(self, past: Past) -> int:
+        """Return the diagram from a label to (what is remembered next, whether the formula holds)."""
+        moves = self.moves
+        result = moves.leaf(0)
+        guards: dict[Formula, Guard] = {}
+        for bit, formula in enumerate((*self.bits, self._formula)):
+            guard = fold(formula, lambda part, parts: self._guard(part, parts, past), guards)
+            function = self._functions.function(guard)
+            held = copy(self._functions, function, moves, partial(_shifted, bit), {})
+            result = moves.combine(result, held, int.__or__, {})
+        last = len(self.bits)
+        return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last), {})
+
+    def _guard(self, formula: Formula, parts: list[Guard], past: Past) -> Guard:
+        """Return the guard that holds on a label if a formula holds at its step, from those of its parts."""
+        match formula.operator:
+            case "Y":
+                return TRUE if past >> self.bits[formula.parts[0]] & 1 else FALSE
+            case "S":
+                return parts[1] | parts[0] if past >> self.bits[formula] & 1 else parts[1]
+            case "O":
+                return TRUE if past >> self.bits[formula] & 1 else parts[0]
+            case "!":
+                return ~parts[0]
+            case "&" | "|":
+                return conjunction(parts) if formula.operator == "&" else disjunction(parts)
+            case _:
+                return formula
+
+    def text(self, past: Past) -> str:
+        """Write what is remembered: the formulas that held at the step before."""
+        held = [write(formula) for formula, bit in self.bits.items() if past >> bit & 1]
+        return "held: " + ", ".join(held) if held else "nothing held"
+
+
+def _shifted(bit: int, value: bool) -> int:
+    return int(value) << bit

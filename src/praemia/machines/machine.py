@@ -38,6 +38,7 @@ from praemia.machines.rules import (
     validate_rules,
 )
 from praemia.machines.state_diagrams import Meanings, StateDiagrams
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.pictures.diagrams import MachinePicture
@@ -191,7 +192,7 @@ class RewardMachine(Displayed):
         return self.states, self.initial, frozenset(self.propositions), self.idle_reward, outcomes
 
     def __repr__(self) -> str:
-        return f"RewardMachine({', '.join(f'{count} {kind}' for kind, count in self.sizes.items())})"
+        return f"RewardMachine({', '.join(self.sizes)})"
 
     def draw(self) -> MachinePicture:
         """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
@@ -209,11 +210,10 @@ class RewardMachine(Displayed):
         return len(self.states)
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """How large the machine is, by what is counted."""
-        rules = self.written_rules
-        kind, count = ("diagram nodes", len(self.diagrams)) if rules is None else ("rules", len(rules))
-        return {"machine states": self.num_states, kind: count, "propositions": len(self.propositions)}
+    def sizes(self) -> list[str]:
+        """How large the machine is, in words: its states, the rules that were written, its propositions."""
+        rules = [] if self.written_rules is None else [plural(len(self.written_rules), "rule")]
+        return [plural(self.num_states, "machine state"), *rules, plural(len(self.propositions), "proposition")]
 
     def _find_rules(self) -> tuple[Rule, ...]:
         if self.written_rules is not None:

@@ -1,113 +1,108 @@
-"""From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
+"""From a regular expression over labels to a machine, by partial derivatives (Antimirov, 1996).
 
 A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
 Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
 one. A state is a set of expressions, one of which the rest of the trace must match; the trace may end where one of them
 matches nothing at all.
+
+Formulas are trees, as formulas are: a letter is a guard, and the other operators are sequence (of two), either, *, +
+and empty.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.automaton import Automaton, build_automaton, with_verdicts
+from praemia.machines.algebra import smallest_machine
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
-from praemia.machines.formula import proposition, write
-from praemia.machines.guards import GuardFunctions
+from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, disjunction, proposition, write
+from praemia.machines.guards import Booleans
+from praemia.machines.machine import RewardMachine
 from praemia.machines.syntax import REGEX, Node, build, mistake, parse, read_name
 
-
-class Expression(NamedTuple):
-    """An expression: a letter, a sequence of two, an alternative, a repetition, or the empty word.
-
-    Their kinds are letter, sequence, either, star or plus, nothing.
-    """
-
-    kind: str
-    parts: tuple[Expression, ...] = ()
-    letter: int = -1
-
-
-Derived: TypeAlias = frozenset[Expression]
-Placed: TypeAlias = tuple[Expression, int]  # with the place where it begins
+Derived: TypeAlias = frozenset[Formula]
+Placed: TypeAlias = tuple[Formula, int]  # with the place where it begins
 
 MAX_LENGTH = 10_000
-EMPTY = Expression("nothing")
+EMPTY = Formula("empty")
+LETTERS = frozenset({"name", "!", "&", "|", "true", "false"})
 
 
-def regex_automaton(text: str, growth: Growth) -> Automaton:
-    """Return the smallest automaton that pays 1 at every step at which all that was seen so far matches."""
+def regex_machine(text: str, growth: Growth) -> RewardMachine:
+    """Return the smallest machine that pays 1 at every step at which all that was seen so far matches."""
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return with_verdicts(build_automaton(work.names, work.moves, start, work.moves_of, work.text, growth))
+        return smallest_machine(work.names, work.moves, start, work.moves_of, work.text, growth)
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 
 
-def _matches_nothing(expression: Expression) -> bool:
+def _is_letter(expression: Formula) -> bool:
+    return expression.operator in LETTERS
+
+
+def _matches_nothing(expression: Formula) -> bool:
     """Tell whether the empty word matches."""
-    match expression.kind:
-        case "letter":
-            return False
+    match expression.operator:
+        case "empty" | "*":
+            return True
         case "sequence":
             return all(map(_matches_nothing, expression.parts))
         case "either":
             return any(map(_matches_nothing, expression.parts))
-        case "plus":
+        case "+":
             return _matches_nothing(expression.parts[0])
         case _:
-            return True
+            return False
 
 
-def _sequence(first: Expression, second: Expression) -> Expression:
+def _sequence(first: Formula, second: Formula) -> Formula:
     """Join two expressions, grouped to the right so that equal ones look alike."""
     if first == EMPTY or second == EMPTY:
         return second if first == EMPTY else first
-    if first.kind == "sequence":
+    if first.operator == "sequence":
         return _sequence(first.parts[0], _sequence(first.parts[1], second))
-    return Expression("sequence", (first, second))
+    return Formula("sequence", (first, second))
 
 
 class _Derivation:
     def __init__(self, text: str, growth: Growth) -> None:
+        if len(text) > MAX_LENGTH:
+            raise SizeError(f"a regex of {len(text):,} characters; at most {MAX_LENGTH:,} are read")
+        nodes = parse(REGEX, text)
+        names = dict.fromkeys(read_name(node.text) for node in nodes if node.kind in ("name", "quoted"))
         self.moves = Diagrams(growth)
-        self._letters = GuardFunctions(growth=growth)
+        self._letters = Booleans(names, growth)
         self._text = text
         self._memo: Memo = {}
-        self._texts = {self._letters.true: "."}
-        self._derivatives: dict[Expression, int] = {}
-        self._expression_texts: dict[Expression, str] = {}
-        self.expression = self._build()
+        self._derivatives: dict[Formula, int] = {}
+        self._texts: dict[Formula, str] = {}
+        self.expression = build(nodes, self._placed)[0]
 
     @property
-    def names(self) -> Iterable[str]:
+    def names(self) -> tuple[str, ...]:
         """The propositions that are read, in the order in which they are written."""
-        return self._letters.variables
-
-    def _build(self) -> Expression:
-        if len(self._text) > MAX_LENGTH:
-            raise SizeError(f"a regex of {len(self._text):,} characters; at most {MAX_LENGTH:,} are read")
-        return build(parse(REGEX, self._text), self._placed)[0]
+        return self._letters.names
 
     def _placed(self, node: Node, parts: list[Placed]) -> Placed:
         return self._expression(node, parts), min([node.place, *(place for _, place in parts)])
 
-    def _expression(self, node: Node, parts: list[Placed]) -> Expression:
+    def _expression(self, node: Node, parts: list[Placed]) -> Formula:
         expressions = [expression for expression, _ in parts]
         match node.kind:
             case "name" | "quoted":
-                return self._letter(self._letters.function(proposition(read_name(node.text))))
+                return proposition(read_name(node.text))
             case "constant":
-                return self._letter(self._letters.false if node.text == "false" else self._letters.true)
-            case "!":
-                return self._letter(self._letters.negate(self._guards(node, parts)[0]))
-            case "&":
-                return self._letter(self._letters.all(self._guards(node, parts)))
+                return FALSE if node.text == "false" else TRUE
+            case "!" | "&":
+                self._require_guards(node, parts)
+                return ~expressions[0] if node.kind == "!" else conjunction(expressions)
             case "|":
-                return self._either(expressions)
+                if all(map(_is_letter, expressions)):
+                    return disjunction(expressions)
+                return Formula("either", tuple(dict.fromkeys(expressions)))
             case "sequence":
                 result = EMPTY
                 for expression in reversed(expressions):
@@ -116,29 +111,19 @@ class _Derivation:
             case mark:
                 return self._repeated(expressions[0], mark)
 
-    def _letter(self, letter: int) -> Expression:
-        return Expression("letter", (), letter)
-
-    def _guards(self, node: Node, parts: list[Placed]) -> list[int]:
-        """Return the letters that parts are, or point at one that is something longer."""
+    def _require_guards(self, node: Node, parts: list[Placed]) -> None:
+        """Point at an operand that is longer than a letter."""
         for expression, place in parts:
-            if expression.kind != "letter":
+            if not _is_letter(expression):
                 raise mistake("regex", self._text, place, f"{node.text!r} takes guards, and this is not one")
-        return [expression.letter for expression, _ in parts]
 
-    def _either(self, parts: list[Expression]) -> Expression:
-        if all(part.kind == "letter" for part in parts):
-            return self._letter(self._letters.any(part.letter for part in parts))
-        return Expression("either", tuple(dict.fromkeys(parts)))
-
-    def _repeated(self, expression: Expression, mark: str) -> Expression:
+    def _repeated(self, expression: Formula, mark: str) -> Formula:
         if mark == "?":
-            return Expression("either", (expression, EMPTY))
-        if expression.kind == "star" or (expression.kind == "plus" and mark == "+"):
+            return Formula("either", (expression, EMPTY))
+        if expression.operator == "*" or expression.operator == mark:
             return expression
         # e+ is not written e e*: expressions would double with every +.
-        parts = expression.parts if expression.kind == "plus" else (expression,)
-        return Expression("star" if mark == "*" else "plus", parts)
+        return Formula(mark, expression.parts if expression.operator == "+" else (expression,))
 
     def moves_of(self, state: Derived) -> int:
         """Return the diagram from a label to (what is left to match, whether the trace may end here)."""
@@ -150,64 +135,58 @@ class _Derivation:
     def _union(self, f: int, g: int) -> int:
         return self.moves.combine(f, g, lambda a, b: a | b, self._memo)
 
-    def _derive(self, expression: Expression) -> int:
+    def _derive(self, expression: Formula) -> int:
         if expression not in self._derivatives:
             self._derivatives[expression] = self._derivative(expression)
         return self._derivatives[expression]
 
-    def _derivative(self, expression: Expression) -> int:
+    def _derivative(self, expression: Formula) -> int:
         """Return the diagram from a label to the set of what may be left of an expression."""
         moves, parts = self.moves, expression.parts
-        match expression.kind:
-            case "nothing":
+        match expression.operator:
+            case "empty":
                 return moves.leaf(frozenset())
-            case "letter":
-                return copy(self._letters, expression.letter, moves, lambda yes: frozenset({EMPTY} if yes else ()), {})
             case "either":
                 result = moves.leaf(frozenset())
                 for part in parts:
                     result = self._union(result, self._derive(part))
                 return result
-            case "star":
-                return self._followed(parts[0], expression)
-            case "plus":
-                return self._followed(parts[0], Expression("star", parts))
-            case _:
+            case "*" | "+":
+                return self._followed(parts[0], Formula("*", parts))
+            case "sequence":
                 result = self._followed(*parts)
                 return self._union(result, self._derive(parts[1])) if _matches_nothing(parts[0]) else result
+            case _:
+                letter = self._letters.function(expression)
+                return copy(self._letters, letter, moves, lambda yes: frozenset({EMPTY} if yes else ()), {})
 
-    def _followed(self, first: Expression, second: Expression) -> int:
+    def _followed(self, first: Formula, second: Formula) -> int:
         return self.moves.map(self._derive(first), lambda left: frozenset(_sequence(item, second) for item in left), {})
-
-    def _write_letter(self, letter: int) -> str:
-        if letter not in self._texts:
-            text = write(self._letters.guard(letter))
-            self._texts[letter] = f"({text})" if "|" in text else text
-        return self._texts[letter]
 
     def text(self, state: Derived) -> str:
         """Write what is left to match."""
         return " | ".join(sorted(map(self._text_of, state))) or "false"
 
-    def _text_of(self, expression: Expression) -> str:
-        if expression not in self._expression_texts:
-            self._expression_texts[expression] = self._write(expression)
-        return self._expression_texts[expression]
+    def _text_of(self, expression: Formula) -> str:
+        if expression not in self._texts:
+            self._texts[expression] = self._write(expression)
+        return self._texts[expression]
 
-    def _write(self, expression: Expression, tight: bool = False) -> str:
+    def _write(self, expression: Formula, tight: bool = False) -> str:
         parts = expression.parts
-        match expression.kind:
-            case "nothing":
+        match expression.operator:
+            case "empty":
                 return "()"
-            case "letter":
-                return self._write_letter(expression.letter)
-            case "star" | "plus":
-                inner, mark = self._write(parts[0], tight=True), "*" if expression.kind == "star" else "+"
+            case "*" | "+":
+                inner = self._write(parts[0], tight=True)
                 is_tight = inner.startswith("(") or inner.isidentifier() or inner == "."
-                return f"{inner}{mark}" if is_tight else f"({inner}){mark}"
+                return (inner if is_tight else f"({inner})") + expression.operator
             case "either":
                 text = f"({' | '.join(self._write(part) for part in parts if part != EMPTY)})"
                 return f"{text}?" if EMPTY in parts else text
-            case _:
+            case "sequence":
                 text = " ".join(self._write(part) for part in parts)
                 return f"({text})" if tight else text
+            case _:
+                text = write(self._letters.formula(self._letters.function(expression)))
+                return "." if text == "true" else f"({text})" if "|" in text else text

@@ -16,7 +16,7 @@ from typing import TypeAlias
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
 from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
 from praemia.machines.formula import Formula, disjunction
-from praemia.machines.guards import MAX_NODES, Guard, GuardFunctions
+from praemia.machines.guards import MAX_NODES, Booleans, Guard
 from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
@@ -146,7 +146,7 @@ def build_diagrams(
             raise _overlap_error(state, guarded, choice.functions) from None
         outcomes = {None: rest} | {number: rule.outcomes for number, rule in enumerate(guarded)}
         roots.append(copy(choice.store, root, store, outcomes.__getitem__, {}))
-    return StateDiagrams(tuple(choice.functions.variables), store, tuple(roots))
+    return StateDiagrams(choice.functions.names, store, tuple(roots))
 
 
 class _Choice:
@@ -158,7 +158,7 @@ class _Choice:
     def __init__(self, first_match: bool) -> None:
         self._first_match = first_match
         self._growth = Growth()
-        self.functions, self.store = GuardFunctions(growth=self._growth), Diagrams(self._growth)
+        self.functions, self.store = Booleans(growth=self._growth), Diagrams(self._growth)
         self._nothing = self.store.leaf(None)
         self._known: dict[tuple[int, ...], int] = {(): self._nothing}
 
@@ -190,7 +190,7 @@ def _rest(state: str, rules: Sequence[Rule], idle: Outcomes) -> Outcomes:
     return last[0].outcomes if last else idle
 
 
-def _overlap_error(state: str, rules: Sequence[Rule], functions: GuardFunctions) -> RuleError:
+def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> RuleError:
     """Report the first rule that holds where an earlier one does."""
     pairs = ((first, second) for number, second in enumerate(rules) for first in rules[:number])
     shared = ((*pair, functions.both(*(functions.function(rule.guard) for rule in pair))) for pair in pairs)
@@ -209,7 +209,7 @@ def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]
 
     Guards that do so already stay as they are; that of ``else`` gets a part that says where it holds.
     """
-    functions = GuardFunctions(growth=Growth())
+    functions = Booleans(growth=Growth())
     earlier: dict[str, list[Guard]] = {rule.source: [] for rule in rules}
     guards = []
     for rule in rules:
@@ -223,12 +223,12 @@ def make_exclusive(rules: Sequence[Rule], first_match: bool) -> tuple[Rule, ...]
     )
 
 
-def _without(guard: Guard, others: Guard, functions: GuardFunctions) -> Guard:
+def _without(guard: Guard, others: Guard, functions: Booleans) -> Guard:
     """Return a guard without the labels on which others hold: as few products, if these are not too many."""
     whole = functions.function(guard)
     left = functions.both(whole, functions.negate(functions.function(others)))
     try:
-        return guard if left == whole else functions.guard(left, MAX_PRODUCTS)
+        return guard if left == whole else functions.formula(left, MAX_PRODUCTS)
     except SizeError:
         return guard & ~others
 
@@ -236,7 +236,7 @@ def _without(guard: Guard, others: Guard, functions: GuardFunctions) -> Guard:
 @deep_recursion
 def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[str, Outcomes]) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
-    functions = GuardFunctions(diagrams.variables, Growth())
+    functions = Booleans(diagrams.variables, Growth())
     no = functions.false
 
     def where_each(variable: int, low: dict[int, int], high: dict[int, int]) -> dict[int, int]:
@@ -251,7 +251,7 @@ def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[s
         cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
         for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
             if outcomes != idle[state]:
-                rules.append(Rule(state, functions.guard(where), outcomes))
+                rules.append(Rule(state, functions.formula(where), outcomes))
         if len(rules) > MAX_RULES:
             raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")
     return tuple(rules)

@@ -23,7 +23,15 @@ from typing import Any
 from praemia.errors import ParameterError, SizeError, require
 from praemia.files.atomic_io import write_whole
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.machine_graph import Annotated, Edge, MachineGraph, Node, edge_text, is_absorbing, machine_graph
+from praemia.pictures.machine_graph import (
+    Annotated,
+    DrawnEdge,
+    MachineGraph,
+    Node,
+    edge_text,
+    is_absorbing,
+    machine_graph,
+)
 from praemia.pictures.scene import Area, Item, Line, Scene, Text
 from praemia.tasks.picture import Point
 
@@ -157,7 +165,7 @@ def _node_text(item: Annotated, node: Node) -> str:
     return f"<{name}<br/>{_SMALL.format('<br/>'.join(lines))}>" if lines else name
 
 
-def _edge_text(edge: Edge) -> str:
+def _edge_text(edge: DrawnEdge) -> str:
     """Write the lines of an edge, one below the other."""
     texts = [
         _wrapped(line.text, _GUARD_WIDTH) + (f"<br/>{_SMALL.format(_graphviz_text(line.note))}" if line.note else "")

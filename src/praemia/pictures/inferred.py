@@ -17,6 +17,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
 from praemia.pictures.diagrams import draw_machines
 from praemia.pictures.machine_graph import Annotated
+from praemia.text_tables import plural
 
 
 def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: RewardMachine | None = None) -> Path:
@@ -35,7 +36,7 @@ def draw_inference(inference: Inference, path: str | os.PathLike[str], truth: Re
 def annotated(inference: Inference, compared: Comparison | None = None) -> Annotated:
     """Return an inferred machine with its support as notes, and what differs from the truth marked."""
     machine = inference.machine
-    notes = {state: f"{count:,} steps" for state, count in inference.visits.items()}
+    notes = {state: plural(count, "step") for state, count in inference.visits.items()}
     wrong = set() if compared is None else {(item.state, item.label) for item in compared.differences}
     if compared is not None:
         notes = {
@@ -47,9 +48,11 @@ def annotated(inference: Inference, compared: Comparison | None = None) -> Annot
         for rule in machine.rules
         for out in rule.outcomes
     }
-    title = f"inferred from {inference.num_episodes:,} episodes"
+    title = f"inferred from {plural(inference.num_episodes, 'episode')}"
     if inference.is_fitted:
-        title = f"fitted to {inference.num_episodes:,} episodes: some moves are hidden, counts are expected ones"
+        title = (
+            f"fitted to {plural(inference.num_episodes, 'episode')}: some moves are hidden, counts are expected ones"
+        )
     return Annotated(machine, title, notes, edge_notes, _marked(machine, wrong), frozenset(s for s, _ in wrong))
 
 

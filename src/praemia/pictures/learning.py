@@ -1,6 +1,7 @@
 """A run as a row of plans to be seen: what each does in every place, what it is worth, and the regret up to it.
 
-At most 60 plans are shown, close together at first: learners change most in their first episodes.
+At most 60 plans are shown, close together at first: learners change most in their first episodes. There are fewer on
+large maps, so that the size of a page is bounded.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.learners.base import Learner
-from praemia.pictures.policy_page import action_names, footprint, mistakes, states_to_show
+from praemia.pictures.policy_page import MAX_PANELS, Footprint, action_names, footprint, states_to_show
 from praemia.pictures.task_picture import task_picture
 from praemia.planning.exact import solve
 from praemia.simulation.replay import replay
@@ -22,6 +23,7 @@ from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 
 MAX_PLANS = 60
+MAX_PLACES = 1_200_000  # in all maps of all plans: with less than 1.5 bytes for each, a page stays below 2 MB
 
 
 class ShownPlan(NamedTuple):
@@ -30,17 +32,14 @@ class ShownPlan(NamedTuple):
     Attributes
     ----------
     number : among all plans of the run, from 0; episode : the first in which it is played.
-    value : its exact value; regret : of the episodes before it.
-    visits : float32[M, O]; actions : int16[M, O]; mistakes : bool[M, O], as in a ``PolicyView``.
+    value : its exact value; regret : of the episodes before it; footprint : where it goes, and what it does there.
     """
 
     number: int
     episode: int
     value: float
     regret: float
-    visits: NDArray[np.float32]
-    actions: NDArray[np.int16]
-    mistakes: NDArray[np.bool_]
+    footprint: Footprint
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,21 +66,24 @@ class LearningView:
     ) -> LearningView:
         """Play a run again and look at its plans."""
         task = task.finite
-        picture, best = task_picture(task), solve(task)
-        regret = np.concatenate(([0.0], run.regret))
+        best, regret = solve(task), np.concatenate(([0.0], run.regret))
+        numbers = plans_to_show(run.plan_episodes, most_plans(task))
         plans = []
-        numbers = plans_to_show(run.plan_episodes)
         for number, policy in zip(numbers, replay(task, learner, run, numbers, on_progress), strict=True):
-            _, visits, lost, actions = footprint(task, best, policy)
             episode = int(run.plan_episodes[number])
             worth, before = float(run.plan_values[number]), float(regret[episode])
-            small = visits.astype(np.float32), actions.astype(np.int16)
-            plans.append(ShownPlan(number, episode, worth, before, *small, mistakes(lost)))
-        states, hidden = states_to_show(task, np.mean([plan.visits for plan in plans], axis=0, dtype=np.float64))
-        return cls(task, run, picture, action_names(task), tuple(plans), states, hidden)
+            plans.append(ShownPlan(number, episode, worth, before, footprint(task, best, policy)))
+        visits = np.mean([plan.footprint.visits for plan in plans], axis=0)
+        return cls(task, run, task_picture(task), action_names(task), tuple(plans), *states_to_show(task, visits))
 
 
-def plans_to_show(plan_episodes: NDArray[np.int64]) -> list[int]:
+def most_plans(task: Task) -> int:
+    """Return how many plans of a task can be shown."""
+    panels = min(MAX_PANELS, max(1, task.num_machine_states - len(task.machine.settled_states)))
+    return min(MAX_PLANS, MAX_PLACES // (panels * task.num_observations))
+
+
+def plans_to_show(plan_episodes: NDArray[np.int64], most: int = MAX_PLANS) -> list[int]:
     """Return the numbers of the plans to show: all, or those in force at episodes 1, …, the last, spaced evenly in log.
 
     Examples
@@ -92,7 +94,7 @@ def plans_to_show(plan_episodes: NDArray[np.int64]) -> list[int]:
     >>> numbers[:4], numbers[-1], len(numbers) <= 60
     ([0, 1, 2, 3], 9999, True)
     """
-    if len(plan_episodes) <= MAX_PLANS:
+    if len(plan_episodes) <= most:
         return list(range(len(plan_episodes)))
-    episodes = np.rint(np.geomspace(1, plan_episodes[-1] + 1, MAX_PLANS)).astype(np.int64) - 1
+    episodes = np.rint(np.geomspace(1, plan_episodes[-1] + 1, most)).astype(np.int64) - 1
     return [int(number) for number in np.unique(np.searchsorted(plan_episodes, episodes, side="right") - 1)]

@@ -55,7 +55,7 @@ class Node(NamedTuple):
     step: str = ""
 
 
-class Edge(NamedTuple):
+class DrawnEdge(NamedTuple):
     """All that leads from one node to another; nodes by number."""
 
     source: int
@@ -68,7 +68,7 @@ class MachineGraph(NamedTuple):
 
     nodes: tuple[Node, ...]
     initial: int
-    edges: tuple[Edge, ...]
+    edges: tuple[DrawnEdge, ...]
 
 
 def edge_text(rule: Rule, outcome: Outcome, guard: str | None = None) -> str:
@@ -102,7 +102,7 @@ def machine_graph(item: Annotated) -> MachineGraph:
                 between = edges.setdefault((i, number[line.target]), [])
                 if not within and line not in between:
                     between.append(line)
-    drawn = tuple(Edge(*ends, tuple(between)) for ends, between in edges.items() if between)
+    drawn = tuple(DrawnEdge(*ends, tuple(between)) for ends, between in edges.items() if between)
     return MachineGraph(tuple(nodes), number[machine.initial], drawn)
 
 

@@ -1,9 +1,8 @@
 """A policy as a page: for each machine state a map of where it goes and what it does, and the machine below them.
 
-Darker places are visited more often in an episode in that machine state; grey ones never are. The arrow is the action
-that is taken there most often over the steps of an episode (a policy may change its mind with the time left). If
-actions are not moves in the plane, their names stand in the places. An orange frame is where the policy loses value
-against the optimum.
+Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
+the time left: the arrow is the action of the step at which the place is visited most. If actions are not moves in the
+plane, their names stand in the places. An orange frame is where the policy loses value against the optimum.
 """
 
 from __future__ import annotations
@@ -20,10 +19,11 @@ from praemia.pictures.diagrams import MachineLayout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
 from praemia.planning.exact import Plan, evaluate, losses, occupancy, solve
-from praemia.planning.policy import PolicyLike, policy_array, validate_policy
+from praemia.planning.policy import PolicyLike, policy_array
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
+from praemia.text_tables import are, plural
 
 NEVER = 1e-12
 MAX_PANELS = 6
@@ -51,6 +51,23 @@ def action_names(task: Task) -> tuple[str, ...]:
     return on_map or tuple(map(task.mdp.action_name, range(task.num_actions)))
 
 
+class Footprint(NamedTuple):
+    """Where a policy goes in an episode, and what it does there.
+
+    Attributes
+    ----------
+    visits : float64[M, O], the expected number of steps in each machine state and place.
+    actions : int16[M, O], the action of the step at which the place is visited most; −1 where the policy never is.
+    mistakes : bool[M, O], where the policy loses at least a hundredth of all that it lacks.
+    lacks : how much less the policy is worth than the optimum.
+    """
+
+    visits: NDArray[np.float64]
+    actions: NDArray[np.int16]
+    mistakes: NDArray[np.bool_]
+    lacks: float
+
+
 @dataclass(frozen=True, eq=False)
 class PolicyView:
     """A policy as it is shown.
@@ -59,9 +76,6 @@ class PolicyView:
     ----------
     picture : the picture of the task.
     value : the expected return of the policy, exact; optimal : whether the policy is the optimum that ``solve`` finds.
-    visits : float64[M, O], the expected number of steps in each machine state and place in an episode.
-    lost : float64[M, O], what the policy loses there against the optimum, in an episode; the sum is all that it lacks.
-    actions : int64[M, O], the action that is taken there most often over the steps; −1 where the policy never is.
     states : the machine states to show, those visited most; left out are states from which nothing more is
         paid, if there are others.
     hidden : how many more are visited.
@@ -71,9 +85,7 @@ class PolicyView:
     picture: Picture
     value: float
     optimal: bool
-    visits: NDArray[np.float64]
-    lost: NDArray[np.float64]
-    actions: NDArray[np.int64]
+    footprint: Footprint
     states: tuple[int, ...]
     hidden: int
 
@@ -81,9 +93,10 @@ class PolicyView:
     def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
         task = task.finite if isinstance(task, Task) else task
-        value, visits, lost, actions = footprint(task, solve(task), policy)
-        states, hidden = states_to_show(task, visits)
-        return cls(task, task_picture(task), value, policy is None, visits, lost, actions, states, hidden)
+        plan = solve(task)
+        value = plan.value if policy is None else evaluate(task, policy, keep_values=False).value
+        steps = footprint(task, plan, policy)
+        return cls(task, task_picture(task), value, policy is None, steps, *states_to_show(task, steps.visits))
 
     @cached_property
     def action_names(self) -> tuple[str, ...]:
@@ -99,44 +112,34 @@ class PolicyView:
     def title(self) -> str:
         """What is shown, in a line."""
         whose = "the optimal policy" if self.optimal else "a policy"
-        lacks = f", {self.lost.sum():.2g} less than the optimum" if self.lost.sum() > NEVER else ""
+        lacks = f", {self.footprint.lacks:.2g} less than the optimum" if self.footprint.lacks > NEVER else ""
         return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{lacks}"
-
-    @property
-    def mistakes(self) -> NDArray[np.bool_]:
-        """bool[M, O], where the policy loses at least a hundredth of all that it lacks."""
-        return mistakes(self.lost)
 
     @property
     def left_out(self) -> str:
         """Say what is not shown; nothing, if all is."""
-        return f"{self.hidden:,} more machine states are visited, less often." if self.hidden else ""
+        return (
+            f"{plural(self.hidden, 'more machine state')} {are(self.hidden)} visited, less often."
+            if self.hidden
+            else ""
+        )
 
     def action_name(self, m: int, o: int) -> str:
         """The name of the action shown in a place; empty where the policy never is."""
-        return self.action_names[self.actions[m, o]] if self.actions[m, o] >= 0 else ""
-
-
-class Footprint(NamedTuple):
-    """What a policy does in an episode, as in a ``PolicyView``: its value, visits, losses and actions."""
-
-    value: float
-    visits: NDArray[np.float64]
-    lost: NDArray[np.float64]
-    actions: NDArray[np.int64]
+        action = self.footprint.actions[m, o]
+        return self.action_names[action] if action >= 0 else ""
 
 
 def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
     """Find what a policy does in a task with a horizon, beside the optimal plan; None is that plan itself."""
-    if policy is None:
-        table, value = plan.policy, plan.value
-    else:
-        validate_policy(task, policy)
-        table, value = policy_array(policy), evaluate(task, policy, keep_values=False).value
-    weighted = occupancy(task, table).states[:-1]
-    lost = np.zeros_like(weighted[0]) if policy is None else losses(task, table, plan, weighted)
-    steps = weighted / step_weights(task.horizon, task.discount)[:, None, None]  # a late visit is a visit
-    return Footprint(value, steps.sum(axis=0), lost, _favourite(table, steps, task.num_actions))
+    table = plan.policy if policy is None else policy_array(policy)
+    steps = occupancy(task, table).states[:-1]
+    lost = np.zeros_like(steps[0]) if policy is None else losses(task, table, plan, steps)
+    if task.discount < 1.0:
+        steps = steps / step_weights(task.horizon, task.discount)[:, None, None]  # a late visit is a visit
+    visits, lacks = steps.sum(axis=0), float(lost.sum())
+    actions = np.where(visits > NEVER, _main_actions(table, steps), np.int16(-1))
+    return Footprint(visits, actions, lost > max(NEVER, MISTAKE * lacks), lacks)
 
 
 def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, ...], int]:
@@ -151,16 +154,12 @@ def states_to_show(task: Task, visits: NDArray[np.float64]) -> tuple[tuple[int, 
     return tuple(sorted(most)), len(states) - len(most)
 
 
-def mistakes(lost: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return bool[M, O], where a policy loses at least a hundredth of all that it lacks."""
-    return lost > max(NEVER, MISTAKE * float(lost.sum()))
-
-
-def _favourite(policy: NDArray[Any], steps: NDArray[np.float64], num_actions: int) -> NDArray[np.int64]:
-    """Return the action taken most often, int64[M, O], from a policy [H, M, O(, A)] and visits [H, M, O]."""
-    taken = [policy == a if policy.ndim == 3 else policy[..., a] for a in range(num_actions)]
-    weights = np.stack([(steps * part).sum(axis=0) for part in taken])
-    return np.where(weights.sum(axis=0) > NEVER, weights.argmax(axis=0), -1)
+def _main_actions(policy: NDArray[Any], visits: NDArray[np.float64]) -> NDArray[np.int16]:
+    """Return the action at the step of most visits, int16[M, O], from a policy [H, M, O(, A)] and visits [H, M, O]."""
+    most_likely = policy if policy.ndim == 3 else policy.argmax(axis=-1)
+    busiest = visits.argmax(axis=0)[None, :, :]
+    actions: NDArray[np.int16] = np.take_along_axis(most_likely, busiest, axis=0)[0].astype(np.int16)
+    return actions
 
 
 def policy_scene(task: Task, policy: PolicyLike | None = None) -> Scene:
@@ -171,7 +170,7 @@ def policy_scene(task: Task, policy: PolicyLike | None = None) -> Scene:
 def page_of(view: PolicyView) -> Scene:
     """Draw what there is to see of a policy."""
     arrangement = _Arrangement.of(view)
-    darkest = max(float(view.visits[list(view.states)].max(initial=0.0)), NEVER)
+    darkest = max(float(view.footprint.visits[list(view.states)].max(initial=0.0)), NEVER)
     items: list[Item] = [Text(MARGIN, 24.0, view.title, 15, bold=True)]
     for number, m in enumerate(view.states):
         x, y = arrangement.corner(number)
@@ -243,9 +242,10 @@ def machine_scale(layout: MachineLayout) -> float:
 
 def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:
     """Draw the map of one machine state, with a cell as the unit; the most visits are ``darkest``."""
-    picture, shade = view.picture, view.visits[m] / darkest
-    items = shaded(picture, shade, view.visits[m] <= NEVER, view.mistakes[m])
-    for o in np.flatnonzero(view.actions[m] >= 0).tolist() if with_actions else ():
+    picture, steps = view.picture, view.footprint
+    shade = steps.visits[m] / darkest
+    items = shaded(picture, shade, steps.actions[m] < 0, steps.mistakes[m])
+    for o in np.flatnonzero(steps.actions[m] >= 0).tolist() if with_actions else ():
         spot = picture.spots[o]
         items += place([action_mark(view.action_name(m, o), picture, ink(float(shade[o])))], spot.x, spot.y)
     return Scene(*picture.extent, tuple(items))
@@ -331,7 +331,7 @@ def _key(view: PolicyView, y: float, darkest: float) -> Sequence[Item]:
     if "stay" in view.action_names:
         x += 150.0
         items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
-    if view.mistakes.any():
+    if view.footprint.mistakes.any():
         x += 150.0
         items += [Area(x + 14.0, y, 28.0, height, "", LOSES, 2.2), Text(x + 36.0, y, "loses value here", 11, GREY)]
     return items

@@ -122,7 +122,8 @@ def named_policy(name: str) -> Any:
 
 def _panels(view: PolicyView) -> Iterator[str]:
     for m in view.states:
-        yield f"\nmachine state {view.task.machine.states[m]!r}, {view.visits[m].sum():.2f} steps per episode\n"
+        steps = view.footprint.visits[m].sum()
+        yield f"\nmachine state {view.task.machine.states[m]!r}, {steps:.2f} steps per episode\n"
         if view.has_map:
             yield "\n".join(_map(view, m))
         else:
@@ -132,8 +133,8 @@ def _panels(view: PolicyView) -> Iterator[str]:
     if view.has_map:
         stay = " (•: stay)" if "stay" in view.action_names else ""
         numbers = "" if _is_wide(view) else "; numbers: visits per episode"
-        yield f"\narrows: the action taken most often{stay}{numbers}; ·: never visited"
-    if view.mistakes.any() and not (view.has_map and _is_wide(view)):
+        yield f"\narrows: the action when a place is visited most{stay}{numbers}; ·: never visited"
+    if view.footprint.mistakes.any() and not (view.has_map and _is_wide(view)):
         yield "!: here the policy loses value against the optimum"
 
 
@@ -157,22 +158,24 @@ def _note(view: PolicyView, m: int, o: int) -> tuple[str, str]:
     """Return the mark and the action of a place, and the visits to it."""
     mark = view.picture.spots[o].mark
     symbol = mark.symbol if mark else ""
-    if view.visits[m, o] <= NEVER:
+    if view.footprint.visits[m, o] <= NEVER:
         return symbol or "·", ""
-    visits = f"{view.visits[m, o]:.2f}" if view.visits[m, o] >= 0.005 else "<.01"
-    before, after = f"{symbol} " if symbol else "", "!" if view.mistakes[m, o] else ""
+    visits = f"{view.footprint.visits[m, o]:.2f}" if view.footprint.visits[m, o] >= 0.005 else "<.01"
+    before, after = f"{symbol} " if symbol else "", "!" if view.footprint.mistakes[m, o] else ""
     return (before or " " * len(after)) + ARROWS[view.action_name(m, o)] + after, visits
 
 
 def _table(view: PolicyView, m: int) -> Iterator[str]:
     """List the places that are visited most, if actions are not moves."""
-    order = np.argsort(-view.visits[m], kind="stable")
-    visited = [int(o) for o in order if view.visits[m, o] > NEVER]
+    order = np.argsort(-view.footprint.visits[m], kind="stable")
+    visited = [int(o) for o in order if view.footprint.visits[m, o] > NEVER]
     listed = visited[:SHOWN_ROWS]
     names, actions = [view.task.mdp.observation_name(o) for o in listed], [view.action_name(m, o) for o in listed]
     first, second = max(map(len, names)), max(map(len, actions))
     for name, action, o in zip(names, actions, listed, strict=True):
-        yield f"  {name:<{first}}  {action:<{second}}  {view.visits[m, o]:.2f}" + (" !" if view.mistakes[m, o] else "")
+        yield f"  {name:<{first}}  {action:<{second}}  {view.footprint.visits[m, o]:.2f}" + (
+            " !" if view.footprint.mistakes[m, o] else ""
+        )
     if visited[SHOWN_ROWS:]:
         yield f"  and {len(visited) - SHOWN_ROWS:,} more"
 

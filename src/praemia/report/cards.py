@@ -75,13 +75,7 @@ def card_of(item: object) -> Card:
 
 @card_of.register
 def _task(task: Task) -> Card:
-    length = f"horizon {task.horizon}" if task.has_horizon else "no horizon"
-    facts = [
-        plural(task.num_observations, "observation"),
-        plural(task.num_actions, "action"),
-        plural(task.num_machine_states, "machine state"),
-        length if task.discount == 1.0 else f"{length}, discount {task.discount:g}",
-    ]
+    facts = task.sizes
     if _is_solved_soon(task):
         facts.append(f"optimal value {solve(task, keep_values=False).value:.4g}")
     return Card(task.name, facts, {"the task": lambda: svg_picture(task), "its machine": _machine_svg(task.machine)})
@@ -95,9 +89,8 @@ def _is_solved_soon(task: Task) -> bool:
 def _machine(machine: RewardMachine) -> Card:
     kind = "deterministic" if machine.is_deterministic else "probabilistic"
     rewards = machine.mean_rewards
-    facts = [f"{count:,} {what}" for what, count in machine.sizes.items()]
-    facts.append(f"mean rewards from {rewards[0]:.4g} to {rewards[-1]:.4g}")
-    return Card(f"A {kind} reward machine", facts, {"the machine": _machine_svg(machine)})
+    facts = f"mean rewards from {rewards[0]:.4g} to {rewards[-1]:.4g}"
+    return Card(f"A {kind} reward machine", [*machine.sizes, facts], {"the machine": _machine_svg(machine)})
 
 
 def _machine_svg(machine: RewardMachine) -> Draw:
@@ -141,8 +134,8 @@ def _policy(policy: Policy) -> Card:
 
 
 def _sizes(shape: tuple[int, ...]) -> str:
-    steps = f"{shape[0]} steps × " if len(shape) == 3 else "the same at every step: "
-    return f"{steps}{shape[-2]} machine states × {shape[-1]:,} observations"
+    steps = f"{plural(shape[0], 'step')} × " if len(shape) == 3 else "the same at every step: "
+    return f"{steps}{plural(shape[-2], 'machine state')} × {plural(shape[-1], 'observation')}"
 
 
 @card_of.register

@@ -215,26 +215,24 @@ def _plan_data(view: LearningView, i: int) -> dict[str, Any]:
     plus ``LEVELS`` where the plan loses value.
     """
     plan, states = view.plans[i], list(view.states)
-    optimal = view.run.optimal_value or 0.0
-    darkest = float(plan.visits[states].max())
-    levels = np.rint(plan.visits[states] / (darkest or 1.0) * (LEVELS - 1)).astype(np.int64)
-    levels += LEVELS * plan.mistakes[states]
-    actions = plan.actions[states].astype(np.int64) + 1
+    visits, actions, mistakes = (part[states] for part in plan.footprint[:3])
+    darkest = float(visits.max())
+    levels = np.rint(visits / (darkest or 1.0) * (LEVELS - 1)).astype(np.int64) + LEVELS * mistakes
     return {
         "number": plan.number + 1,
         "episode": plan.episode + 1,
         "value": f"{plan.value:.4g}",
-        "lacks": f"{max(0.0, optimal - plan.value):.2g}",
+        "lacks": f"{plan.footprint.lacks:.2g}",
         "regret": f"{plan.regret:.4g}",
         "darkest": f"{darkest:.3g}",
         "x": round(_across(view.run, plan.episode), 1),
-        "steps": [f"{steps:.2f}" for steps in plan.visits[states].sum(axis=1).tolist()],
-        "actions": [_text(row) for row in actions],
+        "steps": [f"{steps:.2f}" for steps in visits.sum(axis=1).tolist()],
+        "actions": [_text(row) for row in actions + 1],
         "levels": [_text(row) for row in levels],
     }
 
 
-def _text(numbers: NDArray[np.int64]) -> str:
+def _text(numbers: NDArray[Any]) -> str:
     return "".join(map(chr, (numbers + ZERO).tolist()))
 
 

@@ -24,6 +24,7 @@ from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaError
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -194,10 +195,8 @@ class Run(Displayed):
         kind = "pathwise regret" if self.is_pathwise else "regret"
         result = f"{kind} {self.regret[-1]:.2f}" if known else f"mean return {self.returns.mean():.3f}"
         time = "" if math.isnan(self.seconds) else f", {self.seconds:.2f} s"
-        return (
-            f"Run({self.learner} on {self.task}: {self.num_episodes:,} episodes, {self.num_plans:,} plans, "
-            f"{result}{time})"
-        )
+        length = f"{plural(self.num_episodes, 'episode')}, {plural(self.num_plans, 'plan')}"
+        return f"Run({self.learner} on {self.task}: {length}, {result}{time})"
 
 
 def _plain(value: object) -> object:

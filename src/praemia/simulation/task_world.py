@@ -112,13 +112,13 @@ class TaskWorld(World):
         return self._referenced[1]
 
     def advance(self, most: int) -> None:
-        """Plan and play on: many plans in one compiled call, if they are compiled and ``most`` reaches the end."""
-        if self.plans_compiled and self.played + most == len(self.log.returns):
-            self._plan_and_play()
+        """Plan and play on: many plans in one compiled call, if they are compiled."""
+        if self.plans_compiled:
+            self._plan_and_play(self.played + most)
         else:
             super().advance(most)
 
-    def _plan_and_play(self) -> None:
+    def _plan_and_play(self, last: int) -> None:
         work = self.workspace()
         if self.num_plans == len(self.log.plans):
             self.log = grow_log(self.log)
@@ -126,7 +126,9 @@ class TaskWorld(World):
         if self._kernels is None:
             self._kernels = self._compile_kernels(work)
         world, _, values = self._references
-        data, record = work.data(), self._log_reference()
+        # Kernels play as many episodes as the log has room for.
+        data, is_end = work.data(), last == len(log.returns)
+        record = self._log_reference() if is_end else by_reference(log._replace(returns=log.returns[:last]))
         began, before = time.perf_counter(), int(log.progress[0]["work"])
         plan, play, value_policy = self._kernels
         kernels.plan_and_play(

@@ -45,7 +45,7 @@ from praemia.statistics.intervals import Interval, median_interval
 from praemia.statistics.standings import LeagueTable, is_linear, regret_ratio, tails
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.verdicts import MIN_RUNS, Question, Scale
-from praemia.text_tables import plural
+from praemia.text_tables import are, plural
 
 PRM, PRODUCT, L1 = UCBVI_PRM.title, UCBVI.title, UCRL2_L.title
 PUBLISHED, CORRECT, OWN = UCRL2_B_PUBLISHED.title, UCRL2_B.title, HEADROOM.title
@@ -281,7 +281,7 @@ def _short_tails(board: LeagueTable) -> Statement:
         median = median_interval(list(tails(board, OWN).values()), confidence)
         return Measurement(median, Scale(TAIL, TAIL, TAIL), runs)
 
-    what = f"worst run of {OWN} ÷ its mean, median over {len(board.tasks)} tasks"
+    what = f"worst run of {OWN} ÷ its mean, median over {plural(len(board.tasks), 'task')}"
     words = ("more than twice the mean", "twice the mean", "less than twice the mean")
     return Statement(
         "headroom-tails",
@@ -302,11 +302,11 @@ def _few_linear_runs(study: Study) -> Statement:
         runs = [run for series in members for run in series.runs]
         linear = sum(map(is_linear, runs))
         low, high = binomtest(linear, len(runs)).proportion_ci(confidence, method="exact")
-        reading = f"{linear} of {len(runs)} runs are linear"
+        reading = f"{linear} of {plural(len(runs), 'run')} {are(linear)} linear"
         fewest = min(series.num_runs for series in members)
         return Measurement(Interval(linear / len(runs), low, high), Scale(0.0, 0.0, RARE), fewest, reading)
 
-    what = f"share of linear runs of {OWN} on {len(tasks)} tasks"
+    what = f"share of linear runs of {OWN} on {plural(len(tasks), 'task')}"
     return Statement(
         "headroom-linear",
         f"{OWN}: linear runs are rare",

@@ -25,6 +25,7 @@ from praemia.experiments.store import Store
 from praemia.simulation import Run
 from praemia.simulation.run import STREAMS
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +184,7 @@ def _named_apart(studies: Sequence[Study]) -> list[Study]:
 
 def _long_name(study: Study) -> str:
     run = study.series[0].first
-    name = f"{study.name}, {run.num_episodes:,} episodes, seed {run.seed[0]}"
+    name = f"{study.name}, {plural(run.num_episodes, 'episode')}, seed {run.seed[0]}"
     return name if study.streams == STREAMS else f"{name}, random streams {study.streams}"
 
 
@@ -191,7 +192,7 @@ def _other_settings(runs: Sequence[Run]) -> dict[str, list[Series]]:
     """Make a setting of each task, length and seed, and of each revision of the random streams."""
     settings: dict[str, list[Series]] = {}
     for series in group(sorted(runs, key=lambda run: (run.task, run.streams, run.seed))):
-        name = f"{series.task}, {series.num_episodes:,} episodes, seed {series.first.seed[0]}"
+        name = f"{series.task}, {plural(series.num_episodes, 'episode')}, seed {series.first.seed[0]}"
         if series.first.streams != STREAMS:
             name += f", random streams {series.first.streams}"
         settings.setdefault(name, []).append(series)

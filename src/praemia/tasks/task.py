@@ -22,6 +22,7 @@ from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     from praemia.pictures.show import PolicyPicture
@@ -186,14 +187,20 @@ class Task(Displayed):
 
         return show(self, policy)
 
+    @property
+    def sizes(self) -> list[str]:
+        """How large the task is, in words."""
+        return [
+            plural(self.num_observations, "observation"),
+            plural(self.num_actions, "action"),
+            plural(self.num_machine_states, "machine state"),
+            f"horizon {self.horizon}" if self.has_horizon else "no horizon",
+            *([] if self.discount == 1.0 else [f"discount {self.discount:g}"]),
+            *(["until done"] if self.until_done else []),
+        ]
+
     def __repr__(self) -> str:
-        length = f"horizon {self.horizon}" if self.has_horizon else "no horizon"
-        length += "" if self.discount == 1.0 else f", discount {self.discount:g}"
-        length += ", until done" if self.until_done else ""
-        return (
-            f"Task({self.name!r}: {self.num_observations} observations, {self.num_actions} actions, "
-            f"{self.num_machine_states} machine states, {length})"
-        )
+        return f"Task({self.name!r}: {', '.join(self.sizes)})"
 
 
 def effective_horizon(discount: float) -> int:

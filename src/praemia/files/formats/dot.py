@@ -52,17 +52,18 @@ _GRAMMAR = r"""
 
 
 class _Arrow(NamedTuple):
+    """An arrow between nodes; what its label means is known once all of them are read."""
+
     line: int
     source: str
     target: str
     label: str
+    event: str = ""
+    output: str = ""
+    chance: float | None = None
 
-
-class _Edge(NamedTuple):
-    arrow: _Arrow
-    event: str
-    output: str
-    chance: float | None
+    def reading(self, event: str, output: str, chance: float | None = None) -> _Arrow:
+        return self._replace(event=event.strip(), output=output.strip(), chance=chance)
 
 
 @dataclass
@@ -85,11 +86,12 @@ def read_dot(text: str, name: str, rewards: Mapping[str, float] | None = None) -
     graph = _read_graph(text, name)
     if len(graph.starts) != 1 or graph.starts[0] not in graph.nodes:
         raise FileError(f"{name}: {len(graph.starts)} edges from {START}0; expected one, to the initial state")
-    edges, names = _read_edges(graph, name)
+    arrows, names = _read_labels(graph, name)
+    outputs = dict.fromkeys(arrow.output for arrow in arrows)
     for output in rewards or ():
-        if output not in {edge.output for edge in edges}:
-            raise unknown_name("output", output, dict.fromkeys(edge.output for edge in edges))
-    return _machine(name, names, graph.starts[0], edges, rewards)
+        if output not in outputs:
+            raise unknown_name("output", output, outputs)
+    return _machine(name, names, graph.starts[0], arrows, rewards)
 
 
 def _read_graph(text: str, name: str) -> _Graph:
@@ -112,23 +114,23 @@ def _read_graph(text: str, name: str) -> _Graph:
     return graph
 
 
-def _read_edges(graph: _Graph, name: str) -> tuple[list[_Edge], dict[str, str]]:
-    """Return the edges with what they put out, and the names of states; the labels of edges tell the kind."""
+def _read_labels(graph: _Graph, name: str) -> tuple[list[_Arrow], dict[str, str]]:
+    """Return the arrows with what they put out, and the names of states; the labels of arrows tell the kind."""
     written = [arrow.label for arrow in graph.arrows]
     if not written or any("/" in label for label in written):
-        edges = [_mealy_edge(arrow, name) for arrow in graph.arrows]
+        arrows = [_read_mealy(arrow, name) for arrow in graph.arrows]
         names = {node: graph.label(node) for node in graph.nodes}
     elif all(map(_INPUT_CHANCE.fullmatch, written)):
-        edges = [_mdp_edge(arrow, graph.label(arrow.target)) for arrow in graph.arrows]
+        arrows = [_read_mdp(arrow, graph.label(arrow.target)) for arrow in graph.arrows]
         names = {node: node for node in graph.nodes}
     else:
         outputs = _outputs_of_states(graph, name)
-        edges = [_Edge(arrow, arrow.label.strip(), outputs[arrow.target], None) for arrow in graph.arrows]
+        arrows = [arrow.reading(arrow.label, outputs[arrow.target]) for arrow in graph.arrows]
         names = {node: graph.label(node).partition("|")[0].strip() for node in graph.nodes}
-    return edges, names if len(set(names.values())) == len(names) else {node: node for node in names}
+    return arrows, names if len(set(names.values())) == len(names) else {node: node for node in names}
 
 
-def _mealy_edge(arrow: _Arrow, name: str) -> _Edge:
+def _read_mealy(arrow: _Arrow, name: str) -> _Arrow:
     match = _INPUT_OUTPUT.fullmatch(arrow.label)
     with located(f"{name}:{arrow.line}"):
         if match is None:
@@ -136,12 +138,12 @@ def _mealy_edge(arrow: _Arrow, name: str) -> _Edge:
                 f"an edge with the label {arrow.label!r}; expected input/reward or input/reward:probability"
             )
         chance = None if match["chance"] is None else number(match["chance"], "the probability")
-    return _Edge(arrow, match["input"].strip(), match["output"].strip(), chance)
+    return arrow.reading(match["input"], match["output"], chance)
 
 
-def _mdp_edge(arrow: _Arrow, output: str) -> _Edge:
+def _read_mdp(arrow: _Arrow, output: str) -> _Arrow:
     event, _, chance = arrow.label.rpartition(":")
-    return _Edge(arrow, event.strip(), output, float(chance))
+    return arrow.reading(event, output, float(chance))
 
 
 def _outputs_of_states(graph: _Graph, name: str) -> dict[str, str]:
@@ -175,25 +177,25 @@ def _attributes(statement: Any) -> dict[str, str]:
 
 
 def _machine(
-    name: str, names: dict[str, str], start: str, edges: list[_Edge], rewards: Mapping[str, float] | None
+    name: str, names: dict[str, str], start: str, arrows: list[_Arrow], rewards: Mapping[str, float] | None
 ) -> RewardMachine:
-    propositions = tuple(dict.fromkeys(prop for edge in edges for prop in sorted(label_of(edge.event))))
-    groups: dict[tuple[str, str], list[_Edge]] = {}
-    for edge in edges:
-        group = groups.setdefault((edge.arrow.source, edge.event), [])
-        group.append(edge)
+    propositions = tuple(dict.fromkeys(prop for arrow in arrows for prop in sorted(label_of(arrow.event))))
+    groups: dict[tuple[str, str], list[_Arrow]] = {}
+    for arrow in arrows:
+        group = groups.setdefault((arrow.source, arrow.event), [])
+        group.append(arrow)
         if len(group) > 1 and any(other.chance is None for other in group):
             raise FileError(
-                f"{name}:{edge.arrow.line}: a second edge from {edge.arrow.source!r} on {edge.event!r}; which is taken?"
+                f"{name}:{arrow.line}: a second edge from {arrow.source!r} on {arrow.event!r}; which is taken?"
             )
     rules = []
     for (source, event), group in groups.items():
         outcomes = []
-        for edge in group:
-            with located(f"{name}:{edge.arrow.line}"):
-                chance = 1.0 if edge.chance is None else edge.chance
-                outcomes.append(Outcome(names[edge.arrow.target], chance, _reward(edge.output, rewards)))
-        with located(f"{name}:{group[0].arrow.line}"):
+        for arrow in group:
+            with located(f"{name}:{arrow.line}"):
+                chance = 1.0 if arrow.chance is None else arrow.chance
+                outcomes.append(Outcome(names[arrow.target], chance, _reward(arrow.output, rewards)))
+        with located(f"{name}:{group[0].line}"):
             rules.append(Rule(names[source], exactly(label_of(event), propositions), tuple(outcomes)))
     return RewardMachine(tuple(names.values()), names[start], propositions, without_stays(rules))
 

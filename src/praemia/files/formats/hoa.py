@@ -2,7 +2,7 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
-as satisfaction does (``praemia.machines.automaton``); the empty word never pays. A machine is written with marked edges
+as satisfaction does (``from_formulas``); the empty word never pays. A machine is written with marked edges
 and the header ``praemia-pay: each``.
 
 What is read: explicit and implicit labels, labels of states, aliases, acceptance of states or of edges. What is
@@ -20,10 +20,10 @@ from typing import Any, TypeAlias
 from praemia.errors import FileError, ModelError, located
 from praemia.files.formats.common import parsed, sure_outcome
 from praemia.files.source import whole_number
-from praemia.machines.automaton import require_pay, step_payment
 from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, in_quotes, proposition, unquoted
-from praemia.machines.guards import Guard, GuardFunctions, exactly, example_label
+from praemia.machines.from_formulas import require_pay, step_payment
+from praemia.machines.guards import Booleans, Guard, exactly, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -63,7 +63,7 @@ _DESCRIBING = frozenset({"tool:", "name:", "properties:", "acc-name:"})
 
 
 @dataclass(frozen=True)
-class Edge:
+class HoaEdge:
     """An edge; ``accepts`` tells whether it is in the acceptance set."""
 
     line: int
@@ -85,7 +85,7 @@ class Hoa:
     has_acceptance: bool = False
     names: dict[int, str] = field(default_factory=dict)
     accepting: dict[int, bool] = field(default_factory=dict)
-    edges: dict[int, list[Edge]] = field(default_factory=dict)
+    edges: dict[int, list[HoaEdge]] = field(default_factory=dict)
 
     def guard(self, node: Any) -> Guard:
         """Return a label expression over the propositions' numbers as a guard."""
@@ -177,7 +177,7 @@ def _read_state(hoa: Hoa, item: Any) -> None:
     )
 
 
-def _edges(hoa: Hoa, items: list[Any], common: Guard | None) -> Iterator[Edge]:
+def _edges(hoa: Hoa, items: list[Any], common: Guard | None) -> Iterator[HoaEdge]:
     implicit = [item for item in items if item.children[0].data != "label"]
     if common is None and implicit:
         if len(hoa.propositions) > MAX_IMPLICIT:
@@ -195,7 +195,7 @@ def _edges(hoa: Hoa, items: list[Any], common: Guard | None) -> Iterator[Edge]:
                 true = frozenset(name for bit, name in enumerate(hoa.propositions) if number >> bit & 1)
                 guard = exactly(true, hoa.propositions) if common is None else common
             accepts = "sets" in parts and bool(parts["sets"].children)
-            yield Edge(line, guard, _one(parts["ends"]), accepts)
+            yield HoaEdge(line, guard, _one(parts["ends"]), accepts)
 
 
 def _one(ends: Any) -> int:
@@ -234,7 +234,7 @@ def _validate(hoa: Hoa) -> None:
 
 
 def _require_deterministic(hoa: Hoa, state: int) -> None:
-    functions = GuardFunctions()
+    functions = Booleans()
     taken = functions.false
     for number, edge in enumerate(hoa.edges[state]):
         function = functions.function(edge.guard)
@@ -279,7 +279,7 @@ class _Paying:
     def _moves(self, state: int | None, accepted: bool) -> Iterator[tuple[Guard, _State, float]]:
         if state is None:
             return
-        functions = GuardFunctions()
+        functions = Booleans()
         is_complete = functions.any(functions.function(edge.guard) for edge in self.hoa.edges[state]) == functions.true
         for edge in self.hoa.edges[state]:
             target, reward = self._step(edge.target, accepted, edge.accepts or self.hoa.accepting[edge.target])

@@ -17,8 +17,7 @@ from pydantic import Field
 from praemia.errors import ModelError, unknown_name
 from praemia.files.formats.common import all_labels, event_of, is_over, label_of, sure_outcome, without_stays
 from praemia.files.schema import Part
-from praemia.files.source import Source, parse_source
-from praemia.files.validation import validate
+from praemia.files.source import Source, parse_source, validate
 from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
@@ -57,7 +56,7 @@ def read_multiagent(text: str, name: str) -> RewardMachine:
 
 def build_multiagent(source: Source) -> RewardMachine:
     """Return the machine of a file's data."""
-    part = validate(source, SpecPart, {"transitions": TransitionPart})
+    part = validate(source, SpecPart)
     propositions = tuple(dict.fromkeys(name for event in part.event_vocabulary for name in sorted(label_of(event))))
     with source.at("states"):
         RewardMachine(tuple(part.states), part.states[0] if part.states else "", (), ())

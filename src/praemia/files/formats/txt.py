@@ -34,7 +34,7 @@ from praemia.files.formats.common import is_over, parsed, sure_target, write_num
 from praemia.files.source import whole_number
 from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, proposition
-from praemia.machines.guards import Guard, GuardFunctions
+from praemia.machines.guards import Booleans, Guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import NOTHING, Outcome, Rule, by_source
@@ -68,9 +68,9 @@ def _atom(name: str, text: str) -> Guard:
     return proposition(name)
 
 
-def _write_dnf(functions: GuardFunctions, function: int) -> str:
+def _write_dnf(functions: Booleans, function: int) -> str:
     """Write a guard, or raise a ModelError that says why it cannot be."""
-    names = list(functions.variables)
+    names = functions.names
     products = functions.terms(function, MAX_TERMS)
     terms = [sorted((names[variable], wanted) for variable, wanted in product.items()) for product in products]
     for name in sorted({name for term in terms for name, _ in term}):
@@ -238,7 +238,7 @@ class _Machine:
         return RewardMachine(names, self._name(initial), tuple(self.letters), tuple(rules), first_match=True)
 
     def _rules(self, state: int) -> Iterator[Rule]:
-        functions = GuardFunctions()
+        functions = Booleans()
         left = functions.true  # what no line has taken yet
         for target, (guard, cases) in self.entries.get(state, {}).items():
             for case, law in (*cases, (TRUE, NOTHING)):
@@ -288,7 +288,7 @@ def write_txt(machine: RewardMachine) -> str:
     names = ", ".join(f"{number} = {state!r}" for state, number in numbers.items() if number != state)
     lines = [f"{numbers[machine.initial]}{f'  # {names}' if names else ''}"]
     lines.append(f"[{', '.join(numbers[state] for state in ended)}]")
-    functions = GuardFunctions()
+    functions = Booleans()
     for state, rules in by_source(machine.states, machine.exclusive_rules).items():
         if state not in ended:
             entries = _entries(state, rules, functions, dict.fromkeys(ended, first))
@@ -318,7 +318,7 @@ def _numbers(machine: RewardMachine) -> dict[str, str]:
     return {state: str(number) for number, state in enumerate(machine.states)}
 
 
-def _entries(state: str, rules: list[Rule], functions: GuardFunctions, ended: dict[str, str]) -> dict[str, _Entry]:
+def _entries(state: str, rules: list[Rule], functions: Booleans, ended: dict[str, str]) -> dict[str, _Entry]:
     entries: dict[str, _Entry] = {}
     rest = functions.true
     falls = False
@@ -340,7 +340,7 @@ def _entries(state: str, rules: list[Rule], functions: GuardFunctions, ended: di
     return entries
 
 
-def _entry(entries: dict[str, _Entry], functions: GuardFunctions, state: str, target: str, reward: Reward) -> _Entry:
+def _entry(entries: dict[str, _Entry], functions: Booleans, state: str, target: str, reward: Reward) -> _Entry:
     entry = entries.setdefault(target, _Entry(functions.false, reward))
     if entry.reward != reward:
         raise ModelError(
