@@ -1,4 +1,4 @@
-"""Arithmetic with the same bits everywhere: ordered sums, a cube root, logarithms, and no way around them."""
+"""Arithmetic with the same bits everywhere: ordered sums, logarithms, and no way around them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 
 import praemia
 from praemia.arithmetic import one_by_one, ordered_sum, portable_exp, portable_log
-from praemia.kernels.bonus import cube_root
+from praemia.kernels.bonus import natural_log
 
 EXACT = Context(prec=80)
-THIRD = EXACT.divide(Decimal(1), Decimal(3))
 numbers = st.floats(-1e9, 1e9)
-ratios = st.floats(2.0**-63, 2.0**63) | st.builds(int.__truediv__, st.integers(1, 10**6), st.integers(1, 99))
 
 
 def loop_sum(values: NDArray[np.float64]) -> float:
@@ -47,21 +45,20 @@ def in_units_of_the_last_place(found: float, exact: Decimal) -> float:
     return float(abs(Decimal(found) - exact) / Decimal(math.ulp(float(exact))))
 
 
-@given(ratios)
-def test_a_cube_root_is_right_to_the_last_place_and_the_same_for_arrays_and_compiled(x: float) -> None:
-    root = float(cube_root(x))
-    assert in_units_of_the_last_place(root, EXACT.power(Decimal(x), THIRD)) < 1.0
-    assert float(cube_root(np.full(9, x))[-1]) == root == compiled_cube_root(x)
+@given(st.floats(1.0, 2.0**63))
+def test_the_logarithm_of_a_kernel_has_fourteen_digits_and_is_the_same_for_arrays_and_compiled(x: float) -> None:
+    found = float(natural_log(x))
+    assert found == pytest.approx(float(EXACT.ln(Decimal(x))), rel=1e-13, abs=2e-14)
+    assert float(natural_log(np.full(9, x))[-1]) == found == compiled_log(x)
 
 
 @njit
-def compiled_cube_root(x: float) -> float:
-    return cube_root(x)
+def compiled_log(x: float) -> float:
+    return natural_log(x)
 
 
-def test_cube_roots_of_1_and_8_are_exact() -> None:
-    assert float(cube_root(1.0)) == 1.0
-    assert float(cube_root(8.0)) == 2.0
+def test_the_logarithm_of_1_is_0_exactly() -> None:
+    assert float(natural_log(1.0)) == 0.0
 
 
 @given(st.floats(1e-300, 1e300))

@@ -20,7 +20,7 @@ PLACE = np.dtype([("task", np.int64), ("share", np.float64), ("compiling", np.in
 
 
 class Progress:
-    """What a display is told while jobs are done; this one shows nothing."""
+    """What is called while jobs are done, to show their progress; this one shows nothing."""
 
     def start(self, jobs: list[Any], todo: list[Any]) -> None:
         """Take note of all jobs, and of those whose runs are not stored yet."""
@@ -80,10 +80,10 @@ def shared_board(context: BaseContext, num_workers: int) -> Iterator[tuple[Any, 
         _Own.board = _Own.place
 
 
-def join_board(memory: Any, taken: Any) -> None:
+def join_board(memory: Any, num_taken: Any) -> None:
     """Take the next place on a board, in a worker process."""
-    with taken.get_lock():
-        number, taken.value = taken.value, taken.value + 1
+    with num_taken.get_lock():
+        number, num_taken.value = num_taken.value, num_taken.value + 1
     board = np.frombuffer(memory, PLACE)
     start = number % len(board)
     _Own.place = _Own.board = board[start : start + 1]

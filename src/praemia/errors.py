@@ -103,22 +103,22 @@ def came_from_interrupt(error: BaseException) -> bool:
     return False
 
 
-def did_you_mean(name: object, known: Iterable[object], hint: str = "") -> str:
-    """Return " (did you mean 'x' or 'y'?)" for the nearest known names, else the list of a few known ones or a hint."""
-    listed = list(dict.fromkeys(str(item) for item in known))
-    likeness = {item: difflib.SequenceMatcher(None, item, str(name)).ratio() for item in listed}
-    names = sorted(listed, key=lambda item: -likeness[item])
-    if names and likeness[names[0]] >= 0.5:
-        near = [repr(item) for item in names[:3] if likeness[item] >= likeness[names[0]] - 0.05]
+def did_you_mean(name: object, choices: Iterable[object], hint: str = "") -> str:
+    """Return " (did you mean 'x' or 'y'?)" for the nearest choices, else the list of a few choices or a hint."""
+    names = list(dict.fromkeys(str(item) for item in choices))
+    likeness = {item: difflib.SequenceMatcher(None, item, str(name)).ratio() for item in names}
+    nearest = sorted(names, key=lambda item: -likeness[item])
+    if nearest and likeness[nearest[0]] >= 0.5:
+        near = [repr(item) for item in nearest[:3] if likeness[item] >= likeness[nearest[0]] - 0.05]
         return f" (did you mean {' or '.join(near)}?)"
-    if 0 < len(listed) <= 12:
-        return f" (known: {', '.join(listed)})"
+    if 0 < len(names) <= 12:
+        return f" (known: {', '.join(names)})"
     return f" ({hint})" if hint else ""
 
 
-def unknown_name(kind: str, name: object, known: Iterable[object], hint: str = "") -> UnknownNameError:
+def unknown_name(kind: str, name: object, choices: Iterable[object], hint: str = "") -> UnknownNameError:
     """Build the error for an unknown name of some kind: with the nearest matches, or with a hint where to look."""
-    return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, known, hint)}")
+    return UnknownNameError(f"unknown {kind} {str(name)!r}{did_you_mean(name, choices, hint)}")
 
 
 EXTRAS = {
@@ -147,11 +147,11 @@ def require(*modules: str) -> None:
 def missing_extra(purpose: str, extra: str) -> MissingExtraError:
     """Build the error for an optional package that is not installed, with a command that installs it."""
     try:
-        declared = requires("praemia") or []
+        requirements = requires("praemia") or []
     except PackageNotFoundError:
-        declared = []
-    wanted = [item.partition(";")[0].strip() for item in declared if item.endswith(f"extra == '{extra}'")]
-    command = f": pip install {' '.join(map(repr, wanted))}" if wanted else ""
+        requirements = []
+    packages = [item.partition(";")[0].strip() for item in requirements if item.endswith(f"extra == '{extra}'")]
+    command = f": pip install {' '.join(map(repr, packages))}" if packages else ""
     return MissingExtraError(f"{purpose}{command} (the extra {extra!r} of praemia)")
 
 
@@ -177,6 +177,6 @@ def require_whole(
     """Return a whole number as an int, or raise an error that names it and the range that is expected."""
     whole = isinstance(value, Integral) and not isinstance(value, bool)
     if not whole or int(value) < low or (high is not None and int(value) > high):  # type: ignore[call-overload]
-        wanted = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
-        raise error(f"{name}={value!r}; expected a whole number {wanted}")
+        limits = f"of at least {low:,}" if high is None else f"from {low:,} to {high:,}"
+        raise error(f"{name}={value!r}; expected a whole number {limits}")
     return int(value)  # type: ignore[call-overload,no-any-return]

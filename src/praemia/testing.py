@@ -96,8 +96,8 @@ def _check_parameters(learner: Learner) -> None:
         json.dumps(parameters)
     except TypeError as error:
         raise LearnerCheckError(f"the parameters of {learner.name!r} are not plain data: {error}") from None
-    kept = {item.name: getattr(learner, item.name) for item in fields(learner)}
-    if type(learner)(**kept) != learner:
+    values = {item.name: getattr(learner, item.name) for item in fields(learner)}
+    if type(learner)(**values) != learner:
         raise LearnerCheckError(f"a learner made from the parameters of {learner.name!r} is not equal to it")
 
 

@@ -27,8 +27,8 @@ from praemia.exploration import (
 from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.certificate import _shifted
 from praemia.exploration.confidence import confidence
+from praemia.exploration.coverage import best_values
 from praemia.exploration.estimate import Estimate, extremes
-from praemia.exploration.observation_values import best_values
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.planning.exact import evaluate, solve

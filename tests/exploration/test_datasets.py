@@ -126,9 +126,9 @@ def test_an_episode_of_ones_own_can_be_appended(dataset: Dataset) -> None:
     assert difference.sum() == 3
     for observations, actions, what in (
         ([0, 1], [1, 1], "one observation more"),
-        ([0, 9], [1], "observations 0 … 9"),
-        ([0, 1], [5], "actions 5 … 5"),
-        ([-1, 1], [0], "observations -1"),
+        ([0, 9], [1], "observation numbers run from 0 to 9"),
+        ([0, 1], [5], "action numbers run from 5 to 5"),
+        ([-1, 1], [0], "observation numbers run from -1"),
     ):
         with pytest.raises(ModelError, match=what):
             dataset.append(observations, actions)

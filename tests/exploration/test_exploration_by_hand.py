@@ -13,7 +13,7 @@ from praemia.exploration import CoverageReward, Dataset, explore
 from praemia.exploration.counts import Counted
 from praemia.exploration.coverage import simulation_bound
 from praemia.exploration.planners import GreedyPlanner
-from praemia.exploration.sessions import FixedPolicy, TaskEnvironment, play_given, uniform_at
+from praemia.exploration.sessions import Environment, FixedPolicy, play_given, uniform_at
 from praemia.exploration.trajectories import KernelView, value_of_histories
 from praemia.machines.builder import MachineBuilder
 from praemia.tasks.mdp import LabeledMDP
@@ -52,7 +52,7 @@ def test_a_policy_acts_uniformly_at_its_target_at_every_step() -> None:
 
 def test_each_policy_is_played_for_the_episodes_that_it_is_given() -> None:
     task = tiny_task(0)
-    environment = TaskEnvironment(task)
+    environment = Environment(task)
     world = environment.world(None, FixedPolicy(), 50, (1,))
     for action, episodes in ((0, 20), (1, 30)):
         weights = np.zeros((3, 1, 3, 2))
@@ -87,9 +87,9 @@ def corridor(size: int) -> KernelView:
 def test_the_greedy_planner_covers_a_corridor_as_far_as_it_can() -> None:
     reward = CoverageReward([1.0, 2.0, 4.0, 8.0, 16.0])
     for horizon, expected in ((1, 3.0), (3, 15.0), (4, 31.0), (6, 31.0)):
-        plan = GreedyPlanner().plan(corridor(5), reward, horizon)
-        assert value_of_histories(corridor(5), plan.policy, reward, horizon).value == expected
-        assert plan.alpha == pytest.approx(0.0, abs=1e-12)
+        policy, alpha = GreedyPlanner().plan(corridor(5), reward, horizon)
+        assert value_of_histories(corridor(5), policy, reward, horizon).value == expected
+        assert alpha == pytest.approx(0.0, abs=1e-12)
 
 
 def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
@@ -100,15 +100,15 @@ def test_the_greedy_planner_knows_which_step_it_is_at() -> None:
     view = KernelView(LabeledMDP.from_dense(kernel, start=0))
     reward = CoverageReward([0.0, 2.0, 0.0, 3.0, 0.0])
     for horizon, expected in ((1, 2.0), (2, 3.0)):
-        plan = GreedyPlanner().plan(view, reward, horizon)
-        assert value_of_histories(view, plan.policy, reward, horizon).value == expected
+        policy, _ = GreedyPlanner().plan(view, reward, horizon)
+        assert value_of_histories(view, policy, reward, horizon).value == expected
 
 
 def test_the_interval_of_a_sampled_value_is_hoeffdings() -> None:
     """Met with probability 1/2 each, two observations of weight 1 are worth 1.5 on average, far from both ends."""
     kernel = np.full((2, 1, 2), 0.5)
     view, reward = KernelView(LabeledMDP.from_dense(kernel, start=0)), CoverageReward([1.0, 1.0])
-    policy = GreedyPlanner().plan(view, reward, 1).policy
+    policy, _ = GreedyPlanner().plan(view, reward, 1)
     found = value_of_histories(view, policy, reward, 1, max_histories=0, samples=5_000, failure_prob=0.1)
     half = 2.0 * math.sqrt(math.log(2.0 / 0.1) / (2.0 * 5_000))
     assert not found.exact

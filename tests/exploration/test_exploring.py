@@ -18,7 +18,7 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ModelError, ParameterError, UnknownNameError
 from praemia.exploration import explore, plan_from, significance
 from praemia.exploration.counts import Counted
-from praemia.exploration.sessions import Searcher, TaskEnvironment, search, uniform_at
+from praemia.exploration.sessions import Environment, Searcher, search, uniform_at
 from praemia.machines.builder import MachineBuilder
 from praemia.simulation.loop import SLICE_SECONDS
 from praemia.tasks.task import Task
@@ -85,7 +85,7 @@ def test_policies_act_uniformly_at_their_target_and_as_planned_elsewhere() -> No
 
 def test_search_finds_policies_that_reach_their_target() -> None:
     task = riverswim(5)
-    environment = TaskEnvironment(task)
+    environment = Environment(task)
     world = environment.world(4, Searcher(), 400, (3,))
     policies, lengths = search(world, lambda played: None)
     assert len(policies) == len(lengths)

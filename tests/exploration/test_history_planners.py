@@ -38,10 +38,10 @@ def view_of(seed: int, num_observations: int = 2, branching: int = 2) -> tuple[K
 
 def value(view: KernelView, planner: object, reward: TrajectoryReward, horizon: int) -> tuple[float, float]:
     """Return the exact value of a planner's policy, and its α."""
-    plan = planner.plan(view, reward, horizon)  # type: ignore[attr-defined]
-    found = value_of_histories(view, plan.policy, reward, horizon, max_histories=10**6)
-    assert found.exact
-    return found.value, plan.alpha
+    policy, alpha = planner.plan(view, reward, horizon)  # type: ignore[attr-defined]
+    result = value_of_histories(view, policy, reward, horizon, max_histories=10**6)
+    assert result.exact
+    return result.value, alpha
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -115,7 +115,7 @@ def test_search_knows_coverage_bounds_and_is_within_its_alpha() -> None:
 def test_a_sampled_value_says_that_it_is_an_estimate_and_its_interval_holds() -> None:
     task = tiny_task(2, horizon=6)
     view, reward = KernelView(task.mdp), CoverageReward([1.0, 1.0, 1.0])
-    policy = GreedyPlanner().plan(view, reward, 6).policy
+    policy, _ = GreedyPlanner().plan(view, reward, 6)
     exact = value_of_histories(view, policy, reward, 6)
     # 40 intervals at 95%: more than 8 misses have probability below 1e-3.
     estimates = [value_of_histories(view, policy, reward, 6, max_histories=3, samples=300, seed=s) for s in range(40)]
@@ -127,17 +127,17 @@ def test_a_sampled_value_says_that_it_is_an_estimate_and_its_interval_holds() ->
 def test_exact_values_are_those_of_the_enumeration() -> None:
     task = tiny_task(5, horizon=3)
     view, reward = KernelView(task.mdp), random_reward(5)
-    plan = ExpectimaxPlanner().plan(view, reward, 3)
+    policy, _ = ExpectimaxPlanner().plan(view, reward, 3)
     total = sum(
         mass * reward(Trajectory(h[::2], h[1::2]))
         for h, mass in trajectories(
             task.mdp.to_dense(),
             task.mdp.start_probs,
-            lambda h: plan.policy.action_probs(Trajectory(h[::2], h[1::2])),
+            lambda h: policy.action_probs(Trajectory(h[::2], h[1::2])),
             3,
         )
     )
-    assert value_of_histories(view, plan.policy, reward, 3).value == pytest.approx(total, abs=1e-12)
+    assert value_of_histories(view, policy, reward, 3).value == pytest.approx(total, abs=1e-12)
 
 
 def test_bad_rewards_and_planners_that_do_not_fit_are_refused() -> None:
@@ -159,8 +159,8 @@ def test_bad_rewards_and_planners_that_do_not_fit_are_refused() -> None:
 def test_a_greedy_policy_that_forgets_acts_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     view = KernelView(tiny_task(3, num_observations=4, horizon=4).mdp)
     reward = CoverageReward(np.arange(1.0, 5.0))
-    usual = value_of_histories(view, GreedyPlanner().plan(view, reward, 4).policy, reward, 4)
+    usual = value_of_histories(view, GreedyPlanner().plan(view, reward, 4)[0], reward, 4)
     monkeypatch.setattr("praemia.exploration.planners.MAX_REMEMBERED", 3 * 4 * 4)
-    policy = GreedyPlanner().plan(view, reward, 4).policy
+    policy, _ = GreedyPlanner().plan(view, reward, 4)
     assert value_of_histories(view, policy, reward, 4) == usual
-    assert len(policy.solved) <= 3  # type: ignore[attr-defined]
+    assert len(policy.solutions) <= 3  # type: ignore[attr-defined]

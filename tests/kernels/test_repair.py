@@ -61,7 +61,11 @@ def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
     for h in range(horizon - 1, -1, -1):
         tops, end = memory.tops[h].reshape(-1, memory.tables.shape[2]), spec.exits[h + 1, END, 0]
         for o in range(size):
-            found = np.zeros((num_actions, 3, states))
+            found, local_top = np.zeros((num_actions, 3, states)), np.zeros(states)
+            for own in counts.pairs[o * num_actions : (o + 1) * num_actions]:
+                for s in counts.successors[own["first"] : own["first"] + own["planned"]]:
+                    follows = continued(world, upper[h + 1], h + 1, s["label"], s["target"], pays=True, end=end)
+                    local_top = np.maximum(local_top, follows)
             for a in range(num_actions):
                 pair = o * num_actions + a
                 own, top = counts.pairs[pair], tops[known.support.groups[pair], :states]
@@ -70,16 +74,18 @@ def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
                     continue
                 places = counts.successors[own["first"] : own["first"] + own["planned"]]
                 shares = places["planned"] / own["at_plan"]
-                follows = [
+                outcomes = [
                     np.array([continued(world, table[h + 1], h + 1, s["label"], s["target"], pays=pays, end=pays * end)
                               for s in places])
                     for table, pays in ((upper, True), (lower, True), (soon, False))
                 ]  # fmt: skip
-                mean = shares @ follows[0]
-                deviation = np.sqrt(shares @ (follows[0] - mean) ** 2)
+                mean = shares @ outcomes[0]
+                deviation = np.sqrt(shares @ (outcomes[0] - mean) ** 2)
                 first_number, second = memory.by_pair[pair]
-                value = mean + first_number * deviation + memory.shares[h] * second * (top - mean)
-                found[a] = np.minimum(top, value), shares @ follows[1], delay * (shares @ follows[2])
+                spread, local_spread = memory.shares[h]
+                headroom = np.maximum(spread * (top - mean), local_spread * (local_top - mean))
+                value = mean + first_number * deviation + second * headroom
+                found[a] = np.minimum(top, value), shares @ outcomes[1], delay * (shares @ outcomes[2])
             upper[h, o], lower[h, o], soon[h, o] = in_order(found, world.learner.order)  # type: ignore[attr-defined]
             discount = spec.discount if h else 1.0
             upper[h, o], lower[h, o] = discount * upper[h, o], discount * lower[h, o]

@@ -124,14 +124,16 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
     labels = {(o, a, z): label_of(rules, o, a, z) for o in range(size) for a in actions for z in range(size)}
     together = {(label, z) for (_, _, z), label in labels.items()}
     values, weight = np.zeros((task.num_machine_states, size)), 0.2 * sum(task.spec.value_caps)
-    differences, room = 0.1 * weight, weight
+    differences, room, local_room = 0.1 * weight, weight, weight
     for h in range(task.horizon - 1, -1, -1):
         worth, here = step_value(task, seen, lambda h, n, m: 0.1 / n, possible, h, values), np.zeros_like(values)
-        spread = max(0.02, differences / room)
+        spread, local_spread = max(0.02, differences / room), max(0.02, differences / local_room)
         for m in range(task.num_machine_states):
             for o in range(size):
                 of_state = sum(seen.pairs[o, a, z] for a in actions for z in range(size))
                 options = []
+                seen_from = [(a, z) for a in actions for z in range(size) if seen.pairs[o, a, z]]
+                local_top = max((worth(m, labels[o, a, z], z) for a, z in seen_from), default=0.0)
                 for a in actions:
                     allowed = {labels[o, a, z] for z in range(size)}
                     top = max(worth(m, label, z) for label, z in together if label in allowed)
@@ -143,11 +145,13 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
                     after = [(seen.pairs[o, a, z] / n, worth(m, labels[o, a, z], z)) for z in range(size)]
                     mean = sum(p * y for p, y in after)
                     deviation = sqrt(max(0.0, sum(p * (y - mean) ** 2 for p, y in after)))
-                    neglect = (of_state / n) ** (1 / 3)
-                    forgotten = max(neglect, sqrt(0.1 * seen.episodes / n))
-                    bonus = 0.4 * sqrt(neglect / n) * deviation + 0.6 * spread * forgotten / n * (top - mean)
+                    neglect = 1 + log(of_state / n) / 3
+                    forgotten = max(neglect, sqrt(2 * log(1 + seen.episodes) / n))
+                    headroom = max(spread * (top - mean), local_spread * (local_top - mean))
+                    bonus = 0.4 * sqrt(neglect / n) * deviation + forgotten / n * headroom
                     if n > 1:
                         differences, room = differences + deviation * sqrt(n / (n - 1)), room + top - mean
+                        local_room += local_top - mean
                     options.append(min(top, mean + bonus))
                 here[m, o] = max(options)
         values = here

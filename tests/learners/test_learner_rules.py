@@ -30,7 +30,13 @@ def numbers(visits: float, visits_of_state: float, episodes: float, constants: A
 
 def worth(mean: Any, deviation: Any, pair: Any) -> Any:
     first, second = pair.numbers
-    bonus = first * deviation + second + pair.by_step + 0.3 * pair.spread * (pair.limit - mean)
+    bonus = (
+        first * deviation
+        + second
+        + pair.by_step
+        + 0.3 * pair.spread * (pair.limit - mean)
+        + 0.2 * pair.local_spread * (pair.local_limit - mean)
+    )
     return mean + (bonus + 0.2 * pair.gap + 0.01 * pair.cap / pair.visits)
 
 
@@ -96,6 +102,15 @@ class Oracle:
             if np.any(self.label[:, :, z] == label)
         )
 
+    def local_limit(self, values: Any, m: int, o: int) -> float:
+        """Return the largest Y, or W where the variance is that of W, that was seen to follow an observation."""
+        follows = [0.0]
+        for a in range(self.A):
+            for z in self.rows.get((o, a), {}):
+                paid, later = self.outcome(values, self.label[o, a, z], m, z)
+                follows.append(later if self.rule.variance_of == "W" else paid + later)
+        return max(follows)
+
     def by_step(self, h: int, row: dict[int, int], cap: float) -> float:
         if self.rule.later_visits is None:
             return 0.0
@@ -111,12 +126,14 @@ class Oracle:
         caps = [float(self.H if self.rule.limit == "horizon" else self.H - h) for h in range(self.H)]
         last = float(self.H) if self.rule.limit == "horizon" else 0.0
         weight = 0.2 * (sum(caps) + last)
-        differences, room, qval = 0.1 * weight, weight, {}
+        differences, room, local_room, qval = 0.1 * weight, weight, weight, {}
         for h in reversed(range(self.H)):
-            spread = max(0.02, differences / room) if self.rule.spread else 0.0
+            spread, local_spread = (
+                max(0.02, differences / either) if self.rule.spread else 0.0 for either in (room, local_room)
+            )
             here, low_here = np.zeros((self.M, self.O)), np.zeros((self.M, self.O))
             for m, o in np.ndindex(self.M, self.O):
-                lows = []
+                lows, local_limit = [], self.local_limit(after, m, o) if self.rule.spread else 0.0
                 for a in range(self.A):
                     limit, row = self.limit(after, h, m, o, a), self.rows.get((o, a), {})
                     n = sum(row.values())
@@ -129,9 +146,11 @@ class Oracle:
                         if n > 1:
                             differences += sqrt(n / (n - 1)) * deviation
                             room += limit - mean
+                            local_room += local_limit - mean
                         gap = sqrt(sum(row[z] * (up[z][1] - down[z][1]) ** 2 for z in row) / n)
                         told = SimpleNamespace(
                             visits=n, limit=limit, cap=caps[h], by_step=self.by_step(h, row, caps[h]), spread=spread,
+                            local_limit=local_limit, local_spread=local_spread,
                             gap=gap if self.rule.lower else 0.0, numbers=self.numbers(o, n),
                         )  # fmt: skip
                         qval[h, m, o, a] = min(limit, worth(mean, deviation, told))

@@ -51,9 +51,9 @@ class Counterfactuals:
 
     def of(self, state: Any, next_state: Any, info: dict[str, Any]) -> list[ImaginedStep]:
         """Return the step from ``state`` to ``next_state``, of which ``info`` tells, in all other machine states."""
-        layout, outside = self.view.layout, info["environment"]
+        layout, env_step = self.view.layout, info["environment"]
         label = frozenset(info["label"])
-        truncated = outside["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out
+        truncated = env_step["truncated"] or info.get("TimeLimit.truncated", False)  # by a wrapper further out
         own = layout.machine_state(state)
         steps = []
         for m in self._sources:
@@ -64,8 +64,8 @@ class Counterfactuals:
                 ImaginedStep(
                     layout.with_machine_state(state, m),
                     layout.with_machine_state(next_state, m_next),
-                    reward + (outside["reward"] if self.view.add_reward else 0.0),
-                    outside["terminated"] or m_next in self.view.done_states,
+                    reward + (env_step["reward"] if self.view.add_reward else 0.0),
+                    env_step["terminated"] or m_next in self.view.done_states,
                     truncated,
                 )
             )

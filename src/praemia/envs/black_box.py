@@ -2,7 +2,7 @@
 
 The environment's own reward is not looked at. A labelling function ``labels(o, a, o', info)`` says which propositions a
 step makes true; it is given what the environment shows and takes. Learners count numbers: finite spaces are numbered
-(``praemia.envs.spaces``), other observations by the user's function ``encode``.
+(``praemia.envs.numbering``), other observations by the user's function ``encode``.
 
 An episode may end before the horizon: the steps that it leaves out pay nothing.
 
@@ -21,8 +21,7 @@ from pathlib import Path
 from reprlib import repr as brief
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from praemia.envs.encoding import EncodedNumbering
-from praemia.envs.spaces import MAX_SIZE, FiniteNumbering, Numbering, number_space
+from praemia.envs.numbering import MAX_SIZE, EncodedNumbering, FiniteNumbering, Numbering, number_space
 from praemia.errors import FileError, ModelError, ParameterError, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
@@ -114,7 +113,7 @@ class BlackBox:
     machine: RewardMachine
     horizon: int
     encode: Callable[[Any], Hashable] | None = None
-    num_observations: int | None = None
+    num_observations: int = None  # type: ignore[assignment]  # filled in below
     record: RecordTo = None
     discount: float = 1.0
     until_done: bool = False
@@ -126,26 +125,25 @@ class BlackBox:
         require_parts(self.env, self.labels, self.machine, self.horizon)
         object.__setattr__(self, "discount", require_discount(self.discount))
         observations = self._number_observations()
-        made = {
+        derived = {
             "observations": observations,
             "actions": number_space(self.env.action_space, f"{self.name}'s action", FEWER_ACTIONS),
             "recorder": TraceRecorder(self.record),
             "num_observations": observations.size,
         }
-        for name, value in made.items():
+        for name, value in derived.items():
             object.__setattr__(self, name, value)
 
     def _number_observations(self) -> Numbering:
         if self.encode is None:
-            numbered = number_space(self.env.observation_space, f"{self.name}'s observation", ENCODE)
-            if self.num_observations not in (None, numbered.size):
+            numbering = number_space(self.env.observation_space, f"{self.name}'s observation", ENCODE)
+            if self.num_observations not in (None, numbering.size):
                 raise ModelError("num_observations= without encode=; it is the limit of what encode may return")
-            return numbered
+            return numbering
         if not callable(self.encode):
             raise ModelError(f"encode={self.encode!r}; expected a function from an observation to a whole number")
-        limit = self.num_observations
-        if limit is None:
-            limit = getattr(self.encode, "num_observations", None)
+        own = getattr(self.encode, "num_observations", None)
+        limit = own if self.num_observations is None else self.num_observations
         if limit is None:
             raise ModelError("encode= without num_observations=; give the most values that it may have")
         return EncodedNumbering(self.encode, require_whole("num_observations", limit, 1, MAX_SIZE, ModelError))
@@ -177,7 +175,8 @@ class BlackBox:
 
         def label(o: int, a: int, z: int) -> Label:
             try:
-                return self._label_by_numbers(o, a, z)
+                step = self.observations.element(o), self.actions.element(a), self.observations.element(z)
+                return self.label(*step, {})
             except KeyError as missing:
                 raise ModelError(
                     f"the label of {self.step_name(o, a, z)} needs info[{missing}], and info is known only for "
@@ -189,12 +188,9 @@ class BlackBox:
     def label_without_info(self, o: int, a: int, z: int) -> Label | None:
         """Return the label of a step as it is asked for when the step was not taken; None where that fails."""
         try:
-            return self._label_by_numbers(o, a, z)
+            return frozenset(self.labelling.function(o, a, z))
         except Exception:  # the user's function, asked for what it may not be made for
             return None
-
-    def _label_by_numbers(self, o: int, a: int, z: int) -> Label:
-        return self.label(self.observation(o), self.actions.element(a), self.observation(z), {})
 
     def observe(self, observed: Any) -> tuple[int, Any]:
         """Return the number of what the environment showed, and what labels are given of it.
@@ -219,11 +215,6 @@ class BlackBox:
                 self.recorder.add(label, reward)
             self.recorder.end_episode()
 
-    def renumber(self) -> None:
-        """Number encoded observations anew, so that a run depends on its seed alone."""
-        if isinstance(self.observations, EncodedNumbering):
-            self.observations.forget()
-
     def relabelled(self, labels: StepLabels, machine: RewardMachine) -> BlackBox:
         """Return the same box, with the same numbers of observations, under other labels and another machine.
 
@@ -235,12 +226,6 @@ class BlackBox:
         for name, value in changes.items():
             object.__setattr__(other, name, value)
         return other
-
-    def observation(self, o: int) -> Any:
-        """Return what the environment shows for a number."""
-        if not isinstance(self.observations, FiniteNumbering):
-            raise ModelError("observations are encoded, so labels are known only for steps taken")
-        return self.observations.element(o)
 
 
 def require_env(env: object) -> None:

@@ -27,6 +27,22 @@ TRAP, DONE = "trap", "done"
 MAX_OUTCOMES = 3  # of a rule of a random machine
 
 
+def edge_or_stay(
+    builder: MachineBuilder,
+    here: str,
+    guard: Guard,
+    there: str,
+    probability: float,
+    *,
+    reward: float = 0.0,
+    reward_of_stay: float = 0.0,
+) -> None:
+    """Add an edge that is taken with a probability; otherwise the machine stays."""
+    builder.edge(here, guard, there, probability=probability, reward=reward)
+    if probability < 1.0:
+        builder.edge(here, guard, here, probability=1.0 - probability, reward=reward_of_stay)
+
+
 def in_order(
     events: Sequence[str],
     names: Sequence[str],
@@ -49,10 +65,7 @@ def in_order(
         if trapped:
             builder.edge(here, TRAP, "trapped")
             guard = guard & ~proposition(TRAP)
-        reward = share or float(last)
-        builder.edge(here, guard, there, probability=notice, reward=reward)
-        if notice < 1.0:
-            builder.edge(here, guard, here, probability=1.0 - notice)
+        edge_or_stay(builder, here, guard, there, notice, reward=share or float(last))
     return builder.build()
 
 
@@ -69,9 +82,7 @@ def in_any_order(items: Sequence[str], goal: str, *, notice: float = 1.0) -> Rew
                 continue
             fuller = tuple(other for other in items if other in bag or other == item)
             guard = fine & before & proposition(item)
-            builder.edge(_bag(bag), guard, _bag(fuller), probability=notice)
-            if notice < 1.0:
-                builder.edge(_bag(bag), guard, _bag(bag), probability=1.0 - notice)
+            edge_or_stay(builder, _bag(bag), guard, _bag(fuller), notice)
             before = before & ~proposition(item)
         if len(bag) == len(items):
             builder.edge(_bag(bag), fine & proposition(goal), DONE, reward=1.0)
@@ -132,30 +143,23 @@ def prices(rewards: dict[str, float]) -> RewardMachine:
     return builder.build()
 
 
-def moods(levels: int, rewards: dict[str, float], bad: str, good: str, chance: float) -> RewardMachine:
+def moods(levels: int, rewards: dict[str, float], bad: str, good: str, probability: float) -> RewardMachine:
     """Pay for events by mood: in mood i of ``levels`` the share (i + 1)/levels of what they are worth.
 
-    ``bad`` lowers the mood w.p. ``chance`` and pays nothing; the paying event ``good`` raises it w.p. ``chance``.
+    ``bad`` lowers the mood and pays nothing, the paying event ``good`` raises it, each w.p. ``probability``.
     """
     builder = MachineBuilder(initial=f"mood-{levels - 1}", propositions=(bad, *rewards))
     for level in range(levels):
         here, share = f"mood-{level}", (level + 1) / levels
-        _chance(builder, here, proposition(bad), f"mood-{max(0, level - 1)}", chance, 0.0)
+        worse, better = f"mood-{max(0, level - 1)}", f"mood-{min(levels - 1, level + 1)}"
+        edge_or_stay(builder, here, proposition(bad), worse, 1.0 if worse == here else probability)
         earlier: Guard = ~proposition(bad)
         for event, reward in rewards.items():
-            there = f"mood-{min(levels - 1, level + 1)}" if event == good else here
-            _chance(builder, here, earlier & proposition(event), there, chance, share * reward)
+            there, paid = better if event == good else here, share * reward
+            moves = 1.0 if there == here else probability
+            edge_or_stay(builder, here, earlier & proposition(event), there, moves, reward=paid, reward_of_stay=paid)
             earlier = earlier & ~proposition(event)
     return builder.build()
-
-
-def _chance(builder: MachineBuilder, here: str, guard: Guard, there: str, chance: float, reward: float) -> None:
-    """Add a rule that leads on w.p. ``chance`` and pays in any case."""
-    if here == there or chance >= 1.0:
-        builder.edge(here, guard, there, reward=reward)
-        return
-    builder.edge(here, guard, there, probability=chance, reward=reward)
-    builder.edge(here, guard, here, probability=1.0 - chance, reward=reward)
 
 
 def errands(
@@ -171,12 +175,12 @@ def errands(
 
     ``fits`` is for how many events there is time in an episode: a machine that asks for more pays for each of them.
     """
-    asked = [events[i % len(events)] for i in range(length)]
-    early, repeats, chance = bool(rng.integers(2)), bool(rng.integers(2)), bool(rng.integers(2))
-    notice = float(rng.uniform(0.6, 0.95)) if chance else 1.0
+    cycle = [events[i % len(events)] for i in range(length)]
+    early, repeats, is_random = bool(rng.integers(2)), bool(rng.integers(2)), bool(rng.integers(2))
+    notice = float(rng.uniform(0.6, 0.95)) if is_random else 1.0
     rounds = repeats if again is None else again
     share = 1.0 / min(length, max(1, round(fits))) if early or length > fits else 0.0
-    return in_order(asked, (*events, *others), share=share, again=rounds, notice=notice)
+    return in_order(cycle, (*events, *others), share=share, again=rounds, notice=notice)
 
 
 def random_machine(rng: np.random.Generator, num_states: int, names: tuple[str, ...]) -> RewardMachine:

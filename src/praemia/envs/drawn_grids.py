@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
@@ -12,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.envs.builtin_machines import TRAP, errands, in_any_order, in_order
-from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between
+from praemia.envs.drawn_kernels import Drawn, Kind, Ranges, between, steps_from
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import DOOR, FLOOR, SLIP, START, WALL, WATER, Cell, Slip
 from praemia.machines.labels import LabelRule
@@ -104,7 +103,7 @@ def office(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap
 
 
 def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
-    """Draw a maze without chance, with one way between any two cells; places are visited in order."""
+    """Draw a maze whose moves never slip, with one way between any two cells; places are visited in order."""
     side = max(3, round(math.sqrt(size)))
     text = _maze_walls(rng, side)
     places = _spread(rng, text, 4)
@@ -113,25 +112,25 @@ def maze(rng: np.random.Generator, size: int, states: int, most: int) -> OnMap:
     way = _way(grid_map, [*"abcabc"][: min(states, LEGS)])
     fits, early, again = _fits(states, way, most), bool(rng.integers(2)), bool(rng.integers(2))
     share = 1.0 / min(states, max(1, round(fits))) if early or states > fits else 0.0
-    asked = ["abc"[i % 3] for i in range(states)]
-    return _mdp(grid_map), in_order(asked, ("a", "b", "c"), share=share, again=again), way
+    events = ["abc"[i % 3] for i in range(states)]
+    return _mdp(grid_map), in_order(events, ("a", "b", "c"), share=share, again=again), way
 
 
 def _maze_walls(rng: np.random.Generator, side: int) -> Text:
     """Return the text of cells with thin walls between them; the doors make them a tree, drawn from the first cell."""
     text = np.full((2 * side - 1, 2 * side - 1), FLOOR)
     text[1::2], text[:, 1::2] = "-", "|"
-    path, seen = [(0, 0)], {(0, 0)}
+    path, joined = [(0, 0)], {(0, 0)}
     while path:
         row, column = path[-1]
         beside = [(row + 1, column), (row - 1, column), (row, column + 1), (row, column - 1)]
-        new = [(r, c) for r, c in beside if 0 <= r < side and 0 <= c < side and (r, c) not in seen]
+        new = [(r, c) for r, c in beside if 0 <= r < side and 0 <= c < side and (r, c) not in joined]
         if not new:
             path.pop()
             continue
         there = new[int(rng.integers(len(new)))]
         text[row + there[0], column + there[1]] = DOOR
-        seen.add(there)
+        joined.add(there)
         path.append(there)
     return text
 
@@ -200,16 +199,7 @@ def _way(grid_map: GridMap, letters: Sequence[str]) -> int:
 
 
 def _distance(grid_map: GridMap, start: str, goal: str) -> int | None:
-    """Return the length of a shortest way from a letter to another around pits (breadth first)."""
+    """Return the length of a shortest way from a letter to another around pits."""
     first, last = (int(grid_map.cells[grid_map.letters == letter][0]) for letter in (start, goal))
-    pits = grid_map.cells[grid_map.letters == PIT].tolist()
-    steps, waiting = {first: 0}, deque([first])
-    while waiting:
-        here = waiting.popleft()
-        if here == last:
-            return steps[here]
-        for there in grid_map.reached[:, here].tolist():
-            if there not in steps and there not in pits:
-                steps[there] = steps[here] + 1
-                waiting.append(there)
-    return None
+    pits = np.isin(grid_map.reached, grid_map.cells[grid_map.letters == PIT])
+    return steps_from(first, np.where(pits, np.arange(pits.shape[1]), grid_map.reached).T).get(last)

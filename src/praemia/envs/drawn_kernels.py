@@ -6,6 +6,7 @@ Every kind is a function of a generator and of the ranges of sizes. It draws siz
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
@@ -90,7 +91,7 @@ def _random_kernel(
     probs = rng.dirichlet(np.full(branching, weight), size=pairs).ravel()
     rows = np.repeat(np.arange(pairs), branching)
     start = int(rng.integers(observations))
-    near = _reached(successors.reshape(observations, -1), start)
+    near = steps_from(start, successors.reshape(observations, -1))
     places = sorted(rng.permutation(observations).tolist(), key=lambda o: o not in near)[: len(PLACES)]
     labels = [LabelRule(name, target=o) for name, o in zip(PLACES, places, strict=True)]
     return LabeledMDP.from_entries(
@@ -98,14 +99,16 @@ def _random_kernel(
     )
 
 
-def _reached(successors: NDArray[np.int64], start: int) -> set[int]:
-    """Return the observations that can be reached, from the successors of each."""
-    reached, waiting = {start}, [start]
+def steps_from(start: int, successors: NDArray[np.int64]) -> dict[int, int]:
+    """Return the fewest steps to every observation that can be reached, from the successors of each, int64[O, ·]."""
+    steps, waiting = {start: 0}, deque([start])
     while waiting:
-        new = set(successors[waiting.pop()].tolist()) - reached
-        reached |= new
-        waiting += new
-    return reached
+        here = waiting.popleft()
+        for there in successors[here].tolist():
+            if there not in steps:
+                steps[there] = steps[here] + 1
+                waiting.append(there)
+    return steps
 
 
 def chain(rng: np.random.Generator, ranges: Ranges) -> Drawn:
@@ -201,7 +204,7 @@ def queue(rng: np.random.Generator, ranges: Ranges) -> Drawn:
 
 
 def store(rng: np.random.Generator, ranges: Ranges) -> Drawn:
-    """Draw a store: orders arrive before the demand. Large sales pay more, costly orders less; empty shelves annoy."""
+    """Draw a store: orders arrive before the demand. Large sales pay more, costly orders less."""
     size, actions = between(rng, 5, min(80, ranges.observations[1] // 2)), between(rng, 2, 6)
     states = between(rng, *ranges.states)
     most = max(2, size // 2)

@@ -5,11 +5,11 @@ large it is, its kernel or map, its machine, whether the machine has chance, pay
 
     sparse   a random kernel, two or three successors        rooms   four rooms with doors, places in order
     dense    a random kernel, every observation can follow   traps   a grid with traps, after which nothing is paid
-    actions  a random kernel, many actions                   lake    ice: moves go astray, nobody leaves a hole
+    actions  a random kernel, many actions                   lake    ice: moves go astray, a hole is never left
     chain    swim against a current                          office  rooms and plants; items in any order to the desk
-    lock     at each place one action leads on               queue   faster service pays less, a full queue annoys
-    sea      little on the left, much on the far right       store   orders and demand; customers remember gaps
-                                                             maze    one way between any two cells, no chance
+    lock     at each place one action leads on               queue   faster service pays less; so does a full queue
+    sea      little on the left, much on the far right       store   orders and demand; empty shelves cost sales
+                                                             maze    one way between any two cells, no slips
 
 Sizes are drawn evenly on a log scale: O from 5 to 81, M from 1 to 10, H from 5 to 50; in large tasks O up to 400, M up
 to 50 and H up to 200. ``praemia league`` plays such tasks; no constant of a learner was chosen on those it plays.

@@ -49,7 +49,7 @@ def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
     labels = [LabelRule(frozenset({f"petal-{i}"}), source=i, action=COUNT) for i in PETALS]
     names = ("hub", *(f"petal-{i}" for i in PETALS))
     mdp = LabeledMDP.from_rows(len(names), 2, rows, labels, observations=names, actions=("count", "pass"))
-    return Task(mdp.with_map(Petals()), machine, horizon, f"flower-{loop}")
+    return Task(mdp.with_map(_picture()), machine, horizon, f"flower-{loop}")
 
 
 def flower_machine(loop: int = 20) -> RewardMachine:
@@ -58,28 +58,21 @@ def flower_machine(loop: int = 20) -> RewardMachine:
     propositions = [f"petal-{i}" for i in PETALS]
     builder = MachineBuilder(initial="centre", propositions=propositions)
     for i in PETALS:
-        seen = exactly({f"petal-{i}"}, propositions)
+        visit = exactly({f"petal-{i}"}, propositions)
         length = loop if i == PETALS[-1] else SMALL_LOOP
         path = ["centre", *(f"loop-{i}-{step}" for step in range(1, length + 1))]
         for here, there in pairwise(path):
-            builder.edge(here, seen, there)
-        builder.edge(path[-1], seen, "centre", reward=1)
+            builder.edge(here, visit, there)
+        builder.edge(path[-1], visit, "centre", reward=1)
     return builder.build()
 
 
-class Petals:
-    """How the flower is drawn: the hub and its petals."""
-
-    def picture(self) -> Picture:
-        """Draw the petals around the hub."""
-        spots = [Spot(2.1, 2.1, Mark("0", "hub", is_start=True))]
-        for i in PETALS:
-            angle = 2 * math.pi * (i - 1) / len(PETALS)
-            mark = Mark(str(i), "petal", frozenset({f"petal-{i}"}))
-            spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
-        return Picture(
-            tuple(spots),
-            links=tuple((HUB, i) for i in PETALS),
-            caption="the first action makes a visit to a petal count",
-            is_round=True,
-        )
+def _picture() -> Picture:
+    """Draw the petals around the hub."""
+    spots = [Spot(2.1, 2.1, Mark("0", "hub", is_start=True))]
+    for i in PETALS:
+        angle = 2 * math.pi * (i - 1) / len(PETALS)
+        mark = Mark(str(i), "petal", frozenset({f"petal-{i}"}))
+        spots.append(Spot(2.1 + 1.6 * math.sin(angle), 2.1 - 1.6 * math.cos(angle), mark))
+    caption = "the first action makes a visit to a petal count"
+    return Picture(tuple(spots), links=tuple((HUB, i) for i in PETALS), caption=caption, is_round=True)

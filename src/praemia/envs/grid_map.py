@@ -88,8 +88,8 @@ class GridMap:
     @cached_property
     def _lines(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which rows and which columns of the text are lines between cells."""
-        thin = np.isin(self.characters, self._meant(*THIN))
-        on_line = thin | np.isin(self.characters, self._meant(DOOR))
+        thin = np.isin(self.characters, self._as_usual(*THIN))
+        on_line = thin | np.isin(self.characters, self._as_usual(DOOR))
         rows, columns = (np.any(thin, axis=axis) & np.all(on_line, axis=axis) for axis in (1, 0))
         return np.asarray(rows), np.asarray(columns)
 
@@ -117,7 +117,7 @@ class GridMap:
     @cached_property
     def thin_walls(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Whether a thin wall is below each cell and to the right of it: twice bool[R, C]."""
-        thin = np.isin(self.characters, self._meant(*THIN))
+        thin = np.isin(self.characters, self._as_usual(*THIN))
         rows, columns = self._lines
         below, right = np.zeros((2, *self.letters.shape), dtype=bool)
         for line in np.flatnonzero(rows):
@@ -138,9 +138,9 @@ class GridMap:
         here = tuple(places.T)
         reached = np.empty((len(MOVES), len(places)), dtype=np.int64)
         for move, step in enumerate(_STEPS):
-            moved = places + step
-            inside = np.all((moved >= 0) & (moved < cells.shape), axis=1)
-            there = cells[tuple(np.where(inside[:, None], moved, places).T)]
+            beside = places + step
+            inside = np.all((beside >= 0) & (beside < cells.shape), axis=1)
+            there = cells[tuple(np.where(inside[:, None], beside, places).T)]
             reached[move] = np.where((there >= 0) & ~shut[move][here], there, cells[here])
         return reached
 
@@ -153,10 +153,10 @@ class GridMap:
         up[1:] |= below[:-1]
         to_right |= right
         to_left[:, 1:] |= right[:, :-1]
-        for arrow in self._meant(*ARROWS):
+        for arrow in self._as_usual(*ARROWS):
             for move, name in enumerate(MOVES):
                 shut[move] |= (self.letters == arrow) & (name != ARROWS[arrow])
-        return shut | np.isin(self.letters, self._meant(WATER))
+        return shut | np.isin(self.letters, self._as_usual(WATER))
 
     @cached_property
     def starts(self) -> list[int]:
@@ -178,10 +178,10 @@ class GridMap:
         """Tell whether a letter is one of the legend or of the rooms."""
         return letter in self.legend or letter in self.rooms
 
-    def _meant(self, *characters: str) -> list[str]:
+    def _as_usual(self, *characters: str) -> list[str]:
         """Return those of some characters that have their usual meaning on this map."""
-        taken = {*self.legend, *self.rooms} | ({self.start} & {WATER, *THIN})
-        return [character for character in characters if character not in taken]
+        redefined = {*self.legend, *self.rooms} | ({self.start} & {WATER, *THIN})
+        return [character for character in characters if character not in redefined]
 
     # --- what is made of it ---
 
@@ -234,9 +234,9 @@ class GridMap:
         letters = {key: {a: list(names) for a, names in getattr(self, key).items()} for key in ("legend", "rooms")}
         start = {} if self.start == START and not self.explains(START) else {"start": self.start}
         rows = "\n".join("".join(row) for row in self.characters.tolist()) + "\n"
-        given = {key: value for key, value in letters.items() if value}
+        meanings = {key: value for key, value in letters.items() if value}
         blocked = {} if self.slip_when_blocked else {"slip_when_blocked": False}
-        return {"map": rows, **given, **start, "slip": list(self.slip), "stay": self.stay, **blocked}
+        return {"map": rows, **meanings, **start, "slip": list(self.slip), "stay": self.stay, **blocked}
 
     def picture(self) -> Picture:
         """Draw the map: its cells with their letters, its walls, and how often moves slip."""
@@ -250,9 +250,11 @@ class GridMap:
     def _marks(self) -> dict[str, Mark]:
         """Return the mark of each letter that has a meaning."""
         marked_start = self.start if len(self.starts) < len(self.free_cells) / 2 else None
-        marks = {letter: Mark(letter, f"can be left {_WAYS[ARROWS[letter]]} only") for letter in self._meant(*ARROWS)}
-        marks |= {letter: Mark(letter, "door") for letter in self._meant(DOOR)}
-        marks |= {letter: Mark(letter, "cannot be left", role="danger") for letter in self._meant(WATER)}
+        marks = {
+            letter: Mark(letter, f"can be left {_WAYS[ARROWS[letter]]} only") for letter in self._as_usual(*ARROWS)
+        }
+        marks |= {letter: Mark(letter, "door") for letter in self._as_usual(DOOR)}
+        marks |= {letter: Mark(letter, "cannot be left", role="danger") for letter in self._as_usual(WATER)}
         marks |= {str(self.start): Mark(str(self.start), is_start=True)} if marked_start else {}
         marks |= {a: Mark(a, f"room: {', '.join(names)}") for a, names in self.rooms.items()}
         for letter, names in self.legend.items():
@@ -277,34 +279,34 @@ class GridMap:
         """int64[rows, columns], the number of the region that walls and doors enclose; 0 for these themselves."""
         from scipy.ndimage import label
 
-        closed = [WALL, *self._meant(DOOR, *THIN)]
+        closed = [WALL, *self._as_usual(DOOR, *THIN)]
         numbers, _ = label(~np.isin(self.characters, closed))
         return np.asarray(numbers, dtype=np.int64)
 
     def _room(self, letter: str) -> NDArray[np.bool_]:
         """Return bool[rows, columns], the cells of a room."""
-        named = np.unique(self._regions[self.characters == letter])
+        regions = np.unique(self._regions[self.characters == letter])
         for other in self.rooms.keys() - {letter}:
-            shared = np.argwhere((self.characters == other) & np.isin(self._regions, named))
+            shared = np.argwhere((self.characters == other) & np.isin(self._regions, regions))
             if len(shared):
                 raise ModelError(
                     f"{position(*shared[0])}: the rooms {letter!r} and {other!r} are joined by floor; put walls and a "
                     f"door ({DOOR!r}) between them, or mark every cell with a letter of the legend"
                 )
-        return np.isin(self._regions, named)
+        return np.isin(self._regions, regions)
 
     def _check_letters(self) -> None:
         plain = [WALL, FLOOR, DOOR, START, WATER, *THIN, *ARROWS]
         strange = np.argwhere(~np.isin(self.characters, [*plain, *self.legend, *self.rooms, str(self.start)]))
         if len(strange):
             r, c = strange[0]
-            given = ", ".join(map(repr, [*self.legend, *self.rooms]))
+            letters = ", ".join(map(repr, [*self.legend, *self.rooms]))
             raise ModelError(
                 f"{position(r, c)}: unknown letter {str(self.characters[r, c])!r}; expected {' '.join(plain)}"
-                + (f", or one that is explained: {given}" if given else ", or one that the legend explains")
+                + (f", or one that is explained: {letters}" if letters else ", or one that the legend explains")
             )
         rows, columns = self._lines
-        lost = np.argwhere(np.isin(self.characters, self._meant(*THIN)) & ~rows[:, None] & ~columns)
+        lost = np.argwhere(np.isin(self.characters, self._as_usual(*THIN)) & ~rows[:, None] & ~columns)
         if len(lost):
             r, c = lost[0]
             raise ModelError(

@@ -39,11 +39,6 @@ Letters: TypeAlias = Mapping[str, str | Iterable[str]]
 Slip: TypeAlias = tuple[float, float, float, float]
 
 
-def require_cells(rows: int, columns: int) -> None:
-    """Raise a SizeError for a grid that would not fit in memory."""
-    require_memory(_BYTES_PER_CELL * rows * columns, f"a grid of {rows:,} × {columns:,} cells")
-
-
 def read_rows(text: object) -> NDArray[np.str_]:
     """Return the characters of a map, str[rows, columns]; every row must have as many."""
     if not isinstance(text, str) or not text.strip():
@@ -55,29 +50,28 @@ def read_rows(text: object) -> NDArray[np.str_]:
             raise ModelError(
                 f"map, row {r + 1}: {len(row)} cells, where row 1 has {width}; fill it up with {WALL!r} or {FLOOR!r}"
             )
-    require_cells(len(rows), width)
+    require_memory(_BYTES_PER_CELL * len(rows) * width, f"a grid of {len(rows):,} × {width:,} cells")
     return np.array(list("".join(rows)), dtype="<U1").reshape(len(rows), width)
 
 
 def read_slip(slip: object) -> Slip:
     """Return the four probabilities of a move, from four numbers or from one, which both sides share."""
     try:
-        given = np.asarray(slip)
-        if given.dtype.kind in "bSU":
+        probs = np.asarray(slip)
+        if probs.dtype.kind in "bSU":
             raise TypeError  # numbers in quotes, or true for 1, would be taken
-        given = given.astype(np.float64)
+        probs = probs.astype(np.float64)
     except (TypeError, ValueError):
-        given = np.full(0, np.nan)
-    if given.ndim == 0:
-        side = float(given)
-        given = np.array([1.0 - side, side / 2, side / 2, 0.0])
-    right = given.shape == (4,) and np.all(given >= 0.0) and abs(float(given.sum()) - 1.0) <= ROW_TOLERANCE
-    if not right:
+        probs = np.full(0, np.nan)
+    if probs.ndim == 0:
+        side = float(probs)
+        probs = np.array([1.0 - side, side / 2, side / 2, 0.0])
+    if probs.shape != (4,) or np.any(probs < 0.0) or not abs(float(probs.sum()) - 1.0) <= ROW_TOLERANCE:
         raise ModelError(
             f"slip={slip!r}; expected four probabilities with sum 1 (as meant, to the right of it, to the left, "
             "nowhere), or one number from 0 to 1 for both sides together"
         )
-    meant, to_right, to_left, nowhere = given.tolist()
+    meant, to_right, to_left, nowhere = probs.tolist()
     return meant, to_right, to_left, nowhere
 
 

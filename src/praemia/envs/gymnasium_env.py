@@ -97,9 +97,9 @@ class TaskEnv(gymnasium.Env[Any, Any]):
             label, reward = self._play_on(int(action))
         self._step += 1
         truncated = self._step >= self.task.horizon
-        outside = {"reward": 0.0, "terminated": self._is_over, "truncated": truncated}
+        env_step = {"reward": 0.0, "terminated": self._is_over, "truncated": truncated}
         is_done = self._is_over or self._machine_state in self.task.done_states
-        return self._state(), reward, is_done, truncated, {"label": label, "environment": outside}
+        return self._state(), reward, is_done, truncated, {"label": label, "environment": env_step}
 
     def _play_on(self, action: int) -> tuple[tuple[str, ...], float]:
         """Draw a step; return its label and reward."""

@@ -6,7 +6,7 @@ same successor are summed.
 
 The table is indexed by what the environment shows and takes: whole numbers for Discrete spaces, from their start on,
 and tuples of whole numbers for MultiDiscrete, MultiBinary, Tuple and Dict (its values, in the order of the space). In
-the MDP they are numbered from 0, as ``praemia.envs.spaces`` does, and keep their names.
+the MDP they are numbered from 0, as ``praemia.envs.numbering`` does, and keep their names.
 
 An episode ends by the table's flag, whatever the row of the observation that was reached says (CliffWalking's goal has
 an ordinary row). Entries count wherever they stand in the table, even in rows that no episode reaches; Taxi has such
@@ -18,26 +18,17 @@ rows.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from praemia.machines.labels import Label
-from praemia.tasks.mdp import LabeledMDP
-from praemia.tasks.picture import Mark, Picture, Segment, Spot
-
-if TYPE_CHECKING:
-    import gymnasium
-
-
-from typing import TYPE_CHECKING
-
 from numpy.typing import NDArray
 
 from praemia.envs.black_box import require_env
-from praemia.envs.spaces import FiniteNumbering, number_space
+from praemia.envs.numbering import FiniteNumbering, number_space
 from praemia.errors import ModelError, ParameterError, PraemiaError, UnknownNameError
-from praemia.machines.labels import FunctionLabelling, Indices, Labelling, Labels, as_labelling
+from praemia.machines.labels import FunctionLabelling, Label, Labelling, Labels, as_labelling
+from praemia.tasks.mdp import LabeledMDP
+from praemia.tasks.picture import Mark, Picture, Segment, Spot
 
 if TYPE_CHECKING:
     import gymnasium
@@ -110,13 +101,11 @@ def _convert(env: gymnasium.Env[Any, Any], labels: Labels) -> LabeledMDP:
     _check_wrappers(env)
     observations, actions = _numberings(env)
     o, a, z, probs, ends = _columns(env, observations, actions)
+    entries = (o, a, z, probs)
     return LabeledMDP.from_entries(
         observations.size,
         actions.size,
-        o,
-        a,
-        z,
-        probs,
+        *entries,
         labels=_own_terms(labels, observations, actions),
         start=_start(env, observations),
         ends=ends,
@@ -165,16 +154,16 @@ def _numberings(env: gymnasium.Env[Any, Any]) -> tuple[FiniteNumbering, FiniteNu
 
 def _columns(
     env: gymnasium.Env[Any, Any], observations: FiniteNumbering, actions: FiniteNumbering
-) -> tuple[Indices, Indices, Indices, NDArray[np.float64], NDArray[np.bool_]]:
+) -> list[NDArray[Any]]:
     """Return the table's entries of positive probability as columns o, a, o', probability, terminated."""
     table: Any = env.unwrapped.P  # type: ignore[attr-defined]
     numbers = {observations.key(o): o for o in range(observations.size)}
-    taken = [(a, actions.key(a)) for a in range(actions.size)]
+    action_keys = [(a, actions.key(a)) for a in range(actions.size)]
     try:
         entries = [
             (o, a, numbers.get(z, -1), float(probability), bool(terminated))
             for key, o in numbers.items()
-            for a, action in taken
+            for a, action in action_keys
             for probability, z, _, terminated in table[key][action]
             if probability != 0.0
         ]
@@ -185,15 +174,14 @@ def _columns(
         ) from None
     if not entries or min(z for _, _, z, _, _ in entries) < 0:
         raise ModelError(f"{_name(env)}: its table leads outside the observation space {env.observation_space}")
-    o, a, z, probs, flags = zip(*entries, strict=True)
-    return np.array(o), np.array(a), np.array(z), np.array(probs), np.array(flags)
+    return [np.array(column) for column in zip(*entries, strict=True)]
 
 
 def _start(env: gymnasium.Env[Any, Any], observations: FiniteNumbering) -> NDArray[np.float64]:
     """Return the distribution of the first observation."""
-    given = getattr(env.unwrapped, "initial_state_distrib", None)
-    if given is not None:
-        start = np.array(given, dtype=np.float64)
+    own = getattr(env.unwrapped, "initial_state_distrib", None)
+    if own is not None:
+        start = np.array(own, dtype=np.float64)
         if start.shape != (observations.size,):
             raise ModelError(f"{_name(env)}: initial_state_distrib has shape {start.shape}")
         return start
@@ -224,33 +212,23 @@ LAKE_MARKS = {
 TAXI_SIDE, TAXI_GAP, IN_TAXI = 5, 1, 4
 
 
-class DrawnMap(NamedTuple):
-    """A map that was drawn once."""
-
-    drawn: Picture
-
-    def picture(self) -> Picture:
-        """Return the drawing."""
-        return self.drawn
-
-
 def with_own_map(mdp: LabeledMDP, env: gymnasium.Env[Any, Any]) -> LabeledMDP:
     """Give the MDP of an environment the environment's own map, if it is known to have one."""
     inner: Any = env.unwrapped
     kind = {base.__name__ for base in type(inner).__mro__}
     if "FrozenLakeEnv" in kind:
         letters = np.char.decode(np.asarray(inner.desc, dtype="S1"))
-        drawn = _grid(letters, LAKE_MARKS, _labels(mdp), LAKE_MOVES)
+        picture = _grid(letters, LAKE_MARKS, _labels(mdp), LAKE_MOVES)
     elif "CliffWalkingEnv" in kind:
         letters = np.where(inner._cliff, "C", ".")
         letters.flat[inner.start_state_index] = "S"
         marks = {"S": LAKE_MARKS["S"], "C": Mark("C", "the cliff: back to the start", role="danger")}
-        drawn = _grid(letters, marks, _labels(mdp), CLIFF_MOVES)
+        picture = _grid(letters, marks, _labels(mdp), CLIFF_MOVES)
     elif "TaxiEnv" in kind:
-        drawn = taxi_picture(np.char.decode(np.asarray(inner.desc, dtype="S1")).tolist(), inner.locs)
+        picture = taxi_picture(np.char.decode(np.asarray(inner.desc, dtype="S1")).tolist(), inner.locs)
     else:
         return mdp
-    return mdp.with_map(DrawnMap(drawn)) if len(drawn.spots) == mdp.num_observations else mdp
+    return mdp.with_map(picture) if len(picture.spots) == mdp.num_observations else mdp
 
 
 def _labels(mdp: LabeledMDP) -> dict[int, Label]:

@@ -221,8 +221,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         if add_reward and until_done:
             raise ParameterError("until_done with add_reward: what the environment may still pay is not known")
         options = {"flat": flat, "show_step": show_step, "add_reward": add_reward, "until_done": until_done}
-        given = {"labels": labels, "machine": machine, "horizon": horizon, **options, "record": record}
-        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **given)
+        arguments = {"labels": labels, "machine": machine, "horizon": horizon, **options, "record": record}
+        RecordConstructorArgs.__init__(self, _disable_deepcopy=True, **arguments)
         gymnasium.Wrapper.__init__(self, env)
         self.labels, self.machine, self.horizon, self.add_reward = labels, machine, horizon, add_reward
         self.layout = layout_of(env.observation_space, machine.num_states, horizon if show_step else None, flat=flat)
@@ -232,7 +232,7 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self._recorder = TraceRecorder(record)
         self._rng = np.random.default_rng()
         self._machine_state = machine.index[machine.initial]
-        self._seen: Any = None
+        self._last_observation: Any = None
         self._step, self._is_over = 0, False
 
     @property
@@ -250,32 +250,32 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self._recorder.end_episode()
         if seed is not None:
             self._rng = np.random.default_rng((seed, STREAM))
-        seen, info = self.env.reset(seed=seed, options=options)
-        self._seen = deepcopy(seen)  # the environment may overwrite its own
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._last_observation = deepcopy(observation)  # the environment may overwrite its own
         self._machine_state = self.machine.index[self.machine.initial]
         self._step, self._is_over = 0, False
-        return self._shown(seen), self._told(info, frozenset())
+        return self._agent_state(observation), self._with_machine(info, frozenset())
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play a step of the environment; its label moves the machine, which pays."""
-        seen, own, terminated, truncated, info = self.env.step(action)
+        observation, env_reward, terminated, truncated, info = self.env.step(action)
         label, reward = frozenset[str](), 0.0
         if not self._is_over:
-            label = self.label(self._seen, action, seen, info)
+            label = self.label(self._last_observation, action, observation, info)
             self._machine_state, reward = self.sampler.step(self._machine_state, label, self._rng)
-        reward += float(own) if self.add_reward else 0.0
-        self._seen = deepcopy(seen)
+        reward += float(env_reward) if self.add_reward else 0.0
+        self._last_observation = deepcopy(observation)
         self._step += 1
         truncated = bool(truncated) or self._step == self.horizon
-        outside = {"reward": float(own), "terminated": bool(terminated), "truncated": truncated}
+        env_step = {"reward": float(env_reward), "terminated": bool(terminated), "truncated": truncated}
         terminated = bool(terminated) or self._machine_state in self.done_states
         if not self._is_over:
             self._recorder.add(label, reward)
         self._is_over |= terminated or truncated
         if self._is_over:
             self._recorder.end_episode()
-        told = self._told(info, label) | {"environment": outside}
-        return self._shown(seen), reward, terminated, truncated, told
+        info = self._with_machine(info, label) | {"environment": env_step}
+        return self._agent_state(observation), reward, terminated, truncated, info
 
     def label(self, o: Any, a: Any, o_next: Any, info: dict[str, Any]) -> Label:
         """Return the label of a step, checked against the machine's propositions."""
@@ -286,8 +286,8 @@ class MachineWrapper(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArg
         self._recorder.end_episode()
         super().close()
 
-    def _shown(self, seen: Any) -> Any:
-        return self.layout.join(seen, self._machine_state, min(self._step, self.horizon or self._step))
+    def _agent_state(self, observation: Any) -> Any:
+        return self.layout.join(observation, self._machine_state, min(self._step, self.horizon or self._step))
 
-    def _told(self, info: dict[str, Any], label: Label) -> dict[str, Any]:
+    def _with_machine(self, info: dict[str, Any], label: Label) -> dict[str, Any]:
         return {**info, "label": tuple(sorted(label)), "machine_state": self.machine.states[self._machine_state]}

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from praemia.envs.builtin_machines import Stages, in_stages, sequence
+from praemia.envs.builtin_machines import Stages, edge_or_stay, in_stages, sequence
 from praemia.envs.grid_map import GridMap
 from praemia.envs.grid_text import Slip
 from praemia.errors import ParameterError, unknown_name
@@ -177,11 +177,8 @@ def office_machine(errand: str = "coffee-and-mail") -> RewardMachine:
     builder = MachineBuilder(initial="start", propositions=PROPOSITIONS)
     states = []
     for source, event, target, reward in _errand_edges(errand):
-        guard = exactly({event}, PROPOSITIONS)
         probability = COFFEE_PROB if event == "coffee" else 1.0
-        builder.edge(source, guard, target, probability=probability, reward=reward)
-        if probability < 1.0:
-            builder.edge(source, guard, source, probability=1.0 - probability)
+        edge_or_stay(builder, source, exactly({event}, PROPOSITIONS), target, probability, reward=reward)
         states.append(source)
     for state in dict.fromkeys(states):
         builder.edge(state, "plant", "broken")

@@ -205,6 +205,6 @@ def _parse(name: str) -> tuple[str, dict[str, Any]]:
     for family, entry in FAMILIES.items():
         match = re.fullmatch(f"{family}(?:{entry.suffix})?", str(name))
         if match:
-            given = {key: value for key, value in match.groupdict().items() if value is not None}
-            return family, {key: int(value) if value.isdecimal() else value for key, value in given.items()}
+            texts = {key: text for key, text in match.groupdict().items() if text is not None}
+            return family, {key: int(text) if text.isdecimal() else text for key, text in texts.items()}
     raise unknown_name("environment", name, [*FAMILIES, *names()], "`praemia envs` lists them")

@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from praemia.envs.grid_map import GridMap
-from praemia.envs.grid_text import require_cells
 from praemia.errors import ParameterError, require_whole
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -52,7 +51,6 @@ def _map(size: int) -> GridMap:
     require_whole("size", size, 5, 2_999)
     if size % 2 == 0:
         raise ParameterError(f"size={size}; expected an odd number, so that the door is in the middle")
-    require_cells(size, size)
     rows = np.full((size, size), "#")
     rows[1:-1, 1:-1] = "."
     rows[:, size // 2] = "#"

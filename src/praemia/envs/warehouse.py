@@ -8,7 +8,6 @@ The item is ready w.p. 0.8 and the delivery point is free w.p. 0.9; delivering p
 from __future__ import annotations
 
 from praemia.envs.grid_map import GridMap
-from praemia.envs.grid_text import require_cells
 from praemia.errors import require_whole
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.machine import RewardMachine
@@ -27,7 +26,6 @@ def warehouse(size: int = 4, horizon: int | None = None) -> Task:
     Task('warehouse-4': 16 observations, 5 actions, 3 machine states, horizon 12)
     """
     require_whole("size", size, 2, 3_000)
-    require_cells(size, size)
     rows = ["S" + "." * (size - 2) + "I", *["." * size] * (size - 2), "." * (size - 1) + "D"]
     grid_map = GridMap("\n".join(rows), {"I": "item", "D": "delivery"}, stay=True)
     return Task(grid_map.mdp(), fetch_and_deliver(), 3 * size if horizon is None else horizon, f"warehouse-{size}")

@@ -32,9 +32,9 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError
 from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
+from praemia.exploration.coverage import best_values
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate, machine_digest, require_readable
-from praemia.exploration.observation_values import best_values
 from praemia.exploration.sessions import Environment
 from praemia.kernels.records import Actions
 from praemia.machines.labels import RuleLabelling
@@ -186,9 +186,9 @@ def _shifted(values: Values, probs: Values, tv: float) -> float:
     """Return the largest Σ p·values within a total variation of ``probs``: mass moves from the worst to the best."""
     mean, best, left = float(ordered_sum(probs * values)), float(values.max()), tv
     for o in np.argsort(values, kind="stable"):
-        moved = min(left, float(probs[o]))
-        mean += moved * (best - float(values[o]))
-        left -= moved
+        mass = min(left, float(probs[o]))
+        mean += mass * (best - float(values[o]))
+        left -= mass
         if left <= 0.0:
             break
     return mean
@@ -207,16 +207,16 @@ def digests_in_advance(
     """Return machines and their digests to record, before anything is played; refuse what cannot be planned for."""
     if isinstance(machines, RewardMachine):
         raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
-    named, rules = tuple(machines), environment.known_rules()
-    for number, machine in enumerate(named):
+    fixed, rules = tuple(machines), environment.known_rules()
+    for number, machine in enumerate(fixed):
         if not isinstance(machine, RewardMachine):
             raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
         # Where labels are found by playing, only names that the environment declares can occur.
-        declared = frozenset(environment.propositions)
+        declared = frozenset(environment.source.machine.propositions)
         produced = declared if rules is None else RuleLabelling(rules).propositions()
         require_readable(machine, produced, produced | declared)
-    length = environment.horizon, environment.discount
-    return named, tuple(sorted({machine_digest(machine, *length, rules) for machine in named}))
+    length = environment.source.horizon, environment.source.discount
+    return fixed, tuple(sorted({machine_digest(machine, *length, rules) for machine in fixed}))
 
 
 def scope_of(estimate: Estimate, fixed_in_advance: bool) -> tuple[Scope, int]:

@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.exploration.observation_values import sparse_kernel
 from praemia.simulation.loop import World
+from praemia.tasks.mdp import sparse_kernel
 
 Column: TypeAlias = NDArray[np.int64]
 TRANSITIONS = ("pairs", "successors", "ends", "counts")  # the columns that describe transitions
@@ -80,7 +80,7 @@ class Counted:
     @cached_property
     def kernel(self) -> Any:
         """p̂ as a SciPy sparse array [O·A, 2·O]: column O + o' is the end in o'; empty rows for pairs never visited."""
-        return sparse_kernel(self)
+        return sparse_kernel(self.num_observations, self.indptr, self.targets, self.probs)
 
     @cached_property
     def start_probs(self) -> NDArray[np.float64]:

@@ -1,4 +1,10 @@
-"""What a dataset covers: how often observations and pairs can be visited, significance, and Lemma 2.
+"""What a dataset covers: the best values over observations alone, how often pairs can be visited, and Lemma 2.
+
+Without a machine, in p or in p̂,
+
+    V_h(o) = max_a min(most, gain(o, a) + Σ_z p(z|o, a)·V_{h+1}(z)),
+
+and with a gain of 1 for visiting a target, V_0 is the most that it can be visited in an episode.
 
 Lemma 2 (simulation lemma). For two kernels p, p̂, any policy π — history-dependent or not — and any reward ≤ G,
 
@@ -20,19 +26,67 @@ p is the same at every step, and what is covered without a discount is covered w
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
+from praemia.exploration.counts import Counted
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.observation_values import from_start, most_visits, sparse_kernel
 from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
 from praemia.planning.exact import occupancy
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
+
+CHUNK = 1 << 22  # numbers in one table
+
+
+def best_values(
+    kernel: Any,
+    gain: NDArray[np.float64],
+    horizon: int,
+    *,
+    last: NDArray[np.float64] | float = 0.0,
+    ended: NDArray[np.float64] | float = 0.0,
+    most: float = np.inf,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return V_0[O] and the actions [H, O] of V_h = max_a min(most, gain + Σ kernel · V_{h+1}), V_H = ``last``.
+
+    ``kernel`` is [O·A, 2·O]; a row may be empty, a dead end. ``ended`` [O, …] is what the end in each observation is
+    worth. gain[O, A, …] may have more axes, which V then has too; the actions are not kept then.
+    """
+    size = len(gain)
+    shape = (size, *gain.shape[2:])
+    values, over = (np.array(np.broadcast_to(worth, shape), dtype=np.float64) for worth in (last, ended))
+    actions = np.zeros((horizon if gain.ndim == 2 else 0, size), dtype=np.int64)
+    for h in range(horizon - 1, -1, -1):
+        table = np.minimum(most, gain + (kernel @ np.concatenate((values, over))).reshape(gain.shape))
+        values = table.max(axis=1)
+        if gain.ndim == 2:
+            actions[h] = table.argmax(axis=1)
+    return values, actions
+
+
+def most_visits(
+    kernel: Counted | LabeledMDP, horizon: int, observations: NDArray[np.int64], actions: NDArray[np.int64] | None
+) -> NDArray[np.float64]:
+    """Return the most visits that each of T targets can have in an episode, float64[T].
+
+    A target is an observation, or where ``actions`` are given, a pair.
+    """
+    shape, starts = (kernel.num_observations, kernel.num_actions), np.flatnonzero(kernel.start_probs)
+    step, most = max(1, CHUNK // (shape[0] * shape[1])), np.empty(len(observations))
+    for begin in range(0, len(observations), step):
+        part = slice(begin, begin + step)
+        columns = np.arange(len(observations[part]))
+        gain = np.zeros((*shape, len(columns)))
+        gain[observations[part], slice(None) if actions is None else actions[part], columns] = 1.0
+        values = best_values(kernel.kernel, gain, horizon)[0]
+        most[part] = ordered_sum(values[starts] * kernel.start_probs[starts, None], axis=0)
+    return most
 
 
 def simulation_bound(task: Task, other: LabeledMDP, policy: ArrayLike | HistoryPolicy, bound: float) -> float:
@@ -61,7 +115,7 @@ def kernel_distances(first: LabeledMDP, second: LabeledMDP) -> NDArray[np.float6
     sizes = [(mdp.num_observations, mdp.num_actions) for mdp in (first, second)]
     if sizes[0] != sizes[1]:
         raise ModelError(f"models of sizes {sizes[0]} and {sizes[1]}; expected the same observations and actions")
-    distances = np.asarray(abs(sparse_kernel(first) - sparse_kernel(second)).sum(axis=1))
+    distances = np.asarray(abs(first.kernel - second.kernel).sum(axis=1))
     return distances.reshape(sizes[0])
 
 
@@ -85,9 +139,7 @@ def significance(task: Task) -> NDArray[np.float64]:
     >>> float(significance(praemia.envs.riverswim())[0])  # one can stay at the left end for all 10 steps
     10.0
     """
-    targets = np.arange(task.num_observations)
-    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), targets, None)
-    return from_start(most, task.mdp.start_probs)
+    return most_visits(task.mdp, task.horizon, np.arange(task.num_observations), None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +174,10 @@ def coverage(dataset: Dataset, task: Task) -> Coverage:
     200.0
     """
     dataset.require_sizes_of(task)
-    pairs = np.arange(task.mdp.num_pairs)
-    o, a = np.divmod(pairs, task.num_actions)
-    most = most_visits(sparse_kernel(task.mdp), task.num_actions, int(task.horizon), o, a)
-    shape = dataset.visits.shape
+    pairs = np.divmod(np.arange(task.mdp.num_pairs), task.num_actions)
     rate = dataset.visits / dataset.num_episodes
-    most_often = from_start(most, task.mdp.start_probs).reshape(shape)
+    most_often = most_visits(task.mdp, task.horizon, *pairs).reshape(rate.shape)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratios = np.where(most_often > 0.0, most_often / rate, 0.0)
-    promised = 2.0 * task.num_observations * task.num_actions * int(task.horizon)
+    promised = 2.0 * task.num_observations * task.num_actions * task.horizon
     return Coverage(ratios, significance(task), promised)

@@ -24,8 +24,9 @@ from praemia.exploration.merging import merged
 from praemia.files.arrays import ArchiveKind, ArrayType, DamageError
 from praemia.files.atomic_io import read_bytes, write_whole
 from praemia.limits import require_memory
-from praemia.machines.labels import LabelRule, Labels, RuleLabelling
+from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.model import Model
 from praemia.tasks.task import Task, require_discount
 
@@ -53,7 +54,7 @@ DTYPES = {"i": np.int64, "b": np.bool_, "f": np.float64}
 
 @dataclass(frozen=True, eq=False)
 class Dataset(Counted, Displayed):
-    """Transitions of an environment, counted.
+    """Counts of the transitions of an environment.
 
     Attributes
     ----------
@@ -130,22 +131,16 @@ class Dataset(Counted, Displayed):
         """How many successors a pair may have: all observations, and the end in each where episodes may end."""
         return 2 * self.num_observations if self.can_end else self.num_observations
 
-    def model(
-        self,
-        machine: RewardMachine,
-        horizon: int | None = None,
-        discount: float | None = None,
-        labels: Labels | None = None,
-    ) -> Model:
+    def model(self, machine: RewardMachine, horizon: int | None = None) -> Model:
         """Return p̂ with a machine as a model to plan in (``praemia.exploration.estimate``); rewards lie in [0, 1]."""
-        return Estimate.of(self, machine, horizon, discount, labels).model
+        return Estimate.of(self, machine, horizon).model
 
     @property
     def unreached(self) -> NDArray[np.int64]:
         """The observations that were never met."""
-        met = self.first_counts > 0
-        met[self.successors] = True
-        return np.flatnonzero(~met)
+        is_met = self.first_counts > 0
+        is_met[self.successors] = True
+        return np.flatnonzero(~is_met)
 
     def merge(self, *others: Dataset) -> Dataset:
         """Merge datasets of one environment.
@@ -164,14 +159,14 @@ class Dataset(Counted, Displayed):
         if len(observations) != len(actions) + 1 or not len(actions):
             sizes = f"{len(observations)} observations and {len(actions)} actions"
             raise ModelError(f"{sizes}; an episode has one observation more than actions, and at least one action")
-        seen = _whole_numbers("observations", observations, self.num_observations)
-        taken = _whole_numbers("actions", actions, self.num_actions)
-        if not self.labels_known and set(zip(seen[:-1], taken, seen[1:], strict=True)) - self._seen():
+        states = whole_numbers(observations, self.num_observations, "observation")
+        choices = whole_numbers(actions, self.num_actions, "action")
+        if not self.labels_known and set(zip(states[:-1], choices, states[1:], strict=True)) - self._seen():
             raise ModelError("an episode with transitions never seen before, whose labels this dataset does not know")
-        first = np.bincount(seen[:1], minlength=self.num_observations)
-        pairs = seen[:-1] * self.num_actions + taken
-        ends = ended & (np.arange(len(taken)) == len(taken) - 1)
-        columns = add_up(pairs, seen[1:], ends, np.ones(len(taken), dtype=np.int64), self.num_observations)
+        first = np.bincount(states[:1], minlength=self.num_observations)
+        pairs = states[:-1] * self.num_actions + choices
+        ends = ended & (np.arange(len(choices)) == len(choices) - 1)
+        columns = add_up(pairs, states[1:], ends, np.ones(len(choices), dtype=np.int64), self.num_observations)
         episode = {"method": "appended", "episodes": 1}
         own = replace(self, **columns, first_counts=first, can_end=self.can_end or ended, sources=(episode,))
         # The episode adds no labels, so fixed machines stay fixed.
@@ -198,8 +193,8 @@ class Dataset(Counted, Displayed):
             f"pairs visited: {visits.size - never:,} of {visits.size:,}",
         ]
         if never < visits.size:
-            seen = visits[visits > 0]
-            lines.append(f"visits to a visited pair: minimum {seen.min():,}, median {int(np.median(seen)):,}")
+            positive = visits[visits > 0]
+            lines.append(f"visits to a visited pair: minimum {positive.min():,}, median {int(np.median(positive)):,}")
         if len(self.unreached):
             names = ", ".join(self.observation_name(o) for o in self.unreached[:10])
             more = f" and {len(self.unreached) - 10:,} more" if len(self.unreached) > 10 else ""
@@ -238,16 +233,6 @@ class Dataset(Counted, Displayed):
         sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
         sizes += f", discount {self.discount:g}" if self.discount < 1.0 else ""
         return f"Dataset({self.num_episodes:,} episodes: {sizes})"
-
-
-def _whole_numbers(kind: str, numbers: Sequence[int], size: int) -> NDArray[np.int64]:
-    """Return the observations or actions of an episode as an array, or say why they cannot be ones."""
-    array = np.asarray(numbers)
-    if array.dtype.kind not in "iu" or array.ndim != 1:
-        raise ModelError(f"an episode with {kind} {numbers!r}; expected whole numbers from 0 to {size - 1}")
-    if array.min() < 0 or array.max() >= size:
-        raise ModelError(f"an episode with {kind} {array.min()} … {array.max()}; expected 0 … {size - 1}")
-    return array.astype(np.int64)
 
 
 def _check_lists(header: Mapping[str, Any]) -> None:

@@ -25,6 +25,7 @@ from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLab
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
 from praemia.tasks.machine_table import MachineTable
+from praemia.tasks.mdp_input import require_rules
 from praemia.tasks.model import Model, exits_at_end, steps_left
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import MAX_HORIZON, require_discount
@@ -132,7 +133,7 @@ class Estimate:
         )
 
     def in_user_units(self, values: Any) -> Any:
-        """Tell values at the start, found in the unit range, in the user's units."""
+        """Convert values at the start from the unit range to the user's units."""
         return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
 
     @property
@@ -185,12 +186,10 @@ def _gain(after: dict[str, float], sign: float, outcomes: tuple[Outcome, ...]) -
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
     """Refuse labels outside the data's sizes, and a machine that cannot read them."""
     labelling = dataset.labelling if labels is None else as_labelling(labels)
+    require_rules(labelling, dataset.num_observations, dataset.num_actions)
     produced = labelling.propositions()
-    if produced is None:
-        return
-    if isinstance(labelling, RuleLabelling):
-        _require_rules(labelling, dataset)
-    require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
+    if produced is not None:
+        require_readable(machine, produced, produced if labels is not None else produced.union(dataset.propositions))
 
 
 def require_readable(machine: RewardMachine, produced: Label, vocabulary: Label) -> None:
@@ -205,14 +204,3 @@ def require_readable(machine: RewardMachine, produced: Label, vocabulary: Label)
         raise ModelError(
             f"the machine reads {', '.join(sorted(read))}; the labels of this data never produce any of it"
         )
-
-
-def _require_rules(labelling: RuleLabelling, dataset: Dataset) -> None:
-    for rule in labelling.rules:
-        for kind, number, size in (
-            ("observation", rule.source, dataset.num_observations),
-            ("action", rule.action, dataset.num_actions),
-            ("observation", rule.target, dataset.num_observations),
-        ):
-            if number is not None and not 0 <= number < size:
-                raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")

@@ -33,8 +33,6 @@ from praemia.exploration.sessions import (
     OnProgress,
     Searcher,
     Session,
-    build_dataset,
-    environment_of,
     play_given,
     play_until_sure,
     search,
@@ -66,7 +64,7 @@ class Euler:
             raise ParameterError(
                 "until goes with method='directed' or 'uncertainty'; EULER searches before it collects"
             )
-        size, num_actions = session.environment.num_observations, session.environment.num_actions
+        size, num_actions = session.environment.source.num_observations, session.environment.source.num_actions
         session.total += size * self.policy_episodes
         session.keeps_search = self.keep_search
         rng = np.random.default_rng(np.random.SeedSequence((*session.seed, SHARES)))
@@ -183,7 +181,7 @@ def explore(
     how = make_method(name, scale=scale, policy_episodes=searches, keep_search=keep_search, stop_below=stop_below)
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
-    session = Session(environment_of(task), require_whole("episodes", episodes, 1, MAX_EPISODES), seed, on_progress)
+    session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, on_progress)
     named, fixed = digests_in_advance(session.environment, machines)
     goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check)
     try:
@@ -199,10 +197,10 @@ def explore(
 def _dataset(session: Session, method: Method, record: dict[str, Any], fixed: tuple[str, ...]) -> Dataset:
     """Return what a session keeps as a dataset, with a record of how it was collected."""
     source = {
-        "task": session.environment.name,
+        "task": session.environment.source.name,
         "method": method.name,
         "episodes": session.collected.num_episodes,
         "seed": list(session.seed),
     }
     source |= asdict(method) | record
-    return build_dataset(session.environment, session.kept, session.everything, (source,), fixed)
+    return session.environment.dataset(session.kept, session.everything, (source,), fixed)

@@ -79,6 +79,11 @@ class LikelyLoss:
     labels_drawn: bool
     never_seen: tuple[str, ...] = ()
 
+    @classmethod
+    def of(cls, posterior: Posterior, losses: NDArray[np.float64], level: float, seed: int) -> LikelyLoss:
+        """Return the likely loss of a plan from its losses in draws of a posterior."""
+        return cls(np.sort(losses), level, seed, posterior.draws_labels, posterior.never_seen)
+
     def __repr__(self) -> str:
         return f"LikelyLoss(at most {self.loss:.4g} with probability {self.level:g}, from {self.draws:,} draws)"
 
@@ -139,7 +144,7 @@ def likely_loss(
     require_draws(draws, level)
     posterior = Posterior(estimate, random_numbers(seed))
     losses = posterior.losses(policy, draws, None if on_draw is None else lambda number, *_: on_draw(number + 1, draws))
-    return LikelyLoss(np.sort(losses), level, seed, posterior.draws_labels, posterior.never_seen)
+    return LikelyLoss.of(posterior, losses, level, seed)
 
 
 def random_numbers(seed: int) -> np.random.Generator:
@@ -176,8 +181,8 @@ class Posterior:
 
     def __init__(self, estimate: Estimate, rng: np.random.Generator) -> None:
         dataset, machine = estimate.dataset, estimate.machine
-        seen = machine.reads if estimate.labels_known else dataset.labelling.propositions()
-        self.never_seen = tuple(sorted(machine.reads - seen))
+        possible = machine.reads if estimate.labels_known else dataset.labelling.propositions()
+        self.never_seen = tuple(sorted(machine.reads - possible))
         self._rng, self._span = rng, machine.reward_range.span
         self._starts = PRIOR / dataset.num_observations + dataset.first_counts
         self._labels = _LabelsOfDraws(estimate)
@@ -253,9 +258,9 @@ class _LabelsOfDraws:
         is_known[dataset.pairs, dataset.successors] = True
         self.table = estimate.spec.table_on(sets)
         self.unknown = np.flatnonzero(~np.tile(is_known, count // size))
-        seen = np.unique(numbers[dataset.pairs, dataset.successors])
+        labels_seen = np.unique(numbers[dataset.pairs, dataset.successors])
         # Every label that may be drawn needs a row for every successor that it may be drawn for.
-        more = np.repeat(seen, count) if len(self.unknown) else np.zeros(0, dtype=np.int64)
+        more = np.repeat(labels_seen, count) if len(self.unknown) else np.zeros(0, dtype=np.int64)
         all_labels = np.concatenate((np.tile(numbers, count // size).ravel(), more)).astype(np.int32)
         # In which observation an episode ended does not matter.
         targets = np.minimum(np.arange(count), size).astype(np.int32)

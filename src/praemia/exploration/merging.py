@@ -83,12 +83,12 @@ def merged(parts: Sequence[Dataset]) -> Dataset:
 
 def _require_one_function(parts: Iterable[Dataset]) -> None:
     """Refuse parts that label a transition in two ways."""
-    seen = SeenLabels()
+    labels = SeenLabels()
     for part in parts:
         o, a, z = part.transitions
         numbers, sets = part.labelling.of(o, a, z)
         for transition, number in zip(zip(*map(np.ndarray.tolist, (o, a, z)), strict=True), numbers, strict=True):
-            seen.add(transition, sets[number])
+            labels.add(transition, sets[number])
 
 
 def _recorded_by_all(parts: Sequence[Dataset]) -> tuple[str, ...]:
@@ -106,10 +106,10 @@ def _require_same(first: Dataset, second: Dataset) -> None:
     """Refuse to merge what does not belong together."""
     names = ("observation_names", "action_names", "labels_known")
     for name in ("num_observations", "num_actions", "horizon", "discount", *names):
-        mine, its = getattr(first, name), getattr(second, name)
-        if mine != its:
+        one, other = getattr(first, name), getattr(second, name)
+        if one != other:
             raise ModelError(
-                f"datasets with {name.replace('_', ' ')} {mine} and {its}; only data of one environment merges"
+                f"datasets with {name.replace('_', ' ')} {one} and {other}; only data of one environment merges"
             )
     if first.labels_known and set(first.labelling.rules) != set(second.labelling.rules):
         raise ModelError("datasets with different labels; only data of one environment merges")

@@ -215,10 +215,10 @@ def _for_trajectories(
         raise ModelError(f"{len(reward.weights)} weights for {dataset.num_observations} observations")
     view = KernelView(dataset)
     planner = planner or _default_planner(view, reward, horizon, seed)
-    plan = planner.plan(view, reward, horizon)
-    value = value_of_histories(view, plan.policy, reward, horizon, failure_prob=failure_prob, seed=seed)
-    certificate = certify_history(dataset, reward.bound, plan.alpha, horizon, failure_prob)
-    return ExploredPlan(plan.policy, value, plan.alpha, planner.name, certificate, horizon, reward, dataset)
+    policy, alpha = planner.plan(view, reward, horizon)
+    value = value_of_histories(view, policy, reward, horizon, failure_prob=failure_prob, seed=seed)
+    certificate = certify_history(dataset, reward.bound, alpha, horizon, failure_prob)
+    return ExploredPlan(policy, value, alpha, planner.name, certificate, horizon, reward, dataset)
 
 
 def _default_planner(view: KernelView, reward: TrajectoryReward, horizon: int, seed: int) -> TrajectoryPlanner:

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError, SizeError
-from praemia.exploration.observation_values import best_values
+from praemia.exploration.coverage import best_values
 from praemia.exploration.trajectories import (
     CoverageReward,
     HistoryPolicy,
@@ -57,16 +57,8 @@ class TrajectoryPlanner(Protocol):
     def name(self) -> str:
         """What the planner is called."""
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
-        """Return a policy and its α in this model."""
-
-
-@dataclass(frozen=True, eq=False)
-class HistoryPlan:
-    """A policy over histories; α = the most by which it may fall short of the optimum in its model, or NaN."""
-
-    policy: HistoryPolicy
-    alpha: float
+    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
+        """Return a policy and its α: the most by which it may fall short of the optimum in this model, or NaN."""
 
 
 @dataclass(eq=False)
@@ -105,10 +97,10 @@ class ExpectimaxPlanner:
     max_histories: int = MAX_EXACT
     name: str = "expectimax"
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
+    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
         policy = TablePolicy(view.num_actions)
         self._solve(view, reward, horizon, policy.actions)
-        return HistoryPlan(policy, 0.0)
+        return policy, 0.0
 
     def optimum(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> float:
         """Return the best value of any policy."""
@@ -160,19 +152,19 @@ class GreedyPolicy:
     num_actions: int
     weights: NDArray[np.float64]
     horizon: int
-    solved: dict[frozenset[int], tuple[NDArray[np.int64], NDArray[np.float64]]] = field(default_factory=dict)
+    solutions: dict[frozenset[int], tuple[NDArray[np.int64], NDArray[np.float64]]] = field(default_factory=dict)
 
     def solve(self, covered: frozenset[int]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the best actions [H, O] for collecting uncovered weight, and the most of it from each o on [O]."""
-        if covered not in self.solved:
+        if covered not in self.solutions:
             gain = self.weights.copy()
             gain[list(covered)] = 0.0
             everywhere = np.repeat(gain[:, None], self.num_actions, axis=1)
             values, actions = best_values(self.kernel, everywhere, self.horizon, last=gain, ended=gain)
-            if (len(self.solved) + 1) * actions.size > MAX_REMEMBERED:
-                self.solved.clear()  # covered sets are many, and those of one episode follow each other
-            self.solved[covered] = actions, values
-        return self.solved[covered]
+            if (len(self.solutions) + 1) * actions.size > MAX_REMEMBERED:
+                self.solutions.clear()  # covered sets are many, and those of one episode follow each other
+            self.solutions[covered] = actions, values
+        return self.solutions[covered]
 
     def action_probs(self, history: Trajectory) -> NDArray[np.float64]:
         actions, _ = self.solve(frozenset(history.observations))
@@ -196,29 +188,29 @@ class GreedyPlanner:
 
     name: str = "greedy"
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
+    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
         if not isinstance(reward, CoverageReward):
             raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is not one")
         policy = GreedyPolicy(view.sparse, view.num_actions, np.array(reward.weights), horizon)
         value = value_of_histories(view, policy, reward, horizon, samples=1, max_histories=MAX_HISTORIES)
-        return HistoryPlan(policy, upper_bound(view, policy) - value.value if value.exact else float("nan"))
+        return policy, upper_bound(view, policy) - value.value if value.exact else float("nan")
 
 
 def upper_bound(view: KernelView, policy: GreedyPolicy) -> float:
     """Return U, which no policy's coverage in this kernel exceeds."""
-    met = chance_of_meeting(policy.kernel, policy.num_actions, policy.horizon)
+    meeting_probs = best_meeting_probs(policy.kernel, policy.num_actions, policy.horizon)
     total = 0.0
     for o, p in zip(*view.start, strict=True):
         others = policy.weights.copy()
         others[o] = 0.0
         additive = float(policy.solve(frozenset({o}))[1][o])
         most = float(ordered_sum(np.sort(others)[::-1][: policy.horizon]))
-        total += p * (policy.weights[o] + min(additive, float(ordered_sum(others * met[:, o])), most))
+        total += p * (policy.weights[o] + min(additive, float(ordered_sum(others * meeting_probs[:, o])), most))
     return total
 
 
-def chance_of_meeting(kernel: Any, num_actions: int, horizon: int) -> NDArray[np.float64]:
+def best_meeting_probs(kernel: Any, num_actions: int, horizon: int) -> NDArray[np.float64]:
     """Return max_π P(o is met within the horizon | start) as [O, start]."""
-    met = np.eye(kernel.shape[0] // num_actions)
-    gain = np.repeat(met[:, None], num_actions, axis=1)
-    return best_values(kernel, gain, horizon, last=met, ended=met, most=1.0)[0].T
+    is_target = np.eye(kernel.shape[0] // num_actions)
+    gain = np.repeat(is_target[:, None], num_actions, axis=1)
+    return best_values(kernel, gain, horizon, last=is_target, ended=is_target, most=1.0)[0].T

@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError
-from praemia.exploration.planners import HistoryPlan, one_hot
-from praemia.exploration.trajectories import KernelView, Trajectory, TrajectoryReward, pick
+from praemia.exploration.planners import one_hot
+from praemia.exploration.trajectories import HistoryPolicy, KernelView, Trajectory, TrajectoryReward, pick
 
 TRUSTED = 8  # from this many visits on, a node's choice is played; below, the policy searches again
 SETTLED = 1e-12  # bounds this close count as equal
@@ -217,7 +217,7 @@ class SearchPlanner:
     seed: int = 0
     name: str = "search"
 
-    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> HistoryPlan:
+    def plan(self, view: KernelView, reward: TrajectoryReward, horizon: int) -> tuple[HistoryPolicy, float]:
         if self.simulations < 1:
             raise ParameterError(f"simulations={self.simulations}; expected at least 1")
         policy = SearchPolicy(self, view, reward, horizon)
@@ -225,4 +225,4 @@ class SearchPlanner:
         for o, p in zip(*view.start, strict=True):
             root = policy.grow(Trajectory((o,), ()))
             alpha += p * (root.upper - root.lower)
-        return HistoryPlan(policy, alpha)
+        return policy, alpha

@@ -1,14 +1,13 @@
-"""How exploration plays: environments, sessions in them, the learners that play, and the dataset of what was counted.
+"""How exploration plays: an environment, sessions in it, the learners that play, and the dataset of what was counted.
 
-An environment is a task or a black box; its ``world`` puts a learner into it, and all play through the one loop of the
-simulation. With a target, the reward is 1[o_h = target]: the mark ``HERE`` is on the label of every step that leaves
-it, and the machine pays for the mark. The task's own machine is not used, nor is its discount: p does not depend on the
-step, so a visit is worth as much late in an episode as early.
+All learners play through the one loop of the simulation, in worlds that the environment makes. With a target, the
+reward is 1[o_h = target]: the mark ``HERE`` is on the label of every step that leaves it, and the machine pays for the
+mark. The task's own machine is not used, nor is its discount: p does not depend on the step, so a visit is worth as
+much late in an episode as early.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeAlias
@@ -20,8 +19,8 @@ from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.exploration.counts import Counted
+from praemia.exploration.coverage import most_visits
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.observation_values import from_start, most_visits
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.euler import EULER
 from praemia.machines.builder import MachineBuilder
@@ -41,53 +40,40 @@ SeedKey: TypeAlias = tuple[int, ...]
 Names: TypeAlias = tuple[str, ...] | None
 
 
-class Environment(ABC):
-    """Something to explore.
+class Environment:
+    """A task or a black box to explore: worlds to play in it, and the dataset of what was counted there.
 
     Attributes
     ----------
     labelling : the labels; in a black box, of the transitions seen so far.
-    can_end : whether episodes may end before the horizon.
-    discount : what plans for the environment are made with.
-    propositions : the names that the environment's own machine declares.
     """
 
-    name: str
-    num_observations: int
-    num_actions: int
-    horizon: int
-    discount: float
-    labelling: Labelling
-    can_end: bool
-    propositions: tuple[str, ...]
-
     def __init__(self, source: Task | BlackBox) -> None:
-        self.name, self.horizon, self.discount = source.name, int(source.horizon), source.discount
-        self.num_actions, self.propositions = source.num_actions, source.machine.propositions
+        if not isinstance(source, Task | BlackBox):
+            raise ParameterError(f"cannot explore {type(source).__name__}; expected a Task or a BlackBox")
+        if isinstance(source, BlackBox):
+            source.observations.forget()
+        self.source = source
+        self.labelling: Labelling = source.mdp.labelling if isinstance(source, Task) else SeenLabels(frozenset({HERE}))
 
-    @abstractmethod
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
         """Return a world that pays 1 for every step that leaves the target, or nothing at all."""
-
-    @abstractmethod
-    def names(self) -> tuple[Names, Names]:
-        """Return the names of observations and of actions; what was encoded has its names only when it was met."""
+        if isinstance(self.source, Task):  # its kernel is sampled from but never read
+            rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
+            marked = replace(self.source.mdp, labelling=RuleLabelling(rules))
+            task = Task(marked, arrival_machine(), self.source.horizon)
+            return TaskWorld(task, learner, num_episodes, seed, valued=False)
+        assert isinstance(self.labelling, SeenLabels)
+        return BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self.labelling)
 
     def known_rules(self) -> tuple[LabelRule, ...] | None:
         """Return the labels of all transitions as rules, or None where only playing reveals them."""
         if isinstance(self.labelling, RuleLabelling):
             return self.labelling.rules
-        shape = (self.num_observations, self.num_actions, self.num_observations)
-        if isinstance(self.labelling, SeenLabels) or int(np.prod(shape)) > MAX_TABULATED:
+        size, num_actions = self.source.num_observations, self.source.num_actions
+        if isinstance(self.source, BlackBox) or size * num_actions * size > MAX_TABULATED:
             return None
-        return self._tabulated(*(axis.ravel() for axis in np.indices(shape)))
-
-    def label_rules(self, seen: Counted) -> tuple[tuple[LabelRule, ...], bool]:
-        """Return the labels as rules, and whether they hold for every transition or for those seen alone."""
-        rules = self.known_rules()
-        if rules is not None:
-            return rules, True
-        return self._tabulated(*np.divmod(seen.pairs, self.num_actions), seen.successors), False
+        return self._tabulated(*(axis.ravel() for axis in np.indices((size, num_actions, size))))
 
     def _tabulated(self, o: Indices, a: Indices, z: Indices) -> tuple[LabelRule, ...]:
         """Return the labels of some transitions as a rule for each."""
@@ -95,54 +81,32 @@ class Environment(ABC):
         rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
         return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
 
-
-class TaskEnvironment(Environment):
-    """A task, whose kernel is sampled from but never read."""
-
-    def __init__(self, task: Task) -> None:
-        super().__init__(task)
-        self.mdp, self.labelling, self.can_end = task.mdp, task.mdp.labelling, task.mdp.can_end
-        self.num_observations = task.num_observations
-
-    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
-        rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
-        task = Task(replace(self.mdp, labelling=RuleLabelling(rules)), arrival_machine(), self.horizon)
-        return TaskWorld(task, learner, num_episodes, seed, valued=False)
-
-    def names(self) -> tuple[Names, Names]:
-        return self.mdp.observation_names, self.mdp.action_names
-
-
-class BoxEnvironment(Environment):
-    """A black box, whose episodes may end at any step."""
-
-    can_end = True
-
-    def __init__(self, box: BlackBox) -> None:
-        box.renumber()
-        super().__init__(box)
-        self.box, self.num_observations = box, box.observations.size
-        self.labelling: SeenLabels = SeenLabels(frozenset({HERE}))
-
-    def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
-        box = self.box
-
-        def labels(o: Any, a: Any, z: Any, info: dict[str, Any]) -> Iterable[str]:
-            own = box.label(o, a, z, info)
-            return own | {HERE} if target is not None and box.observations.number(o) == target else own
-
-        marked = box.relabelled(labels, arrival_machine(self.propositions))
-        return BoxWorld(marked, learner, num_episodes, seed, self.labelling)
-
-    def names(self) -> tuple[Names, Names]:
-        return self.box.observations.names(), self.box.actions.names()
-
-
-def environment_of(task: Task | BlackBox) -> Environment:
-    """Return a task or a black box as an environment."""
-    if not isinstance(task, Task | BlackBox):
-        raise ParameterError(f"cannot explore {type(task).__name__}; expected a Task or a BlackBox")
-    return TaskEnvironment(task) if isinstance(task, Task) else BoxEnvironment(task)
+    def dataset(
+        self,
+        kept: Counted,
+        every: Counted | None = None,
+        sources: tuple[dict[str, Any], ...] = (),
+        fixed_machines: tuple[str, ...] = (),
+    ) -> Dataset:
+        """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
+        source, rules = self.source, self.known_rules()
+        labelling = RuleLabelling(self._tabulated(*kept.transitions) if rules is None else rules)
+        names = _names(source)
+        return Dataset(
+            horizon=source.horizon,
+            **{item.name: getattr(kept, item.name) for item in fields(kept)},
+            labelling=labelling,
+            labels_known=rules is not None,
+            can_end=isinstance(source, BlackBox) or source.mdp.can_end,
+            reachability=np.zeros(kept.num_observations) if every is None else _reachability(every, source.horizon),
+            propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
+            observation_names=names[0],
+            action_names=names[1],
+            sources=sources,
+            fixed_machines=fixed_machines,
+            fixed_shares=len(fixed_machines),
+            discount=source.discount,
+        )
 
 
 def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
@@ -150,35 +114,24 @@ def arrival_machine(propositions: Iterable[str] = ()) -> RewardMachine:
     return MachineBuilder("look").edge("look", HERE, "look", reward=1.0).build().over(propositions)
 
 
+def _marked_box(box: BlackBox, target: int | None) -> BlackBox:
+    """Return a box whose labels have the mark ``HERE`` on every step that leaves the target."""
+
+    def labels(o: Any, a: Any, z: Any, info: dict[str, Any]) -> Iterable[str]:
+        own = box.label(o, a, z, info)
+        return own | {HERE} if target is not None and box.observations.number(o) == target else own
+
+    return box.relabelled(labels, arrival_machine(box.machine.propositions))
+
+
+def _names(source: Task | BlackBox) -> tuple[Names, Names]:
+    """Return the names of observations and of actions; what was encoded has its names only when it was met."""
+    if isinstance(source, Task):
+        return source.mdp.observation_names, source.mdp.action_names
+    return source.observations.names(), source.actions.names()
+
+
 MAX_WORK = 5_000_000_000  # multiplications for the reachability of all observations: some seconds
-
-
-def build_dataset(
-    environment: Environment,
-    kept: Counted,
-    every: Counted | None = None,
-    sources: tuple[dict[str, Any], ...] = (),
-    fixed_machines: tuple[str, ...] = (),
-) -> Dataset:
-    """Return what is kept as a dataset; ``every`` is all that was played, None if reachability is not needed."""
-    rules, are_known = environment.label_rules(kept)
-    propositions = {*environment.propositions, *(name for rule in rules for name in rule.propositions)}
-    observation_names, action_names = environment.names()
-    return Dataset(
-        horizon=environment.horizon,
-        **{item.name: getattr(kept, item.name) for item in fields(kept)},
-        labelling=RuleLabelling(rules),
-        labels_known=are_known,
-        can_end=environment.can_end,
-        reachability=np.zeros(len(kept.first_counts)) if every is None else _reachability(every, environment.horizon),
-        propositions=tuple(sorted(propositions)),
-        observation_names=observation_names,
-        action_names=action_names,
-        sources=sources,
-        fixed_machines=fixed_machines,
-        fixed_shares=len(fixed_machines),
-        discount=environment.discount,
-    )
 
 
 def _reachability(every: Counted, horizon: int) -> NDArray[np.float64]:
@@ -190,11 +143,11 @@ def _reachability(every: Counted, horizon: int) -> NDArray[np.float64]:
     if len(every.counts) * size * horizon > MAX_WORK:
         mean: NDArray[np.float64] = every.visits.sum(axis=1) / every.num_episodes
         return mean
-    return from_start(most_visits(every.kernel, every.num_actions, horizon, np.arange(size), None), every.start_probs)
+    return most_visits(every, horizon, np.arange(size), None)
 
 
 class Session:
-    """One exploration: the environment, N, the seed, and what was counted so far.
+    """One exploration of a task or a black box: N, the seed, and what was counted so far.
 
     Attributes
     ----------
@@ -203,9 +156,9 @@ class Session:
     """
 
     def __init__(
-        self, environment: Environment, episodes: int, seed: Seed, on_progress: OnProgress | None = None
+        self, source: Task | BlackBox, episodes: int, seed: Seed, on_progress: OnProgress | None = None
     ) -> None:
-        self.environment, self.episodes, self.seed = environment, episodes, seed_key(seed)
+        self.environment, self.episodes, self.seed = Environment(source), episodes, seed_key(seed)
         self.total, self.keeps_search = episodes, False
         self.searched: Counted | None = None
         self._on_progress = on_progress
@@ -220,8 +173,8 @@ class Session:
     def end_search(self, world: World) -> None:
         """Keep what was counted in a world of a search, and let go of the world."""
         self._worlds.remove(world)
-        counted = Counted.of(world)
-        self.searched = counted if self.searched is None else self.searched + counted
+        counts = Counted.of(world)
+        self.searched = counts if self.searched is None else self.searched + counts
 
     def report(self, _: int = 0) -> None:
         """Report the progress of all worlds together."""

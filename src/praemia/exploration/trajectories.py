@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.observation_values import sparse_kernel
 from praemia.tasks.mdp import LabeledMDP
 
 SLACK = 1e-9
@@ -141,8 +140,8 @@ class CoverageReward(TrajectoryReward):
     def range_after(self, history: Trajectory, horizon: int) -> tuple[float, float]:
         if history.is_over(horizon):
             return super().range_after(history, horizon)
-        met = set(history.observations)
-        rest = sorted((w for o, w in enumerate(self.weights) if o not in met), reverse=True)
+        distinct = set(history.observations)
+        rest = sorted((w for o, w in enumerate(self.weights) if o not in distinct), reverse=True)
         high = self._covered(history) + math.fsum(rest[: horizon - len(history.actions)])
         return 0.0, high  # going on may meet the unknown, where even what was covered is lost
 
@@ -163,7 +162,7 @@ class KernelView:
     @property
     def sparse(self) -> Any:
         """The kernel as a SciPy sparse array [O·A, 2·O]."""
-        return sparse_kernel(self._kernel)
+        return self._kernel.kernel
 
     def row(self, o: int, a: int) -> tuple[list[int], list[float]]:
         """Return the targets of a pair and their probabilities; both are empty where the unknown follows."""

@@ -34,13 +34,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
+from praemia.exploration.coverage import best_values
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
 from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, Posterior, random_numbers
 from praemia.exploration.merging import COLLECT, DIRECT
-from praemia.exploration.observation_values import best_values
 from praemia.exploration.plan_from import plan_from
-from praemia.exploration.sessions import FixedPolicy, Session, build_dataset, play_given
+from praemia.exploration.sessions import FixedPolicy, Session, play_given
 from praemia.kernels.records import Actions, action_type
 from praemia.learners.uncertainty import UncertaintyExplorer
 from praemia.machines.machine import RewardMachine
@@ -70,7 +70,7 @@ def loss_and_weights(dataset: Dataset, machine: RewardMachine) -> tuple[LikelyLo
     weights, own = np.zeros(dataset.visits.shape), occupancy(model, policy).pairs
     for loss, _, other in worst:
         weights += loss * np.abs(occupancy(model, other).pairs - own)
-    return LikelyLoss(np.sort(losses), LEVEL, 0, posterior.draws_labels, posterior.never_seen), weights
+    return LikelyLoss.of(posterior, losses, LEVEL, 0), weights
 
 
 def most_gain(dataset: Dataset, gain: Weights) -> Actions:
@@ -87,7 +87,7 @@ NEVER = 0.5  # the visits that a pair never visited counts as having
 
 
 class Check(NamedTuple):
-    """What was found after some episodes: the largest loss of all machines' plans, ∞ where it is not known yet."""
+    """The largest loss of all machines' plans after some episodes, ∞ where it is not known yet."""
 
     episodes: int
     loss: float
@@ -158,15 +158,15 @@ def _play_directed(session: Session, plain: World, directed: World, weights: Wei
     for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
         run_loop(plain, plain.played + part // 2, on_progress=session.report)
         if part > part // 2:
-            seen = _data(session, ())
-            visits = np.maximum(seen.visits, NEVER)
-            policy = most_gain(seen, weights / (visits * np.sqrt(visits)))
+            data = _data(session, ())
+            visits = np.maximum(data.visits, NEVER)
+            policy = most_gain(data, weights / (visits * np.sqrt(visits)))
             play_given(directed, policy, part - part // 2, session.report)
 
 
 def _data(session: Session, fixed: tuple[str, ...]) -> Dataset:
     """Return what was collected so far, without its reachability."""
-    return build_dataset(session.environment, session.collected, fixed_machines=fixed)
+    return session.environment.dataset(session.collected, fixed_machines=fixed)
 
 
 def check(dataset: Dataset, goal: Goal, num_checks: int, *, wants_weights: bool) -> tuple[float, Weights]:

@@ -24,7 +24,7 @@ from praemia.errors import ModelError, require_whole
 from praemia.exploration.counts import Counted, add_up
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
-from praemia.exploration.sessions import TaskEnvironment, build_dataset
+from praemia.exploration.sessions import Environment
 from praemia.inference.answer import Edge
 from praemia.inference.comparing import is_equivalent
 from praemia.inference.infer import infer_machine
@@ -116,7 +116,7 @@ class _Player:
         self.task, self.num_episodes, self.rng = task, num_episodes, rng
         self.labels: tuple[Label, ...] = task.mdp.label_sets
         self.names = tuple(sorted(frozenset().union(*self.labels)))
-        self.environment = TaskEnvironment(task)
+        self.environment = Environment(task)
         self.held: list[Held] = []
         self.enough = FIRST_ENOUGH
         self.inferred_at = 0  # the episode of the last inference
@@ -158,7 +158,7 @@ class _Player:
         after, ends = self.all.observations[:, 1:][played][kept], self.all.ends[played][kept]
         columns = add_up(pairs[kept], after, ends, np.ones(len(after), dtype=np.int64), size)
         first_counts = np.bincount(self.all.observations[:, 0], minlength=size)
-        return build_dataset(self.environment, Counted(size, num_actions, **columns, first_counts=first_counts))
+        return self.environment.dataset(Counted(size, num_actions, **columns, first_counts=first_counts))
 
     def explore(self) -> None:
         """Play episodes that go for what is new."""

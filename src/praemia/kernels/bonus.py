@@ -14,6 +14,9 @@ the *spread* of step h, measured on the later steps, over the pairs visited at l
 
     S_h = max{0.02, (0.1·c + Σ √(n/(n − 1)·Var_p̂(Y))) / (c + Σ (limit − p̂Y))},   c = 0.2·Σ_h cap_h.
 
+The *local* limit of a pair is the largest Y that was seen to follow its state, whatever the action; the local spread is
+the same with the local limit.
+
 The *gap* of a pair is √(p̂(Ȳ − Y̲)²), how far upper and lower values lie apart. *Later visits* add a term to a pair at
 each step, from the visits N'_h(o') to its successors at the next one:
 
@@ -32,7 +35,7 @@ from numba.extending import register_jitable
 from praemia.kernels.compiling import inlined
 from praemia.kernels.lanes import load, store, zeros
 from praemia.kernels.plan_data import PlanData, StepView
-from praemia.kernels.records import Floats
+from praemia.kernels.records import Floats, Whole
 
 
 class Pair(NamedTuple):
@@ -44,6 +47,8 @@ class Pair(NamedTuple):
     cap: float  # the most that can still be earned at this step
     by_step: float  # the learner's number for this pair and step; 0 where it has none
     spread: float  # how far outcomes differ, as a share of what limits leave open; 0 where it is not measured
+    local_limit: Any  # the most that was seen to follow any action of the pair's state, with the spread
+    local_spread: float  # how far outcomes differ, as a share of what local limits leave open
     gap: Any  # how far upper and lower values of what follows lie apart; 0 where there are no lower values
 
 
@@ -72,22 +77,24 @@ AS_TUPLE: tuple[Any, ...] = (
 )
 
 
-NUM_STEPS = 4  # of Halley's method, enough for x up to 2⁶³, more than anything can be counted
+ROOTS, TERMS = 6, 17  # enough for x up to 2⁶³, more than anything can be counted
 
 
 @register_jitable
-def cube_root(x: Any) -> Any:
-    """Return the cube root of a number from 2⁻⁶³ to 2⁶³, or of an array, to within one unit in the last place.
+def natural_log(x: Any) -> Any:
+    """Return ln x of a number from 1 to 2⁶³, or of an array, to about 14 digits.
 
-    By + − × ÷ √ alone: the same bits compiled or not, and on every processor. (``np.cbrt`` differs in the last bit.)
-    x^(1/4)·x^(1/16) = x^(5/16) is a first guess, and each step r ← r − r·(r³ − x)/(2r³ + x) cubes its error.
+    By + − × ÷ √ alone: the same bits compiled or not, and on every processor. (``np.log`` differs in the last bit.)
+    With y = x^(1/64) and z = (y − 1)/(y + 1), ln x = 128·(z + z³/3 + z⁵/5 + …).
     """
-    fourth = np.sqrt(np.sqrt(x))
-    root = fourth * np.sqrt(np.sqrt(fourth))
-    for _ in range(NUM_STEPS):
-        cube = root * root * root
-        root = root - root * (cube - x) / (cube + cube + x)
-    return root
+    root = x
+    for _ in range(ROOTS):
+        root = np.sqrt(root)
+    z = (root - 1.0) / (root + 1.0)
+    square, total = z * z, 0.0 * z
+    for i in range(TERMS - 1, -1, -1):
+        total = total * square + 1.0 / (2.0 * i + 1.0)
+    return 2.0 ** (ROOTS + 1) * z * total
 
 
 def one_number(visits: float, visits_of_state: float, constants: Floats) -> tuple[float, ...]:
@@ -96,29 +103,45 @@ def one_number(visits: float, visits_of_state: float, constants: Floats) -> tupl
 
 
 def find_spread(zero: Any, data: PlanData, view: StepView) -> None:
-    """Compute the spread of a step from the steps after it; before the last step, from what is assumed at first."""
-    counts, steps, shares = data.counts, data.spec.steps, data.memory.shares
-    horizon, num_actions = steps.shape[0] - 1, counts.pairs.shape[0] // counts.states.shape[0]
+    """Compute the spreads of a step from the steps after it; before the last step, from what is assumed at first."""
+    counts, steps, memory = data.counts, data.spec.steps, data.memory
+    horizon, num_actions, sums = steps.shape[0] - 1, counts.pairs.shape[0] // counts.states.shape[0], memory.spread_sums
     if view.step == horizon - 1:
         weight = 0.0
         for h in range(horizon + 1):
             weight += FIRST_WEIGHT * steps[h]["cap"]
-        shares[horizon], shares[horizon + 1] = FIRST_SPREAD * weight, weight
+        sums[0], sums[1], sums[2] = FIRST_SPREAD * weight, weight, weight
     else:
-        differences, room = zero, zero
+        differences, room, local_room = zero, zero, zero
         for i in range(counts.totals[0]["states"]):
             first = np.int64(counts.states[i]["met"]) * num_actions
             for pair in range(first, first + num_actions):
                 if counts.pairs[pair]["visits"] > 1:
-                    differences = differences + load(zero, data.memory.spread, 2 * pair * LANES)
-                    room = room + load(zero, data.memory.spread, (2 * pair + 1) * LANES)
-        store(data.memory.options, 0, differences)
-        store(data.memory.options, LANES, room)
-        for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
-            shares[horizon] += data.memory.options[k]
-            shares[horizon + 1] += data.memory.options[LANES + k]
-    share = shares[horizon] / shares[horizon + 1] if shares[horizon + 1] > 0.0 else LEAST_SPREAD
-    shares[view.step] = share if share > LEAST_SPREAD else LEAST_SPREAD
+                    differences = differences + load(zero, memory.spread, 3 * pair * LANES)
+                    room = room + load(zero, memory.spread, (3 * pair + 1) * LANES)
+                    local_room = local_room + load(zero, memory.spread, (3 * pair + 2) * LANES)
+        store(memory.options, 0, differences)
+        store(memory.options, LANES, room)
+        store(memory.options, 2 * LANES, local_room)
+        for i in range(3):
+            for k in range(LANES):  # NumPy's own sums differ in the last bit where nothing is compiled
+                sums[i] += memory.options[i * LANES + k]
+    for i in range(2):
+        share = sums[0] / sums[1 + i] if sums[1 + i] > 0.0 else LEAST_SPREAD
+        memory.shares[view.step, i] = share if share > LEAST_SPREAD else LEAST_SPREAD
+
+
+def find_local_limit(zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int) -> None:
+    """Find the most that was seen to follow a state, whatever the action."""
+    pairs, successors, best = data.counts.pairs, data.counts.successors, zero
+    for pair in range(o * num_actions, (o + 1) * num_actions):
+        own = pairs[np.uint64(pair)]
+        e = np.uint64(own["first"])
+        last = e + np.uint64(own["planned"] if REPAIRS else own["distinct"])
+        while e < last:
+            best = np.maximum(best, load(zero, view.values, np.int64(successors[e]["row"]) * view.width + view.lane))
+            e += np.uint64(1)
+    store(data.memory.local_limit, 0, best)
 
 
 @inlined
@@ -191,22 +214,24 @@ def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
         e += np.uint64(1)
     mean, square = mean * inverse, square * inverse
     deviation = np.sqrt(np.maximum(square - mean * mean, zero))
-    mean, paid, spread, by_step = base + mean, zero, 0.0, 0.0
+    mean, paid, spread, local_limit, local_spread, by_step = base + mean, zero, 0.0, zero, 0.0, 0.0
     if VARIANCE_OF_W:
         paid = load(zero, memory.rewards, pair * width + lane)
         mean = mean + paid
     if SPREAD:
-        spread = memory.shares[view.step]
+        spread, local_spread = memory.shares[view.step, 0], memory.shares[view.step, 1]
+        local_limit = load(zero, memory.local_limit, 0)
         if visits > 1.0:
-            keep_spread(zero, memory.spread, 2 * pair * LANES, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
-            room = (view.limit - mean) * load(zero, memory.exists, lane)
-            keep_spread(zero, memory.spread, (2 * pair + 1) * LANES, lane, room)
+            own_place, exists = 3 * pair * LANES, load(zero, memory.exists, lane)
+            keep_spread(zero, memory.spread, own_place, lane, np.sqrt(visits / (visits - 1.0)) * deviation)
+            keep_spread(zero, memory.spread, own_place + LANES, lane, (view.limit - mean) * exists)
+            keep_spread(zero, memory.spread, own_place + 2 * LANES, lane, (local_limit - mean) * exists)
     if BY_STEP:
         by_step = memory.by_step[view.step, pair]
     gap, cap = zero, data.spec.steps[view.step]["cap"]
     if HAS_LOWER:
         gap = np.sqrt(apart * inverse)
-    own = Pair(visits, as_tuple(memory.by_pair, i), view.limit, cap, by_step, spread, gap)
+    own = Pair(visits, as_tuple(memory.by_pair, i), view.limit, cap, by_step, spread, local_limit, local_spread, gap)
     if HAS_LOWER:
         low_mean, low_square = low_mean * inverse, low_square * inverse
         low_deviation = np.sqrt(np.maximum(low_square - low_mean * low_mean, zero))

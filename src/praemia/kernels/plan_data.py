@@ -50,8 +50,10 @@ class PlanMemory(NamedTuple):
     tops: Floats  # [1, G·W], or [H, G·W]: the most that can follow the pairs of each group
     tops_by_label: Floats  # [L·W]
     options: Floats  # [3·A·lanes], the values of one state's actions
-    spread: Floats  # [S·A·2·lanes], how far the outcomes of each pair differ and what its limit leaves open at a step
-    shares: Floats  # [H + 2], the spread of each step, and both sums over the steps done
+    spread: Floats  # [S·A·3·lanes], how far a pair's outcomes differ, and what its limit and its local one leave open
+    spread_sums: Floats  # [3], the sums of these over the steps done
+    shares: Floats  # [H, 2], the spread and the local spread of each step
+    local_limit: Floats  # [lanes], of one state
     exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
     is_done: Floats  # [W], 1 for a machine state in which an episode is over
     agenda: Records  # [S], AGENDA, where plans are repaired

@@ -16,6 +16,7 @@ with NumPy functions, as for one machine state, and run on several at a time.
     prepare_pair(data, rng, pair, visits)         once for a plan: the numbers of a pair and of its successors, from
                                                   the visits to its state
     begin_step(zero, data, view)                  once for a step
+    begin_state(zero, data, view, o, num_actions) once for a state and step
     pair_value(zero, data, pair, view)            what a pair is worth, and a lower bound for learners that have them
 
 ``praemia.kernels.bonus`` has these for learners with a bonus.
@@ -49,6 +50,7 @@ prepare_machine: Any = None
 machine_at_step: Any = None
 prepare_pair: Any = None
 begin_step: Any = None
+begin_state: Any = None
 pair_value: Any = None
 
 
@@ -58,6 +60,10 @@ def nothing_for_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float
 
 def nothing_per_step(zero: Any, data: PlanData, view: StepView) -> None:
     """Do nothing at the beginning of a step."""
+
+
+def nothing_for_state(zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int) -> None:
+    """Do nothing at the beginning of a state."""
 
 
 @inlined
@@ -143,6 +149,7 @@ def value_actions(zero: Any, data: PlanData, view: StepView, o: Whole, num_actio
     pairs, memory, step = data.counts.pairs, data.memory, data.spec.steps[view.step]
     options, old, num_slots = flat(memory.options), flat(memory.action_values), memory.action_values.shape[1]
     width, lane = view.width, view.lane
+    begin_state(zero, data, view, o, num_actions)
     for a in range(num_actions):
         pair = o * num_actions + a
         i = np.uint64(pair)

@@ -94,7 +94,7 @@ class BonusLearner(CompiledLearner):
     variance_of: ClassVar[str] = "Y"  # or "W": the deviation is that of W alone, without the reward
     limit: ClassVar[str] = "steps left"  # or "horizon": H at every step; or "labels": what the pair's labels allow
     monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
-    spread: ClassVar[bool] = False  # ``worth`` is told by ``pair.spread`` how far outcomes differ in the task
+    spread: ClassVar[bool] = False  # ``worth`` is told how far outcomes differ in the task
 
     @staticmethod
     @abstractmethod
@@ -146,7 +146,7 @@ class BonusLearner(CompiledLearner):
                 f"learner {self.name!r}: pair_numbers returned {numbers!r}; expected a tuple of at most "
                 f"{MOST_NUMBERS} numbers"
             )
-        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 1.0, 0.0, 0.1, 0.0))):
+        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 1.0, 0.0, 0.1, 1.0, 0.1, 0.0))):
             raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
 
 

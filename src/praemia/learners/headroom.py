@@ -4,8 +4,9 @@ The learner knows the machine, so it knows the most that a pair can lead to: T =
 labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited is
 worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
 
-    practical (the default):  N(o) = Σ_a n,   L = (N(o)/n)^⅓,   F = max{L, √(c₃·k/n)},   k = the episodes so far,
-                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·S·F·(T − p̂Y)/n}
+    practical (the default):  N(o) = Σ_a n,   L = 1 + ⅓·ln(N(o)/n),   k = the episodes so far,
+                              F = max{L, √(c₃·ln(1 + k)/n)},
+                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{S·(T − p̂Y), S'·(T' − p̂Y)}}
     theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is made anew when episodes have grown by 5 %, and repaired as soon as a pair has twice the visits that it goes
@@ -15,7 +16,10 @@ order``). Where the machine is learned, equals are drawn and plans are made anew
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
 wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
-and little where they do, and how far they differ shows in the pairs tried more often. The theoretical constants make
+and little where they do, and how far they differ shows in the pairs tried more often. Why T', the local limit, the most
+that was seen to follow o by any action: where all steps are short, T is far above anything a pair can lead to, and S
+small with it; but that the only try of a move slipped shows beside what other actions reached from there. Its spread S'
+is measured against T'. The theoretical constants make
 every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md).
 """
 
@@ -29,7 +33,7 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
-from praemia.kernels.bonus import cube_root
+from praemia.kernels.bonus import natural_log
 from praemia.learners.base import REPAIR, failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
@@ -62,8 +66,8 @@ class Headroom(CanLearnMachine, BonusLearner):
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
-    headroom_scale: float = parameter(0.6, "c₂ of the practical bonus, on the headroom", 0.0)
-    forgotten_scale: float = parameter(0.1, "c₃ of the practical bonus, on the episodes per visit", 0.0)
+    headroom_scale: float = parameter(1.0, "c₂ of the practical bonus, on the headroom", 0.0)
+    forgotten_scale: float = parameter(2.0, "c₃ of the practical bonus, on the logarithm of the episodes", 0.0)
     failure_prob: float = failure_prob_parameter()
     order: str = field(default="certain", metadata={"help": "among equals: certain, counted, soonest or drawn"})
     replan: str = replan_parameter(REPAIR)
@@ -103,14 +107,15 @@ class Headroom(CanLearnMachine, BonusLearner):
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too
         visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
     ) -> tuple[float, ...]:
-        neglect = cube_root(visits_of_state / visits)
-        forgotten = np.maximum(neglect, np.sqrt(constants[2] * episodes / visits))
+        neglect = 1.0 + natural_log(visits_of_state / visits) / 3.0
+        forgotten = np.maximum(neglect, np.sqrt(constants[2] * natural_log(1.0 + episodes) / visits))
         return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
 
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         per_deviation, per_headroom = pair.numbers
-        return mean + (per_deviation * deviation + pair.spread * per_headroom * (pair.limit - mean))
+        headroom = np.maximum(pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean))
+        return mean + (per_deviation * deviation + per_headroom * headroom)
 
     @staticmethod
     def theory_pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:

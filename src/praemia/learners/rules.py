@@ -82,7 +82,7 @@ class BonusRule(PlanRule):
     limit : the most that a pair can be worth, and what it is worth before its first visit: "steps left" H − h,
         "horizon" H at every step, "labels" the largest Y that the pair's labels allow.
     monotone : Q never rises above that of the previous plan.
-    spread : ``worth`` is told how far outcomes differ in this task.
+    spread : ``worth`` is told how far outcomes differ in this task, and what was seen to follow the pair's state.
     lower : ``worth`` and ``lower`` are told the gap; V̲ = max{0, lower(…)} of the action taken. None: no lower values.
     order : what to do among equals (``praemia.kernels.order``): "drawn", "certain", "counted" or "soonest".
     repairs : plans can be repaired (``praemia.kernels.repair``).
@@ -157,6 +157,7 @@ class BonusRule(PlanRule):
             *(learned_machine.BY_BONUS if self.machine is not None else ()),
             ("prepare_pair", bonus.prepare_pair),
             ("begin_step", bonus.find_spread if self.spread else recursion.nothing_per_step),
+            ("begin_state", bonus.find_local_limit if self.spread else recursion.nothing_for_state),
             ("pair_value", bonus.pair_value),
             ("LIMIT_LABELS", self.limit == "labels"),
             ("MONOTONE", self.monotone),
@@ -232,6 +233,7 @@ class SampleRule(PlanRule):
             ("UNSEEN", one),
             ("prepare_pair", posterior_draws.draw_kernel if one else posterior_draws.draw_arms),
             ("begin_step", recursion.nothing_per_step),
+            ("begin_state", recursion.nothing_for_state),
             ("pair_value", posterior_draws.drawn_value if one else posterior_draws.best_of_arms),
             *(learned_machine.BY_DRAWING if self.machine is not None else ()),
         )
@@ -270,6 +272,7 @@ class SetRule(PlanRule):
             ("UNSEEN", True),
             ("prepare_pair", confidence_sets.prepare_ball if in_ball else confidence_sets.prepare_interval),
             ("begin_step", confidence_sets.sort_rows),
+            ("begin_state", recursion.nothing_for_state),
             ("pair_value", confidence_sets.best_in_ball if in_ball else confidence_sets.best_in_intervals),
         )
         return Recipe(parts)

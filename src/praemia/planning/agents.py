@@ -63,13 +63,13 @@ def _require_signature(agent: Any) -> None:
     asks = hasattr(agent, "predict")
     try:
         signature = inspect.signature(agent.predict if asks else agent)
-    except (ValueError, TypeError):  # some functions that are written in C do not tell
+    except (ValueError, TypeError):  # functions written in C may have no signature
         return
     try:
         signature.bind(*((None,) if asks else (0, 0, 0)), **({"deterministic": True} if asks else {}))
     except TypeError:
-        named = f"{type(agent).__name__}.predict" if asks else getattr(agent, "__name__", type(agent).__name__)
-        raise ModelError(f"{named} takes {signature}; {EXPECTED}") from None
+        name = f"{type(agent).__name__}.predict" if asks else getattr(agent, "__name__", type(agent).__name__)
+        raise ModelError(f"{name} takes {signature}; {EXPECTED}") from None
 
 
 def _asked_at_every_step(task: Task, function: Callable[..., Any], shape: tuple[int, int, int]) -> NDArray[Any]:

@@ -55,17 +55,17 @@ def new_tables(num_rows: int, num_states: int) -> NDArray[np.float64]:
 
 
 _Owner = TypeVar("_Owner", Task, Model)
-_Made = TypeVar("_Made")
+_Result = TypeVar("_Result")
 
 
-def once_for_each(make: Callable[[_Owner], _Made]) -> Callable[[_Owner], _Made]:
-    """Remember what was made for a task or a model for as long as it lives: calls and runs share it."""
-    made: WeakKeyDictionary[_Owner, _Made] = WeakKeyDictionary()
+def once_for_each(make: Callable[[_Owner], _Result]) -> Callable[[_Owner], _Result]:
+    """Remember what was computed for a task or a model for as long as it lives: calls and runs share it."""
+    results: WeakKeyDictionary[_Owner, _Result] = WeakKeyDictionary()
 
-    def remembered(owner: _Owner) -> _Made:
-        if owner not in made:
-            made[owner] = make(owner)
-        return made[owner]
+    def remembered(owner: _Owner) -> _Result:
+        if owner not in results:
+            results[owner] = make(owner)
+        return results[owner]
 
     return remembered
 
@@ -83,10 +83,10 @@ def backward(
     *,
     keep_values: bool = False,
     threads: int | None = None,
-    is_chosen: bool = False,
+    is_given: bool = False,
     after: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Value a policy that is chosen, or fill in the optimal one; return V_0[O, M] and the values as [·, M, O].
+    """Evaluate a policy that is given, or fill in the optimal one; return V_0[O, M] and the values as [·, M, O].
 
     ``after`` is γ·V_H[O, M], what follows the last step; nothing unless it is given.
     """
@@ -98,7 +98,7 @@ def backward(
         tables[horizon % 2, :size, :num_states] = after
     own = kernels.exact_kernels(kernels.lanes_of(tables.shape[2]))
     data = (*_kernel_data(model), tables, values, policy, model.discount)
-    kernel = own.evaluate if is_chosen else own.solve
+    kernel = own.evaluate if is_given else own.solve
     count = choose_threads(threads, len(model.probs) * num_states)
     if count == 1:
         kernel(*data, (0, horizon), (0, num_rows), (0, size))

@@ -125,7 +125,7 @@ def solve(task: Task | Model, *, keep_values: bool = True, threads: int | None =
     model = _model_of(task)
     shape = (model.horizon, model.num_observations, model.num_machine_states)
     policy_bytes = np.dtype(action_type(model.num_actions)).itemsize * math.prod(shape)
-    _require(model, keep_values, policy_bytes, task)
+    _require_memory(model, keep_values, policy_bytes, task)
     policy = np.empty(shape, dtype=action_type(model.num_actions))
     first, values = backward(model, policy, keep_values=keep_values, threads=threads)
     own = task if isinstance(task, Task) else None
@@ -196,8 +196,8 @@ def evaluate(
     elif not deterministic:
         raise ParameterError("deterministic=False is for agents; an array [H, M, O, A] holds probabilities itself")
     inner = validate_policy(model, cast(PolicyLike, policy))
-    _require(model, keep_values, 0, task)
-    first, values = backward(model, inner, keep_values=keep_values, threads=threads, is_chosen=True)
+    _require_memory(model, keep_values, 0, task)
+    first, values = backward(model, inner, keep_values=keep_values, threads=threads, is_given=True)
     return Evaluation(start_value(model, first), values)
 
 
@@ -216,7 +216,7 @@ def occupancy(task: Task | Model, policy: PolicyLike) -> Occupancy:
     """
     model = _model_of(task)
     inner = validate_policy(model, policy)
-    _require(model, True, 0, task)
+    _require_memory(model, True, 0, task)
     states = np.zeros((model.horizon + 1, model.num_observations, model.num_machine_states))
     states[0, :, model.table.initial] = model.start_probs
     kernels.occupancy(by_reference(model.arrays), by_reference(model.table.arrays), inner, model.discount, states)
@@ -257,7 +257,7 @@ def _model_of(task: object) -> Model:
     return task.model
 
 
-def _require(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
+def _require_memory(model: Model, keep_values: bool, policy_bytes: int, task: Task | Model) -> None:
     values = 8 * model.num_observations * model.num_machine_states * (model.horizon + 1 if keep_values else 0)
     tables = 16 * model.num_rows * padded_width(model.num_machine_states)
     require_memory(tables + values + policy_bytes, f"planning for {task!r}")

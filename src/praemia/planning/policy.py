@@ -1,4 +1,4 @@
-"""Policies: arrays, checked before they are evaluated or played; and to keep, with the task it is for, as a file."""
+"""Policies: arrays, checked before they are evaluated or played, and ``Policy``, which can be saved to a file."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ PolicyLike: TypeAlias = ArrayLike | HasPolicy | HasFinalPolicy
 
 def policy_array(policy: PolicyLike) -> NDArray[Any]:
     """Return the array of a policy: of a ``Policy``, of a ``Plan``, of a ``Run`` its last one, or an array itself."""
-    held = getattr(policy, "final_policy", getattr(policy, "policy", policy))
-    if held is None and policy is not None:
+    table = getattr(policy, "final_policy", getattr(policy, "policy", policy))
+    if table is None and policy is not None:
         raise ModelError(f"{policy!r} was kept without its policy (--no-policies)")
     try:
-        array = np.asarray(held)
+        array = np.asarray(table)
     except ValueError:
         raise ModelError("a policy whose rows differ in length; expected an array") from None
     if array.ndim == 0 and array.dtype.kind not in "biufc":
@@ -100,7 +100,7 @@ def _randomised(array: NDArray[Any]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Policy(Displayed):
-    """A policy to keep: an action, or a probability for each, at every step, machine state and observation.
+    """A policy that can be saved: an action, or a probability for each, at every step, machine state and observation.
 
     An array is a policy too, wherever one is asked for; this class adds a file and a way to play it.
 

@@ -57,7 +57,7 @@ class ProductEnv(gymnasium.Env[int, Any]):
         if LAW in info:
             return info[LAW]  # type: ignore[no-any-return]
         (o, m), (z, m_next) = divmod(s, self.num_states), divmod(s_next, self.num_states)
-        label = self.box.label(self.box.observation(o), a, self.box.observation(z), info)
+        label = self.box.label(self.box.observations.element(o), a, self.box.observations.element(z), info)
         return self.laws.label(self.box.machine, m, label, m_next)
 
 

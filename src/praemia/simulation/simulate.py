@@ -129,7 +129,7 @@ def world_of(
     if isinstance(task, Task):
         unit = task.in_unit_range
         return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
-    task.renumber()
+    task.observations.forget()
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
 
 

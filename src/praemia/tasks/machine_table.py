@@ -219,6 +219,13 @@ def _offsets(lengths: ArrayLike) -> NDArray[np.int64]:
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
 
 
+def entries_of(rows: NDArray[np.int64], indptr: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the entries of some sparse rows, row after row, and the place in ``rows`` that each belongs to."""
+    lengths = np.diff(indptr)[rows]
+    places = np.repeat(np.arange(len(rows)), lengths)
+    return np.arange(len(places)) + (indptr[rows] - _offsets(lengths)[:-1])[places], places
+
+
 def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:
     """Sum probabilities up within each row."""
     sums = probs.copy()

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.limits import require_memory
-from praemia.machines.labels import Label, Labelling, Labels, RuleLabelling, as_labelling
-from praemia.tasks.mdp_input import Start, as_numbers, require_sizes, start_probs_of, transition_columns
+from praemia.machines.labels import Label, Labelling, Labels, as_labelling
+from praemia.tasks.mdp_input import Start, as_numbers, require_rules, require_sizes, start_probs_of, transition_columns
 from praemia.tasks.picture import Map
 
 ROW_TOLERANCE = 1e-9
@@ -73,7 +73,7 @@ class LabeledMDP:
         self._validate_start()
         self._validate_names("observation", self.observation_names, self.num_observations)
         self._validate_names("action", self.action_names, self.num_actions)
-        self._validate_label_rules()
+        require_rules(self.labelling, self.num_observations, self.num_actions)
         numbers, sets = self._number_labels()
         object.__setattr__(self, "labels", numbers)
         object.__setattr__(self, "label_sets", sets)
@@ -119,18 +119,6 @@ class LabeledMDP:
             twice = next(name for i, name in enumerate(names) if name in names[:i])
             raise ModelError(f"{kind} {twice!r} is listed twice")
 
-    def _validate_label_rules(self) -> None:
-        if not isinstance(self.labelling, RuleLabelling):
-            return
-        for rule in self.labelling.rules:
-            for kind, number, size in (
-                ("observation", rule.source, self.num_observations),
-                ("action", rule.action, self.num_actions),
-                ("observation", rule.target, self.num_observations),
-            ):
-                if number is not None and not 0 <= number < size:
-                    raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")
-
     @cached_property
     def edge_pairs(self) -> NDArray[np.int64]:
         """int64[N], the pair o·A + a of each edge."""
@@ -158,6 +146,11 @@ class LabeledMDP:
     def targets(self) -> NDArray[np.int32]:
         """int32[N], o' of each edge, or O + o' where the episode ends there."""
         return self.successors + np.int32(self.num_observations) * self.ends
+
+    @cached_property
+    def kernel(self) -> Any:
+        """p as a SciPy sparse array [O·A, 2·O]: column O + o' is the end of the episode in o'."""
+        return sparse_kernel(self.num_observations, self.indptr, self.targets, self.probs)
 
     @property
     def num_pairs(self) -> int:
@@ -191,18 +184,8 @@ class LabeledMDP:
             raise ModelError("transition_probs holds NaN or infinity; probabilities must lie in [0, 1]")
         num_observations, num_actions, _ = dense.shape
         o, a, z = np.nonzero(dense)
-        return cls.from_entries(
-            num_observations,
-            num_actions,
-            o,
-            a,
-            z,
-            dense[o, a, z],
-            labels,
-            start,
-            observations=observations,
-            actions=actions,
-        )
+        sizes, entries = (num_observations, num_actions), (o, a, z, dense[o, a, z])
+        return cls.from_entries(*sizes, *entries, labels, start, observations=observations, actions=actions)
 
     @classmethod
     def from_sparse(
@@ -225,9 +208,8 @@ class LabeledMDP:
         z = np.concatenate([coo.coords[1] for coo in coos])
         a = np.repeat(np.arange(len(coos)), [coo.nnz for coo in coos])
         probs = np.concatenate([coo.data for coo in coos]).astype(np.float64)
-        return cls.from_entries(
-            shape[0], len(coos), o, a, z, probs, labels, start, observations=observations, actions=actions
-        )
+        sizes, entries = (shape[0], len(coos)), (o, a, z, probs)
+        return cls.from_entries(*sizes, *entries, labels, start, observations=observations, actions=actions)
 
     @classmethod
     def from_rows(
@@ -243,19 +225,9 @@ class LabeledMDP:
     ) -> LabeledMDP:
         """Make an MDP from rows: rows[o, a] = {o': p(o'|o, a)}."""
         entries = [(o, a, z, p) for (o, a), row in rows.items() for z, p in row.items()]
-        o, a, z, probs = (np.array(column) for column in zip(*entries, strict=True)) if entries else [np.zeros(0)] * 4
-        return cls.from_entries(
-            num_observations,
-            num_actions,
-            o,
-            a,
-            z,
-            probs,
-            labels,
-            start,
-            observations=observations,
-            actions=actions,
-        )
+        columns = [np.array(column) for column in zip(*entries, strict=True)] or [np.zeros(0)] * 4
+        parts: Any = {"labels": labels, "start": start, "observations": observations, "actions": actions}
+        return cls.from_entries(num_observations, num_actions, *columns, **parts)
 
     @classmethod
     def from_entries(
@@ -309,14 +281,23 @@ class LabeledMDP:
         """Return p as an array [O, A, O]; transitions that end an episode are among them."""
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(8 * shape[0] * shape[1] * shape[2], "the dense kernel")
-        dense = np.zeros((self.num_pairs, self.num_observations))
-        np.add.at(dense, (self.edge_pairs, self.successors), self.probs)
+        dense: NDArray[np.float64] = self._without_ends().toarray()
         return dense.reshape(shape)
 
     def to_sparse(self) -> list[Any]:
         """Return p as one SciPy sparse array [O, O] for each action."""
-        from scipy.sparse import csr_array
-
-        shape = (self.num_pairs, self.num_observations)
-        kernel = csr_array((self.probs.copy(), self.successors.copy(), self.indptr.copy()), shape=shape)
+        kernel = self._without_ends()
         return [kernel[a :: self.num_actions] for a in range(self.num_actions)]
+
+    def _without_ends(self) -> Any:
+        """Return p as a SciPy sparse array [O·A, O], whether or not the episode ends."""
+        return self.kernel[:, : self.num_observations] + self.kernel[:, self.num_observations :]
+
+
+def sparse_kernel(
+    num_observations: int, indptr: NDArray[np.int64], targets: NDArray[Any], probs: NDArray[np.float64]
+) -> Any:
+    """Return a kernel as a SciPy sparse array [O·A, 2·O]; column O + o' is the end of the episode in o'."""
+    from scipy.sparse import csr_array
+
+    return csr_array((probs, targets, indptr), shape=(len(indptr) - 1, 2 * num_observations))

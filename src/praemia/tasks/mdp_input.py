@@ -1,4 +1,4 @@
-"""Check what an MDP is made from: lists of transitions, and where episodes start."""
+"""Check what an MDP is made from: lists of transitions, label rules, and where episodes start."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from praemia.errors import ModelError
 from praemia.limits import require_memory
+from praemia.machines.labels import Labelling, RuleLabelling
 
 MAX_ACTIONS = 1 << 15  # policies are stored as int16
 
@@ -25,6 +26,20 @@ def require_sizes(num_observations: int, num_actions: int) -> None:
     require_memory(16 * num_observations * num_actions, purpose)
 
 
+def require_rules(labelling: Labelling, num_observations: int, num_actions: int) -> None:
+    """Refuse label rules that name observations or actions outside these sizes."""
+    if not isinstance(labelling, RuleLabelling):
+        return
+    for rule in labelling.rules:
+        for kind, number, size in (
+            ("observation", rule.source, num_observations),
+            ("action", rule.action, num_actions),
+            ("observation", rule.target, num_observations),
+        ):
+            if number is not None and not 0 <= number < size:
+                raise ModelError(f"a label rule names the {kind} {number}; expected 0 … {size - 1}")
+
+
 def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     try:
         array = np.asarray(values)
@@ -35,8 +50,8 @@ def as_numbers(values: ArrayLike, what: str) -> NDArray[Any]:
     return array
 
 
-def _whole(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
-    """Return numbers of observations or actions, checked."""
+def whole_numbers(values: ArrayLike, size: int, kind: str) -> NDArray[np.int64]:
+    """Return numbers of observations or actions as an array, or say what is wrong with them."""
     column = as_numbers(values, f"{kind} numbers")
     if column.ndim != 1:
         raise ModelError(f"{kind} numbers have shape {column.shape}; expected one dimension")
@@ -52,8 +67,10 @@ def transition_columns(
     num_observations: int, num_actions: int, o: ArrayLike, a: ArrayLike, z: ArrayLike, probs: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the columns of a list of transitions, checked one by one; whether rows add up is seen later."""
-    sources, targets = _whole(o, num_observations, "observation"), _whole(z, num_observations, "successor")
-    actions, weights = _whole(a, num_actions, "action"), as_numbers(probs, "probs").astype(np.float64)
+    sources = whole_numbers(o, num_observations, "observation")
+    actions = whole_numbers(a, num_actions, "action")
+    targets = whole_numbers(z, num_observations, "successor")
+    weights = as_numbers(probs, "probs").astype(np.float64)
     lengths = [len(column) for column in (sources, actions, targets, weights)]
     if len(set(lengths)) > 1:
         raise ModelError(f"o, a, z and probs have {lengths} entries; there must be as many of each")

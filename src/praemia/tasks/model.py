@@ -96,7 +96,7 @@ class Model:
         return own
 
     def with_probs(self, probs: NDArray[np.float64]) -> Model:
-        """Return the model with other probabilities on the same edges: rows and layers are not found out again."""
+        """Return the model with other probabilities on the same edges: its continuation rows are not computed again."""
         other = replace(self, probs=probs)
         other.__dict__["arrays"] = self.arrays._replace(probs=probs)
         return other

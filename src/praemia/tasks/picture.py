@@ -65,6 +65,10 @@ class Picture:
     is_round: bool = False
     actions: tuple[str, ...] = ()
 
+    def picture(self) -> Picture:
+        """Return the picture itself: one that is made already can be given to an MDP as its map."""
+        return self
+
     @property
     def legend(self) -> dict[str, list[Mark]]:
         """The marks of each meaning."""

@@ -3,7 +3,7 @@
     P((m', o')|(m, o), a) = p(o'|o, a) τ(m'|m, σ),   R((m, o), a) = Σ_o' p(o'|o, a) Σ_m' τ(m'|m, σ) ν̄(m, σ, m'),
 
 with σ = L(o, a, o'). (The paper's Lemma 1 leaves τ out of R; with it, R is the mean reward of the step.)
-Planning never needs this: it is as large as it sounds.
+Planning never needs it, which is well: it may have (M·O)² entries.
 
 ``product`` gives the matrices, for export and as an oracle; the state (m, o) has the number m · O + o, and where
 episodes can end, one more state, the last, is where they have: it pays nothing and is never left. ``product_task``
@@ -26,6 +26,7 @@ from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -115,13 +116,11 @@ class ProductEdges(NamedTuple):
 def product_edges(task: Task) -> ProductEdges:
     """Return every edge of the kernel with every move that the machine can make on it."""
     mdp, table, num_machine = task.mdp, task.table, task.num_machine_states
-    branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
-    require_memory(96 * int(branches.sum()), "the explicit product")
-    edge, m = (axis.ravel() for axis in np.indices(branches.shape))
-    repeats = branches.ravel()
-    edge, m = np.repeat(edge, repeats), np.repeat(m, repeats)
-    within = np.arange(len(edge)) - np.repeat(np.cumsum(repeats) - repeats, repeats)
-    branch = table.indptr[mdp.labels[edge].astype(np.int64) * num_machine + m] + within
+    num_branches = np.diff(table.indptr).reshape(-1, num_machine)[mdp.labels]
+    require_memory(96 * int(num_branches.sum()), "the explicit product")
+    edge, m = (axis.ravel() for axis in np.indices(num_branches.shape))
+    branch, places = entries_of(mdp.labels[edge].astype(np.int64) * num_machine + m, table.indptr)
+    edge, m = edge[places], m[places]
     o, a = np.divmod(mdp.edge_pairs[edge], task.num_actions)
     z, m_next = mdp.successors[edge].astype(np.int64), table.targets[branch].astype(np.int64)
     probs = mdp.probs[edge] * table.probs[branch]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -69,19 +70,8 @@ def _next_states(task: Task, front: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the product states that follow those of a front under any action."""
     mdp, table, num_states = task.mdp, task.table, task.num_machine_states
     o, m = np.divmod(front, num_states)
-    first, last = mdp.indptr[o * task.num_actions], mdp.indptr[(o + 1) * task.num_actions]
-    edges, machine_state = _ranges(first, last, m)
+    edges, places = entries_of(o, mdp.indptr[:: task.num_actions])
     going_on = ~mdp.ends[edges]
-    edges, machine_state = edges[going_on], machine_state[going_on]
-    rows = mdp.labels[edges].astype(np.int64) * num_states + machine_state
-    moves, successors = _ranges(table.indptr[rows], table.indptr[rows + 1], mdp.successors[edges].astype(np.int64))
-    return np.unique(successors * num_states + table.targets[moves])
-
-
-def _ranges(
-    first: NDArray[np.int64], last: NDArray[np.int64], carried: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return all numbers of the ranges first … last − 1, one after the other, and what each range carries along."""
-    lengths = last - first
-    offsets = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return np.repeat(first, lengths) + offsets, np.repeat(carried, lengths)
+    edges, machine_state = edges[going_on], m[places[going_on]]
+    moves, places = entries_of(mdp.labels[edges].astype(np.int64) * num_states + machine_state, table.indptr)
+    return np.unique(mdp.successors[edges[places]].astype(np.int64) * num_states + table.targets[moves])

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
 NOT_MET: Label = frozenset({"a label not met so far"})
 
 
-def _fixed(array: NDArray[Any]) -> NDArray[Any]:
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     array.setflags(write=False)
     return array
 
@@ -76,18 +77,18 @@ class TaskSpec:
     @cached_property
     def is_done(self) -> NDArray[np.bool_]:
         """bool[M], whether an episode is over in each machine state."""
-        return _fixed(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
+        return _read_only(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
         """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
         idle_reward = self.machine.idle_reward.mean
-        return _fixed(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
+        return _read_only(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
         """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
-        return _fixed(steps_left(self.horizon, self.discount))
+        return _read_only(steps_left(self.horizon, self.discount))
 
     @property
     def asks_every_label(self) -> bool:
@@ -194,16 +195,16 @@ class UnknownChancesSpec(TaskSpec):
         """Hide the chances of a machine; with ``moves_known`` it is told where each label can move each state."""
         machine = spec.machine
         states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, (), machine.idle_reward)
-        possible = _moves_of(machine) if moves_known else _any_moves(machine.num_states)
+        possible = partial(_possible_moves, machine, moves_known)
         values = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}
         table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
         return cls(**values | {"machine": states_alone, "table": table}, possible=possible)
 
     def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
         numbers, sets = super()._every_label()
-        listed = list(dict.fromkeys((*self.label_sets, *sets)))
-        place = {label: i for i, label in enumerate(listed)}
-        return np.array([place[label] for label in sets], dtype=np.int32)[numbers], listed
+        every_set = list(dict.fromkeys((*self.label_sets, *sets)))
+        place = {label: i for i, label in enumerate(every_set)}
+        return np.array([place[label] for label in sets], dtype=np.int32)[numbers], every_set
 
     def table_on(self, label_sets: Sequence[Label]) -> MachineTable:
         return MachineTable.of_possible_moves(self.num_machine_states, self.table.initial, self.possible(label_sets))
@@ -214,18 +215,10 @@ class UnknownChancesSpec(TaskSpec):
         return list(dict.fromkeys((*self.label_sets, *more)))
 
 
-def _moves_of(machine: RewardMachine) -> PossibleMoves:
-    def possible(label_sets: Sequence[Label]) -> NDArray[np.bool_]:
-        met = [label for label in label_sets if label != NOT_MET]
-        possible_moves = np.ones((len(label_sets), machine.num_states, machine.num_states), dtype=bool)
-        possible_moves[[label != NOT_MET for label in label_sets]] = MachineTable.of(machine, met).possible_moves()
-        return possible_moves
-
-    return possible
-
-
-def _any_moves(num_states: int) -> PossibleMoves:
-    def possible(label_sets: Sequence[Label]) -> NDArray[np.bool_]:
-        return np.ones((len(label_sets), num_states, num_states), dtype=bool)
-
+def _possible_moves(machine: RewardMachine, moves_known: bool, label_sets: Sequence[Label]) -> NDArray[np.bool_]:
+    """Return bool[L, M, M], where each machine state may move under each label; anywhere unless that is known."""
+    possible = np.ones((len(label_sets), machine.num_states, machine.num_states), dtype=bool)
+    if moves_known:
+        is_met = [label != NOT_MET for label in label_sets]
+        possible[is_met] = MachineTable.of(machine, list(compress(label_sets, is_met))).possible_moves()
     return possible

@@ -142,13 +142,13 @@ class Task(Displayed):
         )
 
     def values_from_unit(self, values: Any) -> Any:
-        """Tell values at the start, found in the unit range, in the user's units."""
+        """Convert values at the start from the unit range to the user's units."""
         return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
-        produced = frozenset().union(*self.mdp.label_sets)
-        return replace(self, machine=machine.over(sorted(produced)))
+        propositions = frozenset().union(*self.mdp.label_sets)
+        return replace(self, machine=machine.over(sorted(propositions)))
 
     def with_horizon(self, horizon: int | None) -> Task:
         """Return the same task with another horizon, or with none."""

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from praemia import BlackBox, Dataset, MachineBuilder, Run, Task, envs, explore, learners, plan_from, simulate, solve
-from praemia.envs.encoding import EncodedNumbering
-from praemia.envs.spaces import MAX_SIZE, FiniteNumbering
+from praemia.envs.numbering import MAX_SIZE, EncodedNumbering, FiniteNumbering
 from praemia.errors import ModelError, ParameterError
 
 BITS = [np.array(bits) for bits in product((0, 1), repeat=3)]

@@ -1,9 +1,9 @@
-"""Observations of any kind as numbers, by a function of the user's; and the cells of a Box as such a function."""
+"""Cells of a Box: a function from its elements to whole numbers, to be given as ``encode=``."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from numbers import Integral
 from reprlib import repr as brief
@@ -12,72 +12,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from praemia.envs.spaces import MAX_SIZE, Numbering, kind_of, magnitude
+from praemia.envs.numbering import MAX_SIZE, kind_of, magnitude
 from praemia.errors import ModelError, ParameterError, require_whole
 
 if TYPE_CHECKING:
     from gymnasium import spaces
-
-
-class EncodedNumbering(Numbering):
-    """What a function of the user's returns: whole numbers as they are, other things numbered as they appear.
-
-    A function that returns both is refused, since the numbers of one kind would be taken for those of the other.
-
-    Parameters
-    ----------
-    encode : the function; size : the limit of its values.
-    """
-
-    def __init__(self, encode: Callable[[Any], Hashable], size: int) -> None:
-        self.encode, self.size = encode, size
-        self._seen: dict[Hashable, int] = {}
-        self._is_whole: bool | None = None  # unknown before the first element
-
-    def forget(self) -> None:
-        """Begin to number anew."""
-        self._seen.clear()
-        self._is_whole = None
-
-    def number(self, element: Any) -> int:
-        code = self.encode(element)
-        whole = isinstance(code, Integral) and not isinstance(code, bool)
-        if whole is not self._is_whole:
-            if self._is_whole is not None:
-                raise ModelError(
-                    f"encode returned {brief(code)}, and {'something else' if whole else 'whole numbers'} before; "
-                    "return whole numbers always or never"
-                )
-            self._is_whole = whole
-        if isinstance(code, Integral) and whole:
-            if not 0 <= code < self.size:
-                raise ModelError(
-                    f"encode returned {code}; expected a whole number from 0 to {self.size - 1}, below "
-                    "num_observations, or something else, such as a tuple, which is numbered when it first appears"
-                )
-            return int(code)
-        try:
-            number = self._seen.setdefault(code, len(self._seen))
-        except TypeError:
-            raise ModelError(
-                f"encode returned {brief(code)}, a {type(code).__name__}, which is not hashable and so has no number; "
-                "return a whole number, a text or a tuple, such as tuple(array.tolist())"
-            ) from None
-        if number >= self.size:
-            del self._seen[code]
-            raise ModelError(
-                f"encode returned more than {self.size} different values, the last one {brief(code)}; "
-                "give a larger num_observations=, or encode into fewer values"
-            )
-        return number
-
-    def names(self) -> tuple[str, ...] | None:
-        named = getattr(self.encode, "names", None)
-        if named is not None or not self._seen:
-            return named
-        codes = [str(code) for code in self._seen]
-        listed = codes if len(set(codes)) == len(codes) else [f"{code} #{i}" for i, code in enumerate(codes)]
-        return (*listed, *(f"unseen #{i}" for i in range(len(codes), self.size)))
 
 
 class Cells:

@@ -1,16 +1,16 @@
-"""Finite spaces of Gymnasium: what an environment shows or takes, as numbers 0 … n − 1.
+"""Numberings: what an environment of Gymnasium shows or takes, as numbers 0 … n − 1.
 
 Discrete with any start, MultiDiscrete, MultiBinary, and Tuple and Dict of these are numbered like the digits of a
-number: the last part changes fastest. Everything else needs a function of the user's (``praemia.envs.encoding``).
+number: the last part changes fastest. Everything else is numbered by a function of the user's.
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from numbers import Integral
 from reprlib import repr as brief
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -22,31 +22,7 @@ if TYPE_CHECKING:
 MAX_SIZE = 10_000_000  # elements of a space that is numbered by itself
 
 
-class Numbering(ABC):
-    """The elements of a space by number.
-
-    Attributes
-    ----------
-    size : how many numbers there are.
-    """
-
-    size: int
-
-    @abstractmethod
-    def number(self, element: Any) -> int:
-        """Return the number of an element; a ModelError if it has none."""
-
-    @abstractmethod
-    def names(self) -> tuple[str, ...] | None:
-        """Return a name for each number; None where the elements are their own numbers."""
-
-    def name(self, number: int) -> str:
-        """Return the name of a number."""
-        names = self.names()
-        return str(number) if names is None else names[number]
-
-
-class FiniteNumbering(Numbering):
+class FiniteNumbering:
     """A finite space: a tree of parts, of which each leaf is a whole number in a range.
 
     Parameters
@@ -67,7 +43,11 @@ class FiniteNumbering(Numbering):
         """Whether elements are their own numbers."""
         return kind_of(self.space) == "Discrete" and self._starts == [0]
 
+    def forget(self) -> None:
+        """Keep the numbers: the space fixes them."""
+
     def number(self, element: Any) -> int:
+        """Return the number of an element; a ModelError if it has none."""
         number = 0
         try:
             values = _values(self.space, element)
@@ -93,9 +73,11 @@ class FiniteNumbering(Numbering):
         return values[0] if kind_of(self.space) == "Discrete" else tuple(values)
 
     def name(self, number: int) -> str:
+        """Return the name of a number."""
         return _name(self.space, iter(self._digits(number)))
 
     def names(self) -> tuple[str, ...] | None:
+        """Return a name for each number; None where the elements are their own numbers."""
         return None if self.is_plain else tuple(map(self.name, range(self.size)))
 
     def _digits(self, number: int) -> list[int]:
@@ -107,6 +89,81 @@ class FiniteNumbering(Numbering):
 
     def _outside(self, element: Any) -> ModelError:
         return ModelError(f"the environment showed {brief(element)}, outside its space {self.space}")
+
+
+class EncodedNumbering:
+    """What a function of the user's returns: whole numbers as they are, other things numbered as they appear.
+
+    A function that returns both is refused, since the numbers of one kind would be taken for those of the other.
+
+    Parameters
+    ----------
+    encode : the function; size : the limit of its values.
+    """
+
+    def __init__(self, encode: Callable[[Any], Hashable], size: int) -> None:
+        self.encode, self.size = encode, size
+        self._numbers: dict[Hashable, int] = {}
+        self._is_whole: bool | None = None  # unknown before the first element
+
+    def forget(self) -> None:
+        """Begin to number anew, so that a run depends on its seed alone."""
+        self._numbers.clear()
+        self._is_whole = None
+
+    def number(self, element: Any) -> int:
+        """Return the number of an element; a ModelError if the function does not give it one."""
+        code = self.encode(element)
+        whole = isinstance(code, Integral) and not isinstance(code, bool)
+        if whole is not self._is_whole:
+            if self._is_whole is not None:
+                raise ModelError(
+                    f"encode returned {brief(code)}, and {'something else' if whole else 'whole numbers'} before; "
+                    "return whole numbers always or never"
+                )
+            self._is_whole = whole
+        if isinstance(code, Integral) and whole:
+            if not 0 <= code < self.size:
+                raise ModelError(
+                    f"encode returned {code}; expected a whole number from 0 to {self.size - 1}, below "
+                    "num_observations, or something else, such as a tuple, which is numbered when it first appears"
+                )
+            return int(code)
+        try:
+            number = self._numbers.setdefault(code, len(self._numbers))
+        except TypeError:
+            raise ModelError(
+                f"encode returned {brief(code)}, a {type(code).__name__}, which is not hashable and so has no number; "
+                "return a whole number, a text or a tuple, such as tuple(array.tolist())"
+            ) from None
+        if number >= self.size:
+            del self._numbers[code]
+            raise ModelError(
+                f"encode returned more than {self.size} different values, the last one {brief(code)}; "
+                "give a larger num_observations=, or encode into fewer values"
+            )
+        return number
+
+    def element(self, number: int) -> Any:
+        """Refuse to say what a number stands for: the function cannot be asked backwards."""
+        raise ModelError("observations are encoded, so labels are known only for steps taken")
+
+    def name(self, number: int) -> str:
+        """Return the name of a number."""
+        names = self.names()
+        return str(number) if names is None else names[number]
+
+    def names(self) -> tuple[str, ...] | None:
+        """Return a name for each number; None where the elements are their own numbers."""
+        names: tuple[str, ...] | None = getattr(self.encode, "names", None)
+        if names is not None or not self._numbers:
+            return names
+        codes = [str(code) for code in self._numbers]
+        texts = codes if len(set(codes)) == len(codes) else [f"{code} #{i}" for i, code in enumerate(codes)]
+        return (*texts, *(f"unseen #{i}" for i in range(len(codes), self.size)))
+
+
+Numbering: TypeAlias = FiniteNumbering | EncodedNumbering
 
 
 def number_space(space: spaces.Space[Any], kind: str, remedy: str) -> FiniteNumbering:
