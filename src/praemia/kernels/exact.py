@@ -48,7 +48,7 @@ def fill(
     table: Floats, width: int, num_observations: int, extra_rows: Records, layers: LayerArrays, first: int, last: int
 ) -> None:
     """Fill a range of the continuation rows of a flat table: sixteen machine states at a time, then four."""
-    wide = FIRST
+    wide: Whole = FIRST
     if MOST_LANES == 16:
         wide = width & ~15
         fill_rows(zeros(16), table, width, num_observations, extra_rows, layers, first, last, FIRST, wide)

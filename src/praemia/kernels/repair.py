@@ -117,7 +117,9 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
     else:
         copy(row(memory.tops, step + 1), view.tops, memory.tops.shape[1])
     # The first step is not discounted, and an episode cannot be over there.
-    is_new = is_new or step == 0 or CAP_MATTERS or differ(memory.shares[step], memory.shares[step + 1])
+    is_new = is_new or step == 0 or CAP_MATTERS
+    if not is_new:
+        is_new = differ(row(memory.shares, step), row(memory.shares, step + 1), memory.shares.shape[1])
     if not is_new:
         is_new = differ(view.tops, row(memory.tops, step + 1), memory.tops.shape[1])
     if is_new:
