@@ -31,8 +31,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 
 import praemia
 from praemia.deep import counterfactual_replay
+from praemia.report.charts import looks
 from praemia.report.figures import new_figure, render, tidy
-from praemia.report.looks import looks
 from praemia.statistics.intervals import quotient_interval
 
 FOLDER = Path("results") / "deep"

@@ -8,6 +8,7 @@ import numpy as np
 
 import praemia
 from praemia.inference.player import play_episodes
+from praemia.inference.reading import traces_from_arrays
 
 TASKS = (
     praemia.envs.riverswim(5, 20),
@@ -18,12 +19,12 @@ TASKS = (
 
 def main() -> None:
     for task in TASKS:
-        traces = play_episodes(task, 10_000, np.random.default_rng(0)).traces(task)
+        played = play_episodes(task, 10_000, np.random.default_rng(0))
         began = time.perf_counter()
-        found = praemia.infer(traces)
+        inference = praemia.infer(traces_from_arrays(played.labels, played.rewards, task.mdp.label_sets))
         seconds = time.perf_counter() - began
         steps = f"10,000 traces of {task.horizon} steps"
-        print(f"{task.name:<16} {steps}: {seconds:5.1f} s, {found.machine.num_states} states")
+        print(f"{task.name:<16} {steps}: {seconds:5.1f} s, {inference.machine.num_states} states")
 
 
 if __name__ == "__main__":

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from praemia.inference.player import play_episodes
 from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.tasks.task import Task
 
 Label = frozenset[str]
 LABELS: tuple[Label, ...] = (frozenset(), frozenset("a"), frozenset("b"))
@@ -133,3 +135,12 @@ def isomorphism(machine: RewardMachine, table: Table) -> dict[str, int] | None:
                 if found[target] != law[reward][1]:
                     return None
     return found if len(found) == machine.num_states == len(table) == len(set(found.values())) else None
+
+
+def played_traces(task: Task, num_episodes: int, seed: int = 0) -> list[list[tuple[Label, float]]]:
+    """Play uniformly at random; return the episodes as lists of (label, reward)."""
+    played, sets = play_episodes(task, num_episodes, np.random.default_rng(seed)), task.mdp.label_sets
+    return [
+        [(sets[label], reward) for label, reward in zip(labels, rewards, strict=True) if label >= 0]
+        for labels, rewards in zip(played.labels.tolist(), played.rewards.tolist(), strict=True)
+    ]

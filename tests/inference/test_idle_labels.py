@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from machine_traces import LABELS, Table, random_traces
+from machine_traces import LABELS, Table, played_traces, random_traces
 
 import praemia
-from praemia.inference.idle_labels import idle_symbols
-from praemia.inference.player import play_episodes
+from praemia.inference.evidence import idle_symbols
 from praemia.inference.reading import as_traces
 from praemia.inference.traces import Traces
 
@@ -47,5 +46,5 @@ def test_one_long_episode_leaves_nothing_out() -> None:
 
 def test_in_the_river_and_the_warehouse_only_empty_labels_are_left_out() -> None:
     for task in (praemia.envs.riverswim_prm(size=5, horizon=24), praemia.envs.warehouse(size=3, horizon=12)):
-        traces = as_traces(play_episodes(task, 5_000, np.random.default_rng(0)).traces(task))
+        traces = as_traces(played_traces(task, 5_000))
         assert idle_labels(traces, deterministic=False) == {frozenset()}

@@ -6,14 +6,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from machine_traces import LABELS, Table, characteristic_sample, isomorphism, machine_of, random_table, random_traces
+from machine_traces import (
+    LABELS,
+    Table,
+    characteristic_sample,
+    isomorphism,
+    machine_of,
+    played_traces,
+    random_table,
+    random_traces,
+)
 from scipy.stats import binom, fisher_exact
 
 import praemia
 from praemia.errors import ModelError, ParameterError, SizeError
+from praemia.inference.answer import clopper_pearson
 from praemia.inference.comparing import compare, compare_with_truth
 from praemia.inference.evidence import p_value
-from praemia.inference.machine_from_counts import clopper_pearson
 from praemia.inference.merging import merge_states
 from praemia.inference.player import play_episodes
 from praemia.inference.reading import as_traces
@@ -21,7 +30,7 @@ from praemia.tasks.task import Task
 
 
 def sampled(task: Task, num_episodes: int, seed: int) -> list[list[tuple[frozenset[str], float]]]:
-    return play_episodes(task, num_episodes, np.random.default_rng(seed)).traces(task)
+    return played_traces(task, num_episodes, seed)
 
 
 def test_the_sampler_draws_what_the_task_pays() -> None:

@@ -6,18 +6,17 @@ import json
 from pathlib import Path
 
 import gymnasium
-import numpy as np
 import pytest
+from machine_traces import played_traces
 
 import praemia
 from praemia.cli import execute
-from praemia.inference.player import play_episodes
 
 
 @pytest.fixture
 def traces(tmp_path: Path) -> Path:
     task = praemia.envs.riverswim(size=3, horizon=12)
-    played = play_episodes(task, 300, np.random.default_rng(0)).traces(task)
+    played = played_traces(task, 300)
     path = tmp_path / "traces.jsonl"
     lines = [json.dumps([[sorted(label), reward] for label, reward in episode]) for episode in played]
     path.write_text("\n".join(lines))

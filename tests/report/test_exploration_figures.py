@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
-
-pytest.importorskip("matplotlib")
-
 from machine_families import machine_family
 
 from praemia import envs
 from praemia.exploration import explore
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.plan_from import MachineReport, machine_reports
-from praemia.pictures.scene import Scene, Text
-from praemia.report import exploration_page as drawn
+from praemia.pictures.scene import Area, Text
+from praemia.report.exploration_page import LEAST_SHARE, certainty_forest, coverage_scene, losses_forest
 
 TASK = envs.make("warehouse-3")
 
@@ -32,33 +28,42 @@ def rows(data: Dataset) -> list[MachineReport]:
 
 
 def test_a_map_says_how_often_each_places_least_tried_action_was_tried(data: Dataset) -> None:
-    scene = drawn.coverage_figure(data, TASK)
-    assert isinstance(scene, Scene)
+    scene = coverage_scene(data, TASK)
     numbers = [item.text for item in scene.items if isinstance(item, Text) and item.text.isdecimal()]
     assert numbers == [str(count) for count in data.visits.min(axis=1)]
 
 
 def test_without_a_map_there_is_a_bar_for_each_observation(data: Dataset) -> None:
-    figure = drawn.coverage_figure(data, None)
-    assert not isinstance(figure, Scene)
-    axes = figure.axes[0]
-    assert [bar.get_height() for bar in axes.patches] == data.visits.min(axis=1).tolist()
-    assert [label.get_text() for label in axes.get_xticklabels()] == [data.observation_name(o) for o in range(9)]
+    scene = coverage_scene(data, None)
+    names, numbers = (
+        [item.text for item in scene.items[1:] if isinstance(item, Text) and item.anchor == anchor]
+        for anchor in ("end", "start")
+    )
+    fewest = data.visits.min(axis=1).tolist()
+    assert names == [data.observation_name(o) for o in range(9)]
+    assert numbers == [str(count) for count in fewest]
+    widths = [item.width for item in scene.items if isinstance(item, Area)]
+    assert sorted(range(9), key=lambda o: widths[o]) == sorted(range(9), key=lambda o: fewest[o])
 
 
-def test_a_bar_reaches_from_what_is_certain_to_what_no_policy_exceeds(rows: list[MachineReport]) -> None:
-    axes = drawn.certainty_figure(rows).axes[0]
-    assert [label.get_text() for label in axes.get_yticklabels()] == [row.name for row in rows]
-    for row, bar in zip(rows, axes.patches, strict=True):
-        sure = row.plan.certificate
-        assert bar.get_x() == pytest.approx((sure.pessimistic - row.least) / (sure.optimistic - row.least))
-        assert bar.get_x() + bar.get_width() == pytest.approx(1.0)
+def test_an_interval_reaches_from_what_is_certain_to_what_no_policy_exceeds(rows: list[MachineReport]) -> None:
+    forest = certainty_forest(rows)
+    assert [row.label for row in forest.rows] == [row.name for row in rows]
+    for row, drawn in zip(rows, forest.rows, strict=True):
+        sure, interval = row.plan.certificate, drawn.marks[0].interval
+        assert interval.low == pytest.approx((sure.pessimistic - row.least) / (sure.optimistic - row.least))
+        assert interval.high == pytest.approx(1.0)
+        assert [mark.title for mark in drawn.marks[1:]] == ["true value", "true optimum"]
 
 
 def test_marks_stand_at_the_losses_as_shares_of_the_most_that_can_be_lost(rows: list[MachineReport]) -> None:
-    axes = drawn.losses_figure(rows).axes[0]
-    squares = [float(np.asarray(line.get_xdata())[0]) for line in axes.lines if line.get_marker() == "s"]
-    assert squares == pytest.approx([row.plan.certificate.bound / row.plan.certificate.largest for row in rows])
-    assert sum(line.get_marker() == "D" for line in axes.lines) == len(rows)  # the true losses
+    for row, drawn in zip(rows, losses_forest(rows).rows, strict=True):
+        at = {mark.title: mark.interval.estimate for mark in drawn.marks}
+        assert at["proven loss"] == pytest.approx(row.plan.certificate.bound / row.plan.certificate.largest)
+        assert row.optimum is not None
+        assert row.true_value is not None
+        lost = (row.optimum - row.true_value) / row.plan.certificate.largest
+        assert at["true loss"] == pytest.approx(max(LEAST_SHARE, lost))
     untold = [replace(row, optimum=None, true_value=None, likely=None) for row in rows]
-    assert {line.get_marker() for line in drawn.losses_figure(untold).axes[0].lines} == {"s", "None"}
+    titles = {mark.title for drawn in losses_forest(untold).rows for mark in drawn.marks}
+    assert titles == {"proven loss", "the plan's own value"}

@@ -11,12 +11,11 @@ import pytest
 from stored_runs import KIND, studies
 
 from praemia.errors import MissingExtraError
-from praemia.report.charts import on_log_axes, regret_charts, thinned
-from praemia.report.looks import looks
+from praemia.report.charts import looks, on_log_axes, regret_charts, thinned
 
 pytest.importorskip("matplotlib")
 
-from praemia.report import figures, page
+from praemia.report import figures, page, sections
 
 PAPER, SIZE, *_ = studies(KIND)
 
@@ -74,7 +73,7 @@ def test_all_figures_are_written_as_png_and_valid_svg(tmp_path: Path) -> None:
 
 
 def test_the_papers_figures_are_named_after_what_they_show() -> None:
-    names = [name for name, _ in page.study_figures(PAPER)]
+    names = [name for name, _ in sections.study_figures(PAPER)]
     assert names == ["regret-riverswim", "regret-warehouse", "log-paper", "per-episode-paper"]
 
 

@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from praemia.inference.answer import INTERVAL_LEVEL, HeldOut
-from praemia.inference.machine_from_counts import clopper_pearson
+from praemia.inference.answer import INTERVAL_LEVEL, HeldOut, clopper_pearson
 from praemia.inference.state_table import StateTable, walk_from_start
 from praemia.inference.traces import Floats, Ints, Traces
 

@@ -8,14 +8,23 @@ from typing import NamedTuple
 import numpy as np
 
 from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
-from praemia.inference.answer import Edge, HeldOut, Inference
+from praemia.inference.answer import Edge, HeldOut, Inference, build_machine, counted_intervals, list_edges
+from praemia.inference.evidence import idle_symbols
 from praemia.inference.hidden_moves import HiddenMoves, fit_hidden_moves
-from praemia.inference.idle_labels import idle_symbols
-from praemia.inference.machine_from_counts import build_machine, counted_intervals, list_edges
 from praemia.inference.merging import fold_states, merge_states
 from praemia.inference.reading import as_traces
-from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, description_length, walk_from_start
-from praemia.inference.support import SAME, alternatives, contradiction, doubts, is_smallest
+from praemia.inference.state_table import (
+    MAX_STATES,
+    SAME,
+    UNDECIDED,
+    StateTable,
+    alternatives,
+    contradiction,
+    description_length,
+    doubts,
+    is_smallest,
+    walk_from_start,
+)
 from praemia.inference.traces import Episode, Ints, Progress, Traces, label_text
 from praemia.machines.machine import RewardMachine
 
@@ -62,56 +71,43 @@ def infer(
     require_fraction("failure_prob", failure_prob)
     data = as_traces(traces)
     merged = _merge(data, deterministic, failure_prob, on_progress)
-    if not merged.is_deterministic:
-        hidden = fit_hidden_moves(data, merged.table, merged.idle, failure_prob)
-        if hidden is not None:
-            return _fitted_answer(data, merged, hidden, failure_prob)
-    return _counted_answer(data, merged, failure_prob)
+    hidden = None if merged.is_deterministic else fit_hidden_moves(data, merged.table, merged.idle, failure_prob)
+    return _answer(data, merged, hidden, failure_prob)
 
 
-def _counted_answer(data: Traces, merged: _Merged, failure_prob: float) -> Inference:
-    """Say what supports a machine without hidden moves, and what the traces cannot tell."""
-    machine, edges = _counted_machine(data, merged.table, failure_prob)
-    unknown, close = doubts(data, merged.table, deterministic=merged.is_deterministic)
+def _answer(data: Traces, merged: _Merged, hidden: HiddenMoves | None, failure_prob: float) -> Inference:
+    """Say what supports a machine, with hidden moves or without, and what the traces cannot tell."""
+    table, close, outside = merged.table, tuple[str, ...](), None
+    if hidden is None:
+        machine, edges = _counted_machine(data, table, failure_prob)
+        unknown, close = doubts(data, table, deterministic=merged.is_deterministic)
+    else:
+        machine = build_machine(data, hidden.flow, failure_prob)
+        edges = list_edges(data, hidden.flow, hidden.intervals)
+        unknown = tuple(map(_vague_text, (edge for edge in edges if edge.interval[1] - edge.interval[0] > CANNOT_TELL)))
+        outside = (
+            f"if label and reward fixed the next state, {table.num_states} states would be needed; "
+            f"{len(hidden.flow)} states with hidden moves predict held-out episodes as well"
+        )
     return Inference(
         machine=machine,
-        is_fitted=False,
+        is_fitted=hidden is not None,
         edges=edges,
-        is_smallest=merged.is_deterministic and is_smallest(data, merged.table),
+        is_smallest=merged.is_deterministic and is_smallest(data, table),
         why_probabilistic=merged.why_probabilistic,
         not_identifiable=unknown,
         close_calls=close,
-        outside_class=None,
-        held_out=_held_out(data, merged, failure_prob),
+        outside_class=outside,
+        held_out=_held_out(data, merged, failure_prob) if hidden is None else hidden.held_out,
         num_episodes=data.num_episodes,
         num_steps=data.num_steps,
     )
 
 
-def _fitted_answer(data: Traces, merged: _Merged, hidden: HiddenMoves, failure_prob: float) -> Inference:
-    """Say what supports a machine with hidden moves, and which of its probabilities could be nearly anything."""
-    edges = list_edges(data, hidden.flow, hidden.intervals)
-    return Inference(
-        machine=build_machine(data, hidden.flow, failure_prob),
-        is_fitted=True,
-        edges=edges,
-        is_smallest=False,
-        why_probabilistic=merged.why_probabilistic,
-        not_identifiable=tuple(
-            f"how often {edge.source} on {label_text(edge.label)} pays {edge.reward:g} and leads to {edge.target}: "
-            f"{edge.interval[0]:.2f} … {edge.interval[1]:.2f}"
-            for edge in edges
-            if edge.interval[1] - edge.interval[0] > CANNOT_TELL
-        ),
-        close_calls=(),
-        outside_class=(
-            f"if label and reward fixed the next state, {merged.table.num_states} states would be needed; "
-            f"{len(hidden.flow)} states with hidden moves predict held-out episodes as well"
-        ),
-        held_out=hidden.held_out,
-        num_episodes=data.num_episodes,
-        num_steps=data.num_steps,
-    )
+def _vague_text(edge: Edge) -> str:
+    """Say of an edge that its probability could be nearly anything."""
+    step = f"{edge.source} on {label_text(edge.label)} pays {edge.reward:g} and leads to {edge.target}"
+    return f"how often {step}: {edge.interval[0]:.2f} … {edge.interval[1]:.2f}"
 
 
 def infer_machine(data: Traces, failure_prob: float = 0.01) -> tuple[RewardMachine, tuple[Edge, ...]]:

@@ -177,14 +177,6 @@ class PrefixTree:
         return StateTable.from_moves(self.traces, StateTable(delta, np.zeros(delta.shape)).moves)
 
 
-class Trial(NamedTuple):
-    """What came of trying to lead an edge to a state."""
-
-    target: int
-    evidence: float
-    is_rejected: bool
-
-
 def merge_states(traces: Traces, failure_prob: float, on_progress: Progress | None = None) -> StateTable:
     """Return the states and edges that explain traces; ρ is the probability that any right merge is rejected."""
     return Merger(traces, failure_prob, on_progress).run()
@@ -228,15 +220,14 @@ class Merger:
     def _decide(self, state: int, symbol: int) -> None:
         rows = np.flatnonzero(self.exit_state == state)
         rows = rows[self.traces.symbols[rows, self.exit_step[rows]] == symbol]
-        trials = [self._try(state, symbol, rows, target) for target in range(len(self.delta))]
-        possible = [trial for trial in trials if not trial.is_rejected]
+        nats_of = {target: self._evidence_for(state, symbol, rows, target) for target in range(len(self.delta))}
+        possible = {target: nats for target, nats in nats_of.items() if nats is not None}
         if possible:
-            best = max(possible, key=lambda trial: (trial.evidence + STAYING * (trial.target == state), -trial.target))
-            target = best.target
+            best = max(possible, key=lambda target: (possible[target] + STAYING * (target == state), -target))
         else:
-            target = self._new_state()
-        self.delta[state, symbol] = target
-        walked = walk(self.traces, self.delta, rows, self.exit_step[rows] + 1, np.full(len(rows), target))
+            best = self._new_state()
+        self.delta[state, symbol] = best
+        walked = walk(self.traces, self.delta, rows, self.exit_step[rows] + 1, np.full(len(rows), best))
         self.counts += walked.counts
         self.exit_state[rows], self.exit_step[rows] = walked.exit_state, walked.exit_step
 
@@ -247,8 +238,11 @@ class Merger:
         self.counts = np.vstack((self.counts, np.zeros(self.counts.shape[1])))
         return len(self.delta) - 1
 
-    def _try(self, state: int, symbol: int, rows: Ints, target: int) -> Trial:
-        """Compare what would arrive in every cell with what is there."""
+    def _evidence_for(self, state: int, symbol: int, rows: Ints, target: int) -> float | None:
+        """Return what speaks for leading an edge to a state, in nats; None where the test rejects it.
+
+        What would arrive in every cell is compared with what is there.
+        """
         traces, delta = self.traces, self.delta.copy()
         delta[state, symbol] = target
         walked = walk(traces, delta, rows, self.exit_step[rows] + 1, np.full(len(rows), target))
@@ -258,7 +252,7 @@ class Merger:
         base = np.vstack((np.tile(traces.base_rates, (len(delta), 1)), traces.base_rates[beyond.labels]))
         self.num_tests += 1
         level = self.failure_prob / (self.num_tests * (self.num_tests + 1))
-        return Trial(target, evidence(arriving, present, base), p_value(arriving, present, level) <= level)
+        return evidence(arriving, present, base) if p_value(arriving, present, level) > level else None
 
     def _compare_beyond(self, rows: Ints, walked: Walk) -> Cells:
         """Compare, history by history, episodes that leave the core again with those that left over the same edge."""

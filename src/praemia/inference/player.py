@@ -194,14 +194,6 @@ class Played:
             np.concatenate((self.ends, other.ends)),
         )
 
-    def traces(self, task: Task) -> list[list[tuple[frozenset[str], float]]]:
-        """Return the episodes as lists of (label, reward)."""
-        sets = task.mdp.label_sets
-        return [
-            [(sets[label], reward) for label, reward in zip(labels, rewards, strict=True) if label >= 0]
-            for labels, rewards in zip(self.labels.tolist(), self.rewards.tolist(), strict=True)
-        ]
-
 
 def play_episodes(
     task: Task,

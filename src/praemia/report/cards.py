@@ -20,7 +20,7 @@ from praemia.pictures.scene import Scene
 from praemia.pictures.show import show
 from praemia.planning.exact import Plan, solve
 from praemia.planning.policy import Policy
-from praemia.report.exploration_page import coverage_figure
+from praemia.report.exploration_page import coverage_scene
 from praemia.report.figures import run_figure
 from praemia.report.rendering import Table, address, render_page
 from praemia.report.run_tables import summary_table
@@ -152,7 +152,7 @@ def _explored_plan(plan: ExploredPlan) -> Card:
 
 @card_of.register
 def _dataset(dataset: Dataset) -> Card:
-    return Card("Explored data", dataset.coverage().splitlines(), {"coverage": lambda: coverage_figure(dataset, None)})
+    return Card("Explored data", dataset.coverage().splitlines(), {"coverage": lambda: coverage_scene(dataset, None)})
 
 
 @card_of.register

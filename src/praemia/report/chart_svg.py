@@ -7,15 +7,15 @@ linear, and the two ends), so the script can tell the values under the pointer.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup, escape
 from numpy.typing import NDArray
 
-from praemia.report.charts import Chart, Curve
-from praemia.report.looks import Look
+from praemia.report.charts import Chart, Curve, Look, PublishedPoint, looks
 
 WIDTH, HEIGHT = 280, 176
 LEFT, RIGHT, TOP, BOTTOM = 36, 8, 6, 30
@@ -71,42 +71,57 @@ def log_ticks(first: float, last: float, most: int) -> list[float]:
 
 def chart_svg(chart: Chart, look_of: Mapping[str, Look]) -> Markup:
     """Return a chart as an SVG element, without its title."""
-    across, up = _axes(chart)
+    across, up = chart_axes(chart)
     parts = [*_grid(chart, across, up)]
     parts.append(f'<svg class="plot" x="{LEFT}" y="{TOP}" width="{across.pixels}" height="{up.pixels}">')
     for curve in reversed(chart.curves):  # the first learner lies on top
         parts.append(f'<g class="{look_of[curve.title].name}" data-learner="{escape(curve.title)}">')
         parts += _points(curve, across, up) if chart.has_points else []
-        parts += [_band(curve, across, up)] if curve.ends is not None and not chart.is_log else []
+        parts += [_band(curve, across, up)] if curve.ends is not None and not chart.is_log_up else []
         parts += [_line(curve, across, up, look_of[curve.title]), "</g>"]
     parts += [_guide(across, up)] if chart.has_guide else []
+    parts += [_published(point, look_of.get(point.title), across, up) for point in chart.published]
     label = escape(f"{chart.up} over {chart.across}" + (f": {chart.title}" if chart.title else ""))
     start = f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}" '
     return Markup(start + f'data-x="{across}" data-y="{up}">' + "".join(parts) + "</svg></svg>")
 
 
-def key_svg(look: Look) -> Markup:
-    """Return a short piece of a learner's line, for the legend."""
-    return Markup(
-        f'<svg class="{look.name}" viewBox="0 0 30 8" width="30" height="8">{_path("line", "0,4 30,4", look)}</svg>'
-    )
+def plots(charts: Sequence[Chart], look_of: Mapping[str, Look] | None = None) -> dict[str, Any]:
+    """Return charts as a page shows them: the legend, and each chart with its drawing."""
+    look_of = look_of or looks(curve.title for chart in charts for curve in chart.curves)
+    return {
+        "legend": legend(look_of),
+        "panels": [(chart, chart_svg(chart, look_of)) for chart in charts],
+    }
 
 
-def _axes(chart: Chart) -> tuple[Axis, Axis]:
+def legend(look_of: Mapping[str, Look]) -> list[tuple[str, Markup]]:
+    """Return what is drawn, each with a short piece of its line."""
+    start = '<svg class="{}" viewBox="0 0 30 8" width="30" height="8">'
+    return [
+        (title, Markup(start.format(look.name) + _path("line", "0,4 30,4", look) + "</svg>"))
+        for title, look in look_of.items()
+    ]
+
+
+def chart_axes(chart: Chart) -> tuple[Axis, Axis]:
     """Return scales that hold the curves; bands of a few runs may leave the chart."""
-    x = np.concatenate([curve.x for curve in chart.curves])
-    y = np.concatenate([curve.y for curve in chart.curves])
+    x = np.concatenate([*(curve.x for curve in chart.curves), [point.x for point in chart.published]])
+    y = np.concatenate([*(curve.y for curve in chart.curves), [point.y for point in chart.published]])
     ends = [end for curve in chart.curves for end in curve.ends or ()]
     reach = np.concatenate([y, *(np.clip(end, y.min() / 2.0, y.max() * 1.3) for end in ends)])
     wide, tall = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
-    if not chart.is_log:
-        least = min(0.0, float(reach.min()))
-        return Axis(0.0, float(x.max()), wide, False), Axis(least, 1.04 * float(reach.max()) or 1.0, tall, False)
-    positive = reach[reach > 0.0] if (reach > 0.0).any() else np.array([1.0])
-    margin = 1.15 if chart.has_points else 1.0
-    first, last = float(x[x > 0].min()) / margin, max(float(x.max()) * margin, 2.0)
-    low, high = float(positive.min()) / 1.2, float(positive.max()) * 1.2
-    return Axis(first, last, wide, True), Axis(low, high, tall, True)
+    across = _axis(x, wide, chart.is_log_across, 1.15 if chart.has_points else 1.0)
+    return across, _axis(reach, tall, chart.is_log_up, 1.2 if chart.is_log_up else 1.04)
+
+
+def _axis(values: NDArray[np.float64], pixels: int, is_log: bool, margin: float) -> Axis:
+    """Return a scale that holds some values: from 0 if it is linear, else with a margin on both sides."""
+    if not is_log:
+        return Axis(min(0.0, float(values.min())), max(0.0, margin * float(values.max())) or 1.0, pixels, False)
+    positive = values[values > 0.0] if (values > 0.0).any() else np.array([1.0])
+    first, last = float(positive.min()) / margin, float(positive.max()) * margin
+    return Axis(first, max(last, 2.0 * first), pixels, True)
 
 
 def _grid(chart: Chart, across: Axis, up: Axis) -> Iterable[str]:
@@ -163,6 +178,12 @@ def _points(curve: Curve, across: Axis, up: Axis) -> Iterable[str]:
     for x, middle, low, high in zip(across.places(curve.x).tolist(), *(end.tolist() for end in ends), strict=True):
         yield f'<path class="bar" d="M{x:.1f} {low:.1f}V{high:.1f}"/>' if math.isfinite(low + high) else ""
         yield f'<circle cx="{x:.1f}" cy="{middle:.1f}" r="3"/>'
+
+
+def _published(point: PublishedPoint, look: Look | None, across: Axis, up: Axis) -> str:
+    x, y = float(across.places(np.array([point.x]))[0]), up.pixels - float(up.places(np.array([point.y]))[0])
+    text = f"<title>{escape(point.title)}: {point.x:,g}</title>"
+    return f'<path class="published {look.name if look else ""}" d="M{x - 4:.1f} {y - 3:.1f}h8l-4 7z">{text}</path>'
 
 
 def _guide(across: Axis, up: Axis) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,22 +15,29 @@ from praemia.exploration.likely_loss import PRIOR
 from praemia.exploration.plan_from import MachineReport, joint_failure_prob
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.policy_page import ink, shaded
-from praemia.pictures.scene import Scene, Text, place
+from praemia.pictures.scene import Area, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import MAX_SPOTS, task_picture
-from praemia.report.figures import GREY, new_figure, tidy
-from praemia.report.rendering import Table, picture, render_page
+from praemia.report.chart_svg import legend
+from praemia.report.charts import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
+from praemia.report.forest import Forest, Mark, Row
+from praemia.report.rendering import Table, address, render_page, resource
+from praemia.statistics.intervals import Interval
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
 from praemia.text_tables import are, plural
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-BLUE, PALE_BLUE, PALE_GREY, AMBER = "#0072B2", "#8DC3E0", "#AEB6C0", "#E69F00"
-CELL = 50.0  # pixels
+LOOK_OF = {
+    "certificate": BLUE,
+    "vacuous certificate": INK,
+    "proven loss": BLUE,
+    "likely loss": SKY,
+    "true value": ORANGE,
+    "true loss": ORANGE,
+    "true optimum": GREEN,
+    "the plan's own value": PURPLE,
+}
+CELL, BAR, ROW = 50.0, 300.0, 18.0  # pixels: a place of a map, the longest bar, the distance of bars
 MAX_BARS = 40
-THIN = 0.005  # a bar that can still be seen
 LEAST_SHARE = 1e-5  # of the most that can be lost: what is less is drawn here
 
 
@@ -42,9 +50,9 @@ def write_page(dataset: Dataset, rows: list[MachineReport], truth: Task | None, 
         coverage=dataset.coverage().splitlines(),
         sources=[f"collected with {_source_text(source)}" for source in dataset.sources],
         is_truth_known=rows[0].optimum is not None,
-        coverage_figure=picture(coverage_figure, dataset, truth),
-        certainty_figure=picture(certainty_figure, rows),
-        losses_figure=picture(losses_figure, rows),
+        coverage_picture=address(coverage_scene(dataset, truth)),
+        forests=[_with_legend(forest) for forest in (certainty_forest(rows), losses_forest(rows))],
+        script=resource("report.js"),
         machines=_table(rows),
         reading=_reading(rows),
         to_visit=_to_visit(dataset, rows),
@@ -158,7 +166,7 @@ def _to_visit(dataset: Dataset, rows: list[MachineReport]) -> Table:
     return Table(("observation", "action", "visits", "adds on average"), body)
 
 
-def coverage_figure(dataset: Dataset, truth: Task | None) -> Figure | Scene:
+def coverage_scene(dataset: Dataset, truth: Task | None) -> Scene:
     """Draw how often each observation's least tried action was tried: as a map where there is one, else as bars."""
     fewest = dataset.visits.min(axis=1)
     if truth is None or truth.num_observations != dataset.num_observations or len(fewest) > MAX_SPOTS:
@@ -181,67 +189,63 @@ def _map(picture: Picture, visits: NDArray[np.int64]) -> Scene:
     return Scene(max(400.0, CELL * across + 24.0), CELL * down + 56.0, tuple(page), title)
 
 
-def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> Figure:
-    """Draw a bar for each observation; if there are many, for the least covered ones."""
+def _bars(dataset: Dataset, visits: NDArray[np.int64]) -> Scene:
+    """Draw a bar for each observation, on a log scale; if there are many, for the least covered ones."""
     order = np.arange(len(visits)) if len(visits) <= MAX_BARS else np.argsort(visits, kind="stable")[:MAX_BARS]
-    figure = new_figure(max(4.2, 1.2 + 0.34 * len(order)), 2.6, "Visits of each observation's least tried action")
-    axes = figure.add_subplot()
-    bars = axes.bar(np.arange(len(order)), visits[order], color=BLUE, width=0.75)
-    axes.bar_label(bars, [_short(int(count)) for count in visits[order]], fontsize=7, padding=1)
-    axes.set_yscale("symlog", linthresh=1)
-    axes.set_ylim(0, 3.0 * max(1, int(visits.max())))
-    tidy(axes, "", "observation", "visits (log scale)")
     names = [dataset.observation_name(int(o)) for o in order]
-    axes.set_xticks(np.arange(len(order)), names, rotation=90 if max(map(len, names)) > 4 else 0)
-    axes.minorticks_off()
-    axes.grid(visible=False, axis="x")
-    return figure
+    lengths = BAR * np.log1p(visits[order]) / max(1.0, float(np.log1p(visits.max())))
+    title, left = "Visits of each observation's least tried action", 20.0 + max(text_width(name, 11) for name in names)
+    items: list[Item] = [Text(12.0, 20.0, title, 15, bold=True)]
+    for i, (name, length, o) in enumerate(zip(names, lengths.tolist(), order, strict=True)):
+        y = 44.0 + ROW * i
+        items.append(Text(left - 6.0, y, name, 11, anchor="end"))
+        items.append(Area(left + length / 2, y, length, 0.7 * ROW, BLUE.colour))
+        items.append(Text(left + length + 5.0, y, _short(int(visits[o])), 11))
+    return Scene(max(400.0, left + BAR + 60.0), 50.0 + ROW * len(names), tuple(items), title)
 
 
-def certainty_figure(rows: list[MachineReport]) -> Figure:
-    """Draw for each machine what its plan certainly earns, as a share of what no policy exceeds."""
-    figure, axes = _line_per_machine(rows, "What each plan certainly earns")
-    for y, row in enumerate(rows):
-        sure = row.plan.certificate
-        low = _share(row, sure.pessimistic)
-        axes.barh(y, max(THIN, 1.0 - low), left=low, height=0.4, color=PALE_GREY if sure.is_vacuous else PALE_BLUE)
-        if row.true_value is not None and row.optimum is not None:
-            optimum = _share(row, row.optimum)
-            axes.plot([optimum, optimum], [y - 0.34, y + 0.34], color=AMBER, linewidth=2.0)
-            axes.plot([_share(row, row.true_value)], [y], "o", color="black", markersize=5)
-    axes.set_xlim(-0.01, 1.02)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    return figure
+def certainty_forest(rows: list[MachineReport]) -> Forest:
+    """Return for each machine what its plan certainly earns, as a share of what no policy exceeds."""
+    return Forest([Row(row.name, list(_certainty_marks(row))) for row in rows], None, is_log=False)
 
 
-def losses_figure(rows: list[MachineReport]) -> Figure:
-    """Draw for each machine what its plan loses at most, proven and likely, as a share of the most it could lose."""
-    figure, axes = _line_per_machine(rows, "What each plan loses at most")
-    for y, row in enumerate(rows):
-        value = _loss_share(row, row.plan.value.value - row.least)
-        axes.plot([value, value], [y - 0.34, y + 0.34], color=GREY, linewidth=1.5)
-        if row.likely is not None:
-            ends = [_loss_share(row, end) for end in row.likely.monte_carlo]
-            axes.plot(ends, [y, y], color=PALE_BLUE, linewidth=3.0)
-            axes.plot([_loss_share(row, row.likely.loss)], [y], "o", color=BLUE, markerfacecolor="white", markersize=7)
-        axes.plot([_loss_share(row, row.plan.certificate.bound)], [y], "s", color=BLUE, markersize=7)
-        if row.true_value is not None and row.optimum is not None:
-            axes.plot([_loss_share(row, row.optimum - row.true_value)], [y], "D", color=AMBER, markersize=6)
-    axes.set_xscale("log")
-    axes.set_xlim(0.7 * LEAST_SHARE, 1.5)
-    axes.xaxis.set_major_formatter(lambda value, _: f"{'≤ ' if value <= LEAST_SHARE else ''}{100.0 * value:g}%")
-    axes.minorticks_off()
-    return figure
+def _certainty_marks(row: MachineReport) -> Iterator[Mark]:
+    sure = row.plan.certificate
+    ends = (_share(row, value) for value in (row.plan.value.value, sure.pessimistic, sure.optimistic))
+    yield Mark("vacuous certificate" if sure.is_vacuous else "certificate", Interval(*ends))
+    if row.true_value is not None and row.optimum is not None:
+        yield Mark("true value", _point(_share(row, row.true_value)))
+        yield Mark("true optimum", _point(_share(row, row.optimum)))
 
 
-def _line_per_machine(rows: list[MachineReport], title: str) -> tuple[Figure, Axes]:
-    figure = new_figure(7.6, 0.9 + 0.32 * len(rows), title)
-    axes = figure.add_subplot()
-    tidy(axes, "", "", "")
-    axes.set_yticks(np.arange(len(rows)), [row.name for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.5)
-    axes.grid(visible=False, axis="y")
-    return figure, axes
+def losses_forest(rows: list[MachineReport]) -> Forest:
+    """Return for each machine what its plan loses at most, proven and likely, as a share of the most it could lose."""
+    return Forest([Row(row.name, list(_loss_marks(row))) for row in rows], None)
+
+
+def _loss_marks(row: MachineReport) -> Iterator[Mark]:
+    yield Mark("proven loss", _point(_loss_share(row, row.plan.certificate.bound)))
+    if row.likely is not None:
+        ends = (_loss_share(row, loss) for loss in (row.likely.loss, *row.likely.monte_carlo))
+        yield Mark("likely loss", Interval(*ends))
+    if row.true_value is not None and row.optimum is not None:
+        yield Mark("true loss", _point(_loss_share(row, row.optimum - row.true_value)))
+    yield Mark("the plan's own value", _point(_loss_share(row, row.plan.value.value - row.least)))
+
+
+def _point(value: float) -> Interval:
+    return Interval(value, value, value)
+
+
+def _with_legend(forest: Forest) -> dict[str, Any]:
+    """Return a forest with the colours of its marks, and what they mean."""
+    titles = dict.fromkeys(mark.title for row in forest.rows for mark in row.marks)
+    look_of = {title: LOOK_OF[title] for title in titles}
+    return {
+        "forest": forest,
+        "colours": {title: look.name for title, look in look_of.items()},
+        "legend": legend({title: replace(look, dash=()) for title, look in look_of.items()}),
+    }
 
 
 def _share(row: MachineReport, value: float) -> float:

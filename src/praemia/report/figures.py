@@ -11,8 +11,7 @@ import numpy as np
 
 from praemia.errors import require
 from praemia.files.atomic_io import write_whole
-from praemia.report.charts import Chart, Curve, regret_charts, return_chart
-from praemia.report.looks import Look, looks
+from praemia.report.charts import Chart, Curve, Look, looks, regret_charts, return_chart
 from praemia.simulation.run import Run
 from praemia.statistics.stored_runs import Series
 from praemia.text_tables import number
@@ -108,29 +107,33 @@ def chart_figure(charts: Sequence[Chart], title: str) -> Figure:
 def _draw(axes: Axes, chart: Chart, look_of: dict[str, Look]) -> None:
     for curve in reversed(chart.curves):  # the first learner lies on top
         (_draw_points if chart.has_points else _draw_line)(axes, chart, curve, look_of[curve.title])
-    if chart.is_log:
-        axes.set_xscale("log")
+    for point in chart.published:
+        colour = look_of[point.title].colour if point.title in look_of else GREY
+        axes.plot([point.x], [point.y], marker="v", markersize=5, color=colour, linestyle="none")
+    if chart.is_log_up:
         axes.set_yscale("log")
-        axes.minorticks_off()
+    elif all(curve.y.min() >= 0.0 for curve in chart.curves):
+        axes.set_ylim(bottom=0)
+    if chart.is_log_across:
+        axes.set_xscale("log")
     if chart.has_points:
         sizes = sorted({x for curve in chart.curves for x in curve.x.tolist()})
         axes.set_xticks(sizes, [f"{x:g}" for x in sizes])
-    elif chart.is_log:
-        axes.set_xlim(1, max([2.0, *(curve.x[-1] for curve in chart.curves)]))
     else:
-        axes.set_xlim(0, max(curve.x[-1] for curve in chart.curves))
+        ends = [*(curve.x[i] for curve in chart.curves for i in (0, -1)), *(point.x for point in chart.published)]
+        axes.set_xlim(min(ends) if chart.is_log_across else 0, max(2.0, *ends))
+    axes.minorticks_off()
+    if not chart.is_log_across:
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        if all(curve.y.min() >= 0.0 for curve in chart.curves):
-            axes.set_ylim(bottom=0)
         _label_ends(axes, chart, look_of)
     if chart.has_guide:
         _guide(axes)
 
 
 def _draw_line(axes: Axes, chart: Chart, curve: Curve, look: Look) -> None:
-    if curve.ends is not None and not chart.is_log:
+    if curve.ends is not None and not chart.is_log_up:
         axes.fill_between(curve.x, *curve.ends, color=look.colour, alpha=0.18, lw=0)
-    is_drawn = curve.y > 0 if chart.is_log else np.isfinite(curve.y)
+    is_drawn = curve.y > 0 if chart.is_log_up else np.isfinite(curve.y)
     (line,) = axes.plot(curve.x[is_drawn], curve.y[is_drawn], color=look.colour, linewidth=1.6, label=curve.title)
     line.set_dashes(look.dash or (None, None))
 

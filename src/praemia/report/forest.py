@@ -17,6 +17,7 @@ from praemia.statistics.intervals import Interval, quotient_interval
 from praemia.statistics.standings import LeagueTable, Standing
 from praemia.statistics.stored_runs import Series, paired
 from praemia.statistics.verdicts import Scale
+from praemia.text_tables import plural
 
 PERCENT = 100
 MAX_TICKS, FEW_TICKS = 9, 6
@@ -25,11 +26,11 @@ WIDEST = 100.0  # times the largest estimate: the intervals of two runs may reac
 
 @dataclass(frozen=True)
 class Mark:
-    """An interval, the learner that it belongs to, and its number of runs."""
+    """An interval, the learner or the quantity that it belongs to, and what it rests on."""
 
     title: str
     interval: Interval
-    runs: int
+    basis: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Forest:
-    """Rows of intervals, and the scale that they are read on."""
+    """Rows of intervals, and the scale that they are read on, where two things are compared."""
 
     rows: Sequence[Row]
-    scale: Scale
+    scale: Scale | None
     is_log: bool = True
 
     @property
@@ -58,13 +59,14 @@ class Forest:
         """An axis of 100 units that holds all estimates, the even value, and the intervals that are not endless."""
         intervals = [mark.interval for row in self.rows for mark in row.marks]
         middles = [i.estimate for i in intervals if math.isfinite(i.estimate) and (i.estimate > 0.0 or not self.is_log)]
-        values = [*middles, self.scale.even]
+        values = [*middles, *([self.scale.even] if self.scale else [])]
         reach = (min(values) / WIDEST, max(values) * WIDEST) if self.is_log else (-math.inf, math.inf)
         ends = [end for interval in intervals for end in (interval.low, interval.high)]
         values += [end for end in ends if reach[0] < end < reach[1]]
         low, high = min(values), max(values)
         if self.is_log:
-            return Axis(min(0.8, low / 1.15), max(1.25, high * 1.15), PERCENT, True)
+            least, most = (0.8, 1.25) if self.scale else (low, high)
+            return Axis(min(least, low / 1.15), max(most, high * 1.15), PERCENT, True)
         margin = 0.05 * (high - low) or 1.0
         return Axis(low - margin, high + margin, PERCENT, False)
 
@@ -78,7 +80,7 @@ class Forest:
         """Return where a value lies, in percent of the width."""
         axis = self.axis
         if math.isnan(value):
-            return self.place(self.scale.even)
+            return self.place(self.scale.even if self.scale else axis.first)
         inside = min(max(value, axis.first), axis.last)
         return round(float(axis.places(np.array([inside]))[0]), 2)
 
@@ -90,7 +92,7 @@ def ratio_forest(settings: dict[str, list[Series]], reference: str) -> Forest | 
         base = next((series for series in members if series.title == reference), None)
         others = [] if base is None else [(series, paired((series, base))) for series in members if series is not base]
         marks = [
-            Mark(series.title, quotient_interval(samples, (1, -1)), samples.shape[1])
+            Mark(series.title, quotient_interval(samples, (1, -1)), plural(samples.shape[1], "run"))
             for series, samples in others
             if samples.shape[1] > 0
         ]
@@ -102,12 +104,15 @@ def league_forest(board: LeagueTable, standings: Sequence[Standing]) -> Forest:
     """Return the regret of every learner over that of the reference, over all kinds of task."""
     reference = board.learners[board.reference]
     others = [line for line in standings if line.learner != reference]
-    return Forest([Row(line.learner, [Mark(line.learner, line.ratio, line.runs)]) for line in others], Scale.ratio())
+    return Forest(
+        [Row(line.learner, [Mark(line.learner, line.ratio, plural(line.runs, "run"))]) for line in others],
+        Scale.ratio(),
+    )
 
 
 def claim_forest(comparisons: Sequence[Comparison]) -> Forest | None:
     """Return the comparisons of a claim, where all are read on one scale."""
-    rows = [Row(c.quantity.what, [Mark("", c.interval, c.runs)]) for c in comparisons]
+    rows = [Row(c.quantity.what, [Mark("", c.interval, plural(c.runs, "run"))]) for c in comparisons]
     evens = {comparison.scale.even for comparison in comparisons}
     if len(evens) != 1:
         return None

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.experiments.league import LEAGUE
 from praemia.experiments.settings import slug
-from praemia.report.figures import GREY, INK, new_figure, tidy
+from praemia.report.chart_svg import plots
+from praemia.report.charts import Chart, Curve
+from praemia.report.figures import INK, chart_figure, new_figure, tidy
 from praemia.report.forest import league_forest
-from praemia.report.looks import looks
-from praemia.report.rendering import Section, Table, picture
+from praemia.report.rendering import Section, Table
 from praemia.report.sections import claim_cards
 from praemia.statistics.comparisons import Claim
 from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 RANKED = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts")
 HEADER = (*RANKED, "settled", "settled after", "95% run", "worst run", "largest", "linear", "seconds")
 CUT = 10.0  # ratios above this have the darkest colour
-LABELLED = 4  # so many lines of ranks have a name: the best
+MAX_CURVES = 7  # of ranks: those of the best, for more could not be told apart
 PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a run's episodes
 APART = "Tasks on which constants were chosen, the paper's settings among them"
 
@@ -90,7 +92,7 @@ def league_section(study: Study, claims: Sequence[Claim]) -> Section:
     return Section(slug(study.name), "The league", "league.html.j2", content)
 
 
-def league_overview(study: Study) -> dict[str, Any]:
+def league_glance(study: Study) -> dict[str, Any]:
     """Return the league's part of the first screen."""
     board, _ = boards(study.settings)
     if not board.learners:
@@ -111,7 +113,7 @@ def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
         "runs": " or ".join(map(str, sorted({series.num_runs for series in board.series.values()}))),
         "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
         "wins": who_wins_where(board, table),
-        "ranks": picture(rank_figure, board, table),
+        "ranks": plots([rank_chart(board, table)]),
         "standings": Table(HEADER, list(map(standing_cells, table)), strong=(0,)),
         "yardsticks": Table(RANKED[:4], yardstick_rows(board), strong=(0,)) if board.yardsticks else None,
         "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
@@ -130,6 +132,15 @@ def _apart(board: LeagueTable) -> dict[str, Any]:
     return {"title": APART, "standings": table, "regrets": _regrets(board)}
 
 
+def league_figures(study: Study) -> Iterator[tuple[str, Figure]]:
+    """Draw the figures of the league, each with a name for its file."""
+    board, _ = boards(study.settings)
+    if board.learners:
+        table = standings(board)
+        yield LEAGUE, league_figure(board, table)
+        yield f"{LEAGUE}-ranks", chart_figure([rank_chart(board, table)], "Mean ranks of the best as episodes go by")
+
+
 def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
     """Draw each player's regret in units of the lowest, by kind of task."""
     names = [line.learner for line in table]
@@ -141,11 +152,15 @@ def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
     return figure
 
 
-def rank_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
-    """Draw the mean ranks over time."""
-    figure = new_figure(5.0, 1.4 + 0.22 * len(table), "")
-    _ranks_over_time(figure.add_subplot(), board, [line.learner for line in table])
-    return figure
+def rank_chart(board: LeagueTable, table: Sequence[Standing]) -> Chart:
+    """Return the mean ranks of the best learners as episodes go by."""
+    lengths = {series.num_episodes for series in board.series.values()}
+    last = lengths.pop() if len(lengths) == 1 else 1
+    shares = np.geomspace(FIRST_SHARE, 1.0, PROFILE_POINTS)
+    profile = dict(zip(board.learners, rank_profile(board, shares), strict=True))
+    curves = [Curve(line.learner, shares * last, profile[line.learner]) for line in table[:MAX_CURVES]]
+    across = "episodes" if last > 1 else "share of a run's episodes"
+    return Chart("", "", across, f"mean rank of {len(board.learners)}", curves, is_log_across=True)
 
 
 def who_wins_where(board: LeagueTable, table: Sequence[Standing]) -> dict[str, Any]:
@@ -197,35 +212,3 @@ def _draw_wins(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
     axes.set_xticks(range(len(board.kinds)), list(board.kinds), rotation=40, ha="right")
     axes.set_yticks(range(len(players)), players)
     axes.grid(visible=False)
-
-
-def _ranks_over_time(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
-    """Draw the mean rank of every learner; the best at the end have their names beside their lines."""
-    lengths = {series.num_episodes for series in board.series.values()}
-    last = lengths.pop() if len(lengths) == 1 else 1
-    shares = np.geomspace(FIRST_SHARE, 1.0, PROFILE_POINTS)
-    profile = dict(zip(board.learners, rank_profile(board, shares), strict=True))
-    look = looks(names[:LABELLED])
-    for name in names[::-1]:
-        if name in look:
-            dash = (0, look[name].dash) if look[name].dash else "-"
-            axes.plot(shares * last, profile[name], color=look[name].colour, linewidth=1.8, linestyle=dash)
-        else:
-            axes.plot(shares * last, profile[name], color=GREY, linewidth=0.7, alpha=0.6)
-    spread = _spread_out([float(profile[name][-1]) for name in look], 0.055 * len(names))
-    for name, place in zip(look, spread, strict=True):
-        axes.text(1.05 * last, place, name, fontsize=8, va="center", color=look[name].colour)
-    unit = "episodes" if last > 1 else "share of a run's episodes"
-    tidy(axes, "mean rank as episodes go by", unit, "rank, best at the top")
-    axes.set_xscale("log")
-    axes.set_ylim(len(names) + 0.3, 0.7)
-    axes.margins(x=0)
-
-
-def _spread_out(places: Sequence[float], least: float) -> list[float]:
-    """Move places apart that are too close for their names, keeping their order."""
-    order = np.argsort(places, kind="stable")
-    moved, before = list(places), -np.inf
-    for i in order:
-        moved[i] = before = max(places[i], before + least)
-    return moved

@@ -5,46 +5,61 @@ It is made from stored runs alone, needs no network, and the same runs give the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from praemia.errors import FileError, MissingExtraError
 from praemia.experiments.league import LEAGUE
 from praemia.experiments.paper import SIX_SETTINGS, TUNING
 from praemia.experiments.settings import Job, slug
-from praemia.experiments.suites import SUITE_NAMES, suite_of
+from praemia.experiments.suites import SUITE_NAMES
 from praemia.files.atomic_io import write_whole
 from praemia.pictures.diagrams import draw_machine
 from praemia.pictures.policy_page import has_map
 from praemia.pictures.show import show
-from praemia.report.charts import on_log_axes, per_episode_charts, regret_charts
-from praemia.report.figures import chart_figure, save
-from praemia.report.league_page import league_figure, league_section, rank_figure
-from praemia.report.overview import overview
+from praemia.report.figures import save
+from praemia.report.league_page import league_figures, league_glance, league_section
 from praemia.report.provenance import provenance_section
 from praemia.report.rendering import Section, render_page, resource
 from praemia.report.run_tables import regret_note
-from praemia.report.sections import drawn_machines, drawn_tasks, scaling, study_section, tasks_section, tuning_section
-from praemia.report.suite_page import suite_figure, suite_section
+from praemia.report.sections import (
+    drawn_machines,
+    drawn_tasks,
+    study_figures,
+    study_glance,
+    study_section,
+    tasks_section,
+    tuning_section,
+)
+from praemia.report.suite_page import suite_figures, suite_section
 from praemia.simulation.run import STREAMS
-from praemia.statistics.claims import check_claims
+from praemia.statistics.claims import BEYOND, PAPER, check_claims
 from praemia.statistics.comparisons import Claim
-from praemia.statistics.standings import boards, standings
-from praemia.statistics.stored_runs import Series, Study
+from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS
 from praemia.tasks.task import Task
+from praemia.text_tables import are
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TITLE = "Learning with probabilistic reward machines: what the runs say"
-FAMILIES = {"riverswim": "RiverSwim", "warehouse": "Warehouse"}
-# Studies that are not shown as others are.
-SECTIONS: dict[str, Callable[[Study, Sequence[Claim]], Section]] = {
-    LEAGUE: league_section,
-    TUNING: tuning_section,
-    **dict.fromkeys(SUITE_NAMES, suite_section),
+
+
+class StudyView(NamedTuple):
+    """How a kind of study is shown: its section, its part of the first screen, and its figures for files."""
+
+    section: Callable[[Study, Sequence[Claim]], Section]
+    glance: Callable[[Study], dict[str, Any]] = lambda study: {"forest": None, "curves": None}
+    figures: Callable[[Study], Iterable[tuple[str, Figure]]] = lambda study: ()
+
+
+USUAL = StudyView(study_section, study_glance, study_figures)
+VIEWS = {
+    LEAGUE: StudyView(league_section, league_glance, league_figures),
+    TUNING: StudyView(tuning_section),  # 24 curves in a panel say nothing
+    **dict.fromkeys(SUITE_NAMES, StudyView(suite_section, figures=suite_figures)),
 }
 
 
@@ -75,9 +90,9 @@ def _report(studies: Sequence[Study], damaged: Sequence[str]) -> bytes:
         damaged=damaged,
         streams=STREAMS,
         other_streams=streams if streams != [STREAMS] else [],
-        overview=overview(studies, claims),
+        overview=_overview(studies, claims),
         sections=[
-            *(SECTIONS.get(study.name, study_section)(study, claims) for study in studies),
+            *(VIEWS.get(study.name, USUAL).section(study, claims) for study in studies),
             tasks_section(studies),
             provenance_section(studies),
         ],
@@ -93,13 +108,35 @@ def _title(studies: Sequence[Study]) -> str:
     return TITLE if any(study.name == SIX_SETTINGS for study in studies) else "What the runs in this folder say"
 
 
+def _overview(studies: Sequence[Study], claims: Sequence[Claim]) -> dict[str, Any]:
+    """Return the first screen: the verdicts, the ratios to one learner's regret, and the curves."""
+    groups = [
+        (whose, [claim for claim in claims if claim.statement.source == source])
+        for source, whose in ((PAPER, "The paper's claims"), (BEYOND, "Further questions"))
+    ]
+    main = min(studies, key=lambda study: (study.name != SIX_SETTINGS, study.name == TUNING))
+    return {
+        "verdicts": [(f"{whose}: {verdict_count(own)}.", own) for whose, own in groups if own],
+        "anchor": slug(main.name),
+        **VIEWS.get(main.name, USUAL).glance(main),
+    }
+
+
+def verdict_count(claims: Sequence[Claim]) -> str:
+    """Say how many claims held, did not hold and are not decided."""
+    outcomes = [claim.held for claim in claims]
+    held, failed, undecided = (outcomes.count(outcome) for outcome in (True, False, None))
+    parts = [f"{held} held", f"{failed} did not hold", f"{undecided} {are(undecided)} not decided"]
+    return ", ".join(part for part, count in zip(parts, (held, failed, undecided), strict=True) if count)
+
+
 def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
     """Draw all figures of some studies into a folder, as PNG and SVG; return the files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         paths: list[Path] = []
         for study in studies:
-            for name, figure in study_figures(study):
+            for name, figure in VIEWS.get(study.name, USUAL).figures(study):
                 paths += save(figure, folder / name)
         for name, task in drawn_tasks(studies).items():
             if has_map(task):
@@ -107,37 +144,6 @@ def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
         return paths + _write_machines(studies, folder)
     except OSError as error:
         raise FileError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
-
-
-def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Draw the figures of a study, each with a name for its file."""
-    if (chart := scaling(study)) is not None:
-        yield study.name, chart_figure([chart], study.purpose)
-        return
-    if suite := suite_of(study.name):
-        yield study.name, suite_figure(suite, study.settings)
-        return
-    if study.name == LEAGUE:
-        board, _ = boards(study.settings)
-        if board.learners:
-            yield LEAGUE, league_figure(board, standings(board))
-            yield f"{LEAGUE}-ranks", rank_figure(board, standings(board))
-        return
-    if study.name == TUNING:
-        return  # 24 curves in a panel say nothing; the report has their table
-    families = _families(study) if study.name == SIX_SETTINGS else {study.name: study.settings}
-    for family, members in families.items():
-        yield f"regret-{slug(family)}", chart_figure(regret_charts(members), FAMILIES.get(family, study.purpose))
-    log, rate = map(on_log_axes, regret_charts(study.settings)), per_episode_charts(study.settings)
-    yield f"log-{slug(study.name)}", chart_figure(list(log), "Regret on log–log axes")
-    yield f"per-episode-{slug(study.name)}", chart_figure(rate, "Regret per episode")
-
-
-def _families(study: Study) -> dict[str, dict[str, list[Series]]]:
-    families: dict[str, dict[str, list[Series]]] = {}
-    for setting, members in study.settings.items():
-        families.setdefault(setting.split("-")[0], {})[setting] = members
-    return families
 
 
 def _write_map(task: Task, stem: Path) -> list[Path]:

@@ -19,8 +19,8 @@ from praemia.displayed import Displayed
 from praemia.errors import MissingExtraError
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
+from praemia.report.charts import look_css
 from praemia.report.figures import render
-from praemia.report.looks import look_css
 from praemia.text_tables import numeric_columns, plural, table_text
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""What the sections of the report show, from the stored runs: claims, experiments, tasks, and how it was made."""
+"""What the report shows of a study, its claims, its curves and its tables; and of the tasks and their machines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
@@ -14,16 +14,20 @@ from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
 from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
-from praemia.report.chart_svg import chart_svg, key_svg
-from praemia.report.charts import Chart, on_log_axes, per_episode_charts, regret_charts, scaling_chart
-from praemia.report.forest import claim_forest
-from praemia.report.looks import looks
+from praemia.report.chart_svg import plots
+from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
+from praemia.report.figures import chart_figure
+from praemia.report.forest import claim_forest, ratio_forest
 from praemia.report.rendering import Section, Table, address, picture
 from praemia.report.run_tables import pairs_table, summary_table
 from praemia.statistics.comparisons import Claim, Comparison
 from praemia.statistics.intervals import ROUNDING
+from praemia.statistics.standings import REFERENCE
 from praemia.statistics.stored_runs import Series, Study
 from praemia.tasks.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # Studies that vary a size of the task: what it is called, and what it is.
 SIZES = {
@@ -31,6 +35,7 @@ SIZES = {
     "horizon": ("horizon", lambda task: task.horizon),
     "river-length": ("observations", lambda task: task.num_observations),
 }
+FAMILIES = {"riverswim": "RiverSwim", "warehouse": "Warehouse"}
 MAX_SPREAD = 30.0
 MAX_DRAWN = 24  # tasks or settings: a report has at most some megabytes
 MAX_CELLS = 400  # of a map in the report
@@ -38,17 +43,31 @@ MAX_MACHINE = 20  # machine states; a larger diagram cannot be read
 
 
 @lru_cache(maxsize=1)  # the main study's are asked for twice, by the first screen and by its section
-def curves(study: Study) -> dict[str, Any]:
+def _curves(study: Study) -> dict[str, Any]:
     """Return the regret over episodes: each setting on linear and on log–log axes, under one legend."""
-    look_of, settings = looks(series.title for series in study.series), drawn_settings(study)
+    settings = drawn_settings(study)
     charts = regret_charts(settings)
     # On linear axes the curves below one that is thirty times as high cannot be told apart.
     is_steep = any(_spread([curve.y[-1] for curve in chart.curves]) > MAX_SPREAD for chart in charts)
+    linear = plots(charts)
     return {
         "left_out": len(study.settings) - len(settings),
         "scale": "log" if is_steep else "linear",
-        "legend": [(title, key_svg(look)) for title, look in look_of.items()],
-        "panels": [(chart, chart_svg(chart, look_of), chart_svg(on_log_axes(chart), look_of)) for chart in charts],
+        "legend": linear["legend"],
+        "panels": linear["panels"],
+        "log_panels": plots(list(map(on_log_axes, charts)))["panels"],
+    }
+
+
+def study_glance(study: Study) -> dict[str, Any]:
+    """Return a study's part of the first screen: the ratios to one learner's regret, and the curves."""
+    titles = list(dict.fromkeys(series.title for series in study.series))
+    reference = REFERENCE if REFERENCE in titles else titles[0]
+    return {
+        "reference": reference,
+        "forest": ratio_forest(study.settings, reference),
+        "colours": {title: look.name for title, look in looks(titles).items()},
+        "curves": _curves(study),
     }
 
 
@@ -63,13 +82,12 @@ def _spread(ends: Sequence[float]) -> float:
 
 def study_section(study: Study, claims: Sequence[Claim]) -> Section:
     """Return an experiment: the plot that answers its question, what held, its curves and its tables."""
-    look_of = looks(series.title for series in study.series)
-    chart, rates = scaling(study), per_episode_charts(drawn_settings(study))
+    chart = _scaling(study)
     content = {
         "claims": claim_cards(study, claims),
-        "scaling": None if chart is None else (chart, chart_svg(chart, look_of)),
-        "curves": curves(study),
-        "per_episode": [(chart, chart_svg(chart, look_of)) for chart in rates],
+        "scaling": None if chart is None else plots([chart]),
+        "curves": _curves(study),
+        "per_episode": plots(per_episode_charts(drawn_settings(study)))["panels"],
         "summary": summary_table(study.settings),
         "pairs": pairs_table(study.settings),
         "policies": list(filter(None, map(_final_policy, drawn_settings(study).values()))),
@@ -82,7 +100,23 @@ def tuning_section(study: Study, claims: Sequence[Claim]) -> Section:
     return Section(slug(study.name), study.purpose, "tuning.html.j2", {"summary": summary_table(study.settings)})
 
 
-def scaling(study: Study) -> Chart | None:
+def study_figures(study: Study) -> Iterator[tuple[str, Figure]]:
+    """Draw the figures of a study, each with a name for its file."""
+    if (chart := _scaling(study)) is not None:
+        yield study.name, chart_figure([chart], study.purpose)
+        return
+    families: dict[str, dict[str, list[Series]]] = {}
+    for setting, members in study.settings.items():
+        family = setting.split("-")[0] if study.name == SIX_SETTINGS else study.name
+        families.setdefault(family, {})[setting] = members
+    for family, settings in families.items():
+        yield f"regret-{slug(family)}", chart_figure(regret_charts(settings), FAMILIES.get(family, study.purpose))
+    log, rate = map(on_log_axes, regret_charts(study.settings)), per_episode_charts(study.settings)
+    yield f"log-{slug(study.name)}", chart_figure(list(log), "Regret on log–log axes")
+    yield f"per-episode-{slug(study.name)}", chart_figure(rate, "Regret per episode")
+
+
+def _scaling(study: Study) -> Chart | None:
     """Return the final regret against the size that a study varies; None where it varies none."""
     if study.name not in SIZES:
         return None

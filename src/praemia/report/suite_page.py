@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from praemia.experiments.settings import slug
 from praemia.experiments.suites import PLAYED_SHARE, SHARES, Suite, suite_of
-from praemia.report.figures import GREY, INK, new_figure, tidy
-from praemia.report.looks import looks
-from praemia.report.rendering import Section, Table, picture
+from praemia.report.chart_svg import plots
+from praemia.report.charts import Chart, Curve, PublishedPoint
+from praemia.report.figures import chart_figure
+from praemia.report.rendering import Section, Table
 from praemia.statistics.comparisons import Claim
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.suite_lines import SuiteLine, share_curve, suite_lines
 from praemia.text_tables import number, table_text
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 HEADER = ("task", "learner", *(f"to {share:g}" for share in SHARES), "played", "t test", "published", "seconds")
-COLUMNS, CURVE_POINTS, FIRST_STEP = 3, 300, 100
+CURVE_POINTS, FIRST_STEP = 300, 100
+ABOVE = 1.06  # where published figures are marked: above the curves
 
 
 def steps_text(steps: Sequence[float], budget: int) -> str:
@@ -98,50 +99,31 @@ def suite_section(study: Study, claims: Sequence[Claim]) -> Section:
     content = {
         "purpose": study.purpose,
         "runs": " or ".join(map(str, sorted({series.num_runs for series in study.series}))),
-        "figure": picture(suite_figure, suite, study.settings),
+        "charts": plots(suite_charts(suite, study.settings)),
         "table": Table(HEADER, list(map(line_cells, suite_lines(suite, study.settings)))),
         "explained": explained(suite),
     }
     return Section(slug(study.name), f"The suite {suite.name}", "suite.html.j2", content)
 
 
-def suite_figure(suite: Suite, settings: Mapping[str, Sequence[Series]]) -> Figure:
-    """Draw the value of plans against steps, a panel for each task, with the published figures as marks."""
-    played = [item for item in suite.benchmarks if item.task in settings]
-    rows = -(-len(played) // COLUMNS)
-    figure = new_figure(
-        4.0 * COLUMNS, 1.0 + 2.4 * rows, f"{suite.purpose[0].upper()}{suite.purpose[1:]}: value ÷ optimum against steps"
-    )
-    panels = list(figure.subplots(rows, COLUMNS, squeeze=False).flat)
-    look = looks(series.title for item in played for series in settings[item.task])
-    for axes, item in zip(panels, played, strict=False):
+def suite_charts(suite: Suite, settings: Mapping[str, Sequence[Series]]) -> list[Chart]:
+    """Return the value of plans against steps, a chart for each task, with the published figures as marks."""
+    charts = []
+    for item in suite.benchmarks:
         steps = np.geomspace(FIRST_STEP, item.num_steps, CURVE_POINTS)
-        for series in settings[item.task]:
-            own = look[series.title]
-            dash = (0, own.dash) if own.dash else "-"
-            axes.plot(steps, share_curve(series, steps), color=own.colour, linestyle=dash, linewidth=1.5)
-        _mark_published(axes, item.published, {title: own.colour for title, own in look.items()})
-        tidy(axes, item.task, "steps", "value ÷ optimum")
-        axes.set_xscale("log")
-        axes.set_ylim(-0.03, 1.12)
-    for axes in panels[len(played) :]:
-        axes.set_visible(False)
-    _legend(figure, look)
-    return figure
+        members = settings.get(item.task, ())
+        curves = [Curve(series.title, steps, np.maximum(0.0, share_curve(series, steps))) for series in members]
+        points = [PublishedPoint(method, published, ABOVE) for method, published in item.published.items()]
+        if curves:
+            charts.append(
+                Chart(item.task, "", "steps", "value ÷ optimum", curves, is_log_across=True, published=points)
+            )
+    return charts
 
 
-def _mark_published(axes: Axes, published: Mapping[str, int], colours: Mapping[str, str]) -> None:
-    """Mark the published steps above the curves, in the colour of the learner that they are of."""
-    for method, steps in published.items():
-        axes.plot([steps], [1.06], marker="v", markersize=5, color=colours.get(method, GREY), linestyle="none")
-
-
-def _legend(figure: Figure, look: Mapping[str, Any]) -> None:
-    from matplotlib.lines import Line2D
-
-    lines = [
-        Line2D([], [], color=own.colour, linestyle=(0, own.dash) if own.dash else "-", label=title)
-        for title, own in look.items()
-    ]
-    marks = Line2D([], [], color=GREY, marker="v", linestyle="none", label="published, by its own criterion")
-    figure.legend(handles=[*lines, marks], loc="outside lower left", ncols=3, frameon=False, labelcolor=INK, fontsize=8)
+def suite_figures(study: Study) -> Iterator[tuple[str, Figure]]:
+    """Draw the figure of a suite, with a name for its file."""
+    suite = suite_of(study.name)
+    assert suite is not None
+    title = f"{suite.purpose[0].upper()}{suite.purpose[1:]}: value ÷ optimum against steps; triangles: published"
+    yield study.name, chart_figure(suite_charts(suite, study.settings), title)

@@ -1,7 +1,8 @@
 """See a learner learn: one HTML page with a slider over the plans of a run.
 
-The maps, marks and curves are scenes, written as SVG once. A small script (``watch.js``) shades the places and puts the
-actions into them, plan by plan, from data that the page carries compressed. The page needs nothing but itself.
+The maps and marks are scenes, written as SVG once, and the curves are charts. A small script (``watch.js``) shades the
+places and puts the actions into them, plan by plan, from data that the page carries compressed. The page needs nothing
+but itself.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from praemia.errors import MissingExtraError, ModelError, ParameterError
 from praemia.experiments.settings import Job
 from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
-from praemia.pictures.learning import LearningView
+from praemia.pictures.learning import LearningView, ShownPlan
 from praemia.pictures.policy_page import (
     SMALLEST_CELL,
     action_mark,
@@ -35,8 +36,10 @@ from praemia.pictures.policy_page import (
     place_marks,
 )
 from praemia.pictures.renderers import render_svg, svg_elements
-from praemia.pictures.scene import GREY, INK, LINE, Area, Item, Line, Scene, Text, place
-from praemia.pictures.task_picture import OUTLINE, beneath, cells, legend_line, task_picture, thin_walls
+from praemia.pictures.scene import INK, Item, Scene, place
+from praemia.pictures.task_picture import beneath, cells, legend_line, task_picture, thin_walls
+from praemia.report.chart_svg import BOTTOM, HEIGHT, LEFT, TOP, Axis, chart_axes, plots
+from praemia.report.charts import BLUE, GREEN, Chart, Curve
 from praemia.report.rendering import render_page, resource
 from praemia.simulation import Run, simulate
 from praemia.simulation.run import Seed
@@ -48,11 +51,8 @@ PANEL, WIDEST = 460.0, 1040.0  # pixels, of a map; wide maps may be wider, for t
 LARGEST_CELL, LEGIBLE_CELL = 64.0, 24.0
 LEVELS = 32  # of visits
 ZERO = 35  # the character that stands for 0 in data
-CURVE = (380.0, 150.0)  # pixels
-LEFT, RIGHT, TOP, BOTTOM = 46.0, 20.0, 26.0, 24.0  # room around a curve
 MAX_POINTS = 400  # of a curve
 FRAME_HEIGHT = 900  # pixels, in a notebook
-BLUE, OPTIMUM = OUTLINE["start"], OUTLINE["goal"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,13 +135,16 @@ def _progress(on_progress: Callable[[int, int], None] | None, before: int, total
 
 def _page(view: LearningView, title: str) -> str:
     run, picture = view.run, view.picture
-    across, down = picture.extent
+    width, height = picture.extent
+    charts = _charts(run)
+    across, _ = chart_axes(charts[0])
     data = {
         "map": _map(picture),
         "marks": [svg_elements([mark]) for mark in _glyphs(view)],
         "places": [(spot.x, spot.y) for spot in picture.spots],
         "states": [view.task.machine.states[m] for m in view.states],
-        "plans": [_plan_data(view, i) for i in range(len(view.plans))],
+        "plans": [_plan_data(view, plan, across) for plan in view.plans],
+        "marker": [TOP, HEIGHT - BOTTOM],
         "episodes": run.num_episodes,
         "zero": ZERO,
         "levels": LEVELS,
@@ -153,18 +156,17 @@ def _page(view: LearningView, title: str) -> str:
         title=title,
         facts=_facts(view),
         data=packed,
-        cell_size=f"{across:g} {down:g}",
-        panel_width=round(_cell_size(picture) * across),
+        cell_size=f"{width:g} {height:g}",
+        panel_width=round(_cell_size(picture) * width),
         num_plans=len(view.plans),
         has_stay="stay" in view.action_names,
         key=[_key_line(*entry, picture.is_round) for entry in picture.legend.items()],
         caption=picture.caption,
         is_round=picture.is_round,
         hidden=view.hidden,
-        value_curve=_svg(_value_curve(view)),
-        regret_curve=_svg(_regret_curve(view)),
+        curves=plots(charts, {"plan": BLUE, "optimum": GREEN}),
         machine=_machine(view.task),
-        script=resource("watch.js"),
+        scripts=[resource("report.js"), resource("watch.js")],
         own_style=resource("watch.css"),
     ).decode()
 
@@ -208,13 +210,13 @@ def _glyphs(view: LearningView) -> Iterator[Item]:
         yield action_mark(name, view.picture, "currentColor")
 
 
-def _plan_data(view: LearningView, i: int) -> dict[str, Any]:
+def _plan_data(view: LearningView, plan: ShownPlan, across: Axis) -> dict[str, Any]:
     """Return a plan as the page takes it: numbers, and for each machine state two texts with a character per place.
 
     ``actions`` holds the action plus 1, 0 where the plan never is; ``levels`` the visits, from 0 to ``LEVELS`` − 1,
     plus ``LEVELS`` where the plan loses value.
     """
-    plan, states = view.plans[i], list(view.states)
+    states = list(view.states)
     visits, actions, mistakes = (part[states] for part in plan.footprint[:3])
     darkest = float(visits.max())
     levels = np.rint(visits / (darkest or 1.0) * (LEVELS - 1)).astype(np.int64) + LEVELS * mistakes
@@ -225,7 +227,7 @@ def _plan_data(view: LearningView, i: int) -> dict[str, Any]:
         "lacks": f"{plan.footprint.lacks:.2g}",
         "regret": f"{plan.regret:.4g}",
         "darkest": f"{darkest:.3g}",
-        "x": round(_across(view.run, plan.episode), 1),
+        "x": round(LEFT + float(across.places(np.array([plan.episode + 1.0]))[0]), 1),
         "steps": [f"{steps:.2f}" for steps in visits.sum(axis=1).tolist()],
         "actions": [_text(row) for row in actions + 1],
         "levels": [_text(row) for row in levels],
@@ -236,54 +238,19 @@ def _text(numbers: NDArray[Any]) -> str:
     return "".join(map(chr, (numbers + ZERO).tolist()))
 
 
-def _across(run: Run, episode: float) -> float:
-    """Return where an episode lies on a curve: evenly in log."""
-    return LEFT + (CURVE[0] - LEFT - RIGHT) * float(np.log1p(episode) / np.log1p(max(1, run.num_episodes)))
-
-
-def _value_curve(view: LearningView) -> Scene:
-    """Draw the exact value of each plan over the episodes, with the optimum."""
-    run = view.run
+def _charts(run: Run) -> tuple[Chart, Chart]:
+    """Return the exact value of each plan over the episodes, with the optimum; and the regret."""
     few = np.unique(np.geomspace(1, run.num_plans, MAX_POINTS).astype(int) - 1)
-    starts, values = run.plan_episodes[few], run.plan_values[few]
-    ends = np.append(starts[1:], run.num_episodes)
-    points = [(x, v) for start, end, v in zip(starts, ends, values, strict=True) for x, v in ((start, v), (end, v))]
-    return _curve(run, "value of the plan", points, run.optimal_value)
-
-
-def _regret_curve(view: LearningView) -> Scene:
-    """Draw the regret over the episodes."""
-    run = view.run
+    starts = run.plan_episodes[few]
+    ends = np.column_stack((starts + 1, np.append(starts[1:], run.num_episodes))).ravel().astype(float)
+    values = Curve("plan", ends, run.plan_values[few].repeat(2))
+    optimum = Curve("optimum", ends[[0, -1]], np.full(2, run.optimal_value))
     episodes = np.unique(np.rint(np.geomspace(1, run.num_episodes, MAX_POINTS)).astype(int))
-    points = [(0.0, 0.0), *zip(episodes.tolist(), run.regret[episodes - 1].tolist(), strict=True)]
-    return _curve(run, "regret so far", points)
-
-
-def _curve(run: Run, title: str, points: Sequence[tuple[float, float]], optimum: float | None = None) -> Scene:
-    """Draw a curve over the episodes, on a log scale, with its lowest and highest value beside it."""
-    width, height = CURVE
-    heights = [y for _, y in points] + ([] if optimum is None else [optimum])
-    low, high = min(0.0, *heights), max(0.0, *heights)
-    scale = (height - TOP - BOTTOM) / (high - low or 1.0)
-    floor = height - BOTTOM
-
-    def up(y: float) -> float:
-        return floor - scale * (y - low)
-
-    items: list[Item] = [Text(LEFT, 10.0, title, 12, INK, True)]
-    items += [Line(((LEFT, up(y)), (width - RIGHT, up(y))), LINE, 1.0) for y in (low, high)]
-    items += [Text(LEFT - 6.0, up(y), f"{y:.3g}", 11, GREY, anchor="end") for y in (low, high)]
-    if optimum is not None:
-        items.append(Line(((LEFT, up(optimum)), (width - RIGHT, up(optimum))), OPTIMUM, 1.4))
-        items.append(Text(width - RIGHT, 10.0, f"optimum {optimum:.4g}", 11, OPTIMUM, anchor="end"))
-    items.append(Line(tuple((_across(run, x), up(y)) for x, y in points), BLUE, 1.8))
-    for episode in (10**i for i in range(9) if 10**i <= run.num_episodes):
-        x = _across(run, episode - 1)
-        items += [
-            Area(x, floor + 2.0, 1.0, 4.0, LINE),
-            Text(x, floor + 12.0, f"{episode:,}", 10, GREY, anchor="middle"),
-        ]
-    return Scene(width, height, tuple(items), title)
+    regret = Curve("plan", episodes.astype(float), run.regret[episodes - 1])
+    return (
+        Chart("Value of the plan", "", "episodes", "value", [values, optimum], is_log_across=True),
+        Chart("Regret so far", "", "episodes", "regret", [regret], is_log_across=True),
+    )
 
 
 def _machine(task: Task) -> Markup:

@@ -54,11 +54,11 @@
     }
   }
 
-  const markers = [...document.querySelectorAll(".curves-row svg")].map(svg => {
-    const line = document.createElementNS(SVG, "line"), height = svg.viewBox.baseVal.height;
+  const markers = [...document.querySelectorAll("svg.chart")].map(svg => {
+    const line = document.createElementNS(SVG, "line");
     line.setAttribute("class", "marker");
-    line.setAttribute("y1", 20);
-    line.setAttribute("y2", height - 20);
+    line.setAttribute("y1", data.marker[0]);
+    line.setAttribute("y2", data.marker[1]);
     svg.append(line);
     return line;
   });
