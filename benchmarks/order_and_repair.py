@@ -5,8 +5,8 @@
     python benchmarks/order_and_repair.py paper     # the paper's six settings: regret and time
     python benchmarks/order_and_repair.py office    # Office t1 – t4 without chance: steps until .9 for good
 
-0.3.0's headroom draws among equals and plans between episodes: order="drawn", replan="growth". The seeds of the tasks
-were played once, after the order was fixed. Intervals are 95 %: over tasks within kinds, or over runs for tails.
+0.3.0's headroom is ``headroom_030``. The seeds of the tasks were played once, after order and constants were fixed.
+Intervals are 95 %: over tasks within kinds, or over runs for tails.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
+from headroom_030 import Headroom030
 from scipy.stats import fisher_exact
 
 from praemia import Run, Task, envs, learners, simulate
@@ -26,8 +27,8 @@ from praemia.statistics.intervals import ratio_over_groups
 from praemia.statistics.standings import is_linear
 from praemia.text_tables import number, table_text
 
-NEW, OLD = learners.make("headroom"), learners.make("headroom", order="drawn", replan="growth")
-SEEDS, TAIL_SEEDS = range(400, 408), range(408, 410)
+NEW, OLD = learners.make("headroom"), Headroom030()
+SEEDS, TAIL_SEEDS = range(430, 446), range(446, 448)
 LEAST = 1e-2  # a regret below this counts as this: a ratio of two of them would say nothing
 RESAMPLES = 2_000
 
@@ -57,7 +58,7 @@ def drawn(runs: int, episodes: int) -> Iterator[str]:
         logs[kind] = []
         for seed in SEEDS:
             task = envs.drawn_task(kind, seed)
-            new, old = (runs_of(task, learner, runs, episodes, 41) for learner in (NEW, OLD))
+            new, old = (runs_of(task, learner, runs, episodes, 71) for learner in (NEW, OLD))
             logs[kind].append(float(np.log(regrets(new).mean() / regrets(old).mean())))
             linear += [sum(map(is_linear, found)) for found in (new, old)]
             played += runs
@@ -84,7 +85,7 @@ def tails(runs: int, episodes: int) -> Iterator[str]:
         print(f"playing {kind}", file=sys.stderr)
         logs, estimates = np.zeros(RESAMPLES), []
         for seed in TAIL_SEEDS:
-            found = [runs_of(envs.drawn_task(kind, seed), learner, runs, episodes, 43) for learner in (NEW, OLD)]
+            found = [runs_of(envs.drawn_task(kind, seed), learner, runs, episodes, 73) for learner in (NEW, OLD)]
             linear += [sum(map(is_linear, own)) for own in found]
             new, old = map(regrets, found)
             estimates.append(np.log(worst_tenth(new) / worst_tenth(old)))
@@ -105,7 +106,7 @@ def paper(runs: int, episodes: int) -> Iterator[str]:
         for learner in (NEW, OLD):
             simulate(task, learner, 20)
             began = time.process_time()
-            found = regrets(runs_of(task, learner, runs, episodes, 47))
+            found = regrets(runs_of(task, learner, runs, episodes, 77))
             cells.append((found.mean(), found.std(ddof=1) / runs**0.5, (time.process_time() - began) / runs))
         (new, new_error, new_time), (old, old_error, old_time) = cells
         logs.append(float(np.log(new / old)))
@@ -123,7 +124,7 @@ def office(runs: int, episodes: int) -> Iterator[str]:
     for errand in range(1, 5):
         known = envs.make(f"office-jair-t{errand}")
         task, steps = Task(known.mdp, known.machine, 60, known.name), []
-        for run in runs_of(task, NEW, runs, episodes, 53):
+        for run in runs_of(task, NEW, runs, episodes, 79):
             assert run.path_losses is not None
             late = np.flatnonzero(run.path_losses > 0.1)
             steps.append(60 * (int(late[-1]) + 1) if len(late) else 0)

@@ -1,134 +1,152 @@
-"""Choose Headroom's constants and rules, on tuning tasks alone: what was tried, and what each trial does.
+"""Choose Headroom's constants, on tuning tasks alone: what was tried, and what each trial does.
 
-The tasks are drawn by seeds that the league does not use, next to three settings of the paper and four random tasks on
-which constants were chosen before. Every line is one setting for all tasks, against ``before``: what was played up to
-version 0.3. Means, 95 % runs and worst runs are geometric means over tasks of the ratio to its.
+*Drawn* tasks have seeds that the league does not use; *offices* are those of ``shuffled_offices``, with a discount.
+Every line is one setting for all tasks. Regret, and the mean of the worst eighth of the runs, are geometric means over
+tasks of the ratio to 0.3.0's headroom; *linear* counts runs that still lose at the end.
 
     python benchmarks/tune_headroom.py                     # all trials: about a minute of one core each
-    python benchmarks/tune_headroom.py before chosen       # these alone
+    python benchmarks/tune_headroom.py chosen 'c2 = .8'    # these alone
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+from headroom_030 import Headroom030
+from shuffled_offices import shuffled_offices
 
-from praemia import envs, simulate
+from praemia import Run, Task, envs, simulate
 from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
-from praemia.learners.headroom import Headroom
+from praemia.kernels.bonus import natural_log
+from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
-from praemia.tasks.spec import TaskSpec
+from praemia.text_tables import table_text
 
-SEEDS = TUNING_SEEDS[:2]
-LATER = ("sea", "maze")  # kinds that were added after these trials
-DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS if kind not in LATER for seed in SEEDS)
-RANDOM = tuple(f"random-20x4x5-{seed}" for seed in range(4))
-PAPER = ("riverswim-5", "riverswim-15", "warehouse-4")
-TASKS = (*DRAWN, *PAPER, *RANDOM)
-RANDOM_KINDS = ("sparse", "dense", "actions")
+DRAWN_SEEDS, DRAWN_EPISODES = TUNING_SEEDS[20:24], 3_000
+OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
+PLAIN, NEGLECT, FORGOTTEN = 0.0, 1.0, 2.0  # what the local headroom is multiplied by
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Headroom):
-    """Headroom with everything that was tried.
+    """Headroom with what was tried.
 
-    ``forgotten_power`` : the power of c₃·k/n. ``by_spread`` : the headroom term is multiplied by the spread.
+    ``local_scale`` : c₂ of the local headroom, where it has its own. ``local_factor`` : what that grows with.
+    ``neglect_weight`` : ½ of L. ``roots`` : whether neglect grows with the cube root, and what is forgotten with the
+    root of c₃·k/n, as in 0.3.0.
     """
 
     name: ClassVar[str] = "trial"
 
-    by_spread: bool = False
-    forgotten_power: float = 0.5
+    local_scale: float = 1.0
+    local_factor: float = FORGOTTEN
+    roots: float = 0.0
+    neglect_weight: float = 0.5
 
-    def run_constants(self, spec: TaskSpec, num_episodes: int) -> tuple[float, ...]:
-        return self.deviation_scale, self.headroom_scale, 1.0 / 3.0, self.forgotten_scale, self.forgotten_power
+    def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
+        return *super().run_constants(spec, num_episodes), *(
+            self.local_scale,
+            self.local_factor,
+            self.roots,
+            self.neglect_weight,
+        )
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
-        neglect = (visits_of_state / visits) ** constants[2]
-        forgotten = np.maximum(neglect, (constants[3] * episodes / visits) ** constants[4])
-        return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
+        neglect, grown = 1.0 + constants[6] * natural_log(visits_of_state / visits), natural_log(1.0 + episodes)
+        if constants[5] > 0.0:
+            neglect, grown = (visits_of_state / visits) ** (1.0 / 3.0), episodes
+        forgotten = np.maximum(neglect, np.sqrt(constants[2] * grown / visits))
+        factor = 1.0 if constants[4] == PLAIN else neglect if constants[4] == NEGLECT else forgotten
+        return (
+            constants[0] * np.sqrt(neglect / visits),
+            constants[1] * forgotten / visits,
+            constants[3] * factor / visits,
+        )
 
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_headroom = pair.numbers
-        return mean + (per_deviation * deviation + per_headroom * (pair.limit - mean))
-
-    def functions(self) -> tuple[Any, Any]:
-        return self.pair_numbers, Headroom.worth if self.by_spread else self.worth
+        per_deviation, per_headroom, per_local = pair.numbers
+        own, local = pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean)
+        return mean + (per_deviation * deviation + np.maximum(per_headroom * own, per_local * local))
 
 
-OLD: dict[str, Any] = {"deviation_scale": 0.4, "headroom_scale": 0.1, "forgotten_scale": 0.0}
-WITHOUT_SPREAD: dict[str, Any] = {"deviation_scale": 0.3, "headroom_scale": 0.1, "forgotten_scale": 0.1}
+WITH_ROOTS: dict[str, Any] = {"roots": 1.0, "headroom_scale": 0.6, "forgotten_scale": 0.1}
 TRIALS: dict[str, dict[str, Any]] = {
-    "before": {**OLD, "replan": "epoch"},
-    "plan at 5 % growth": OLD,
-    "c3 = .03": {**OLD, "forgotten_scale": 0.03},
-    "c3 = .1": {**OLD, "forgotten_scale": 0.1},
-    "c3 = .01, power 1": {**OLD, "forgotten_scale": 0.01, "forgotten_power": 1.0},
-    "c3 = .1, c1 = .3": WITHOUT_SPREAD,
-    "c3 = .1, c1 = .2": {**WITHOUT_SPREAD, "deviation_scale": 0.2},
-    "c3 = .1, c1 = .3, c2 = .07": {**WITHOUT_SPREAD, "headroom_scale": 0.07},
-    "chosen": {"by_spread": True},
-    "spread, c2 = .4": {"by_spread": True, "headroom_scale": 0.4},
-    "spread, c2 = 1": {"by_spread": True, "headroom_scale": 1.0},
-    "spread, c1 = .3": {"by_spread": True, "deviation_scale": 0.3},
+    "0.3.0, order and repair": {**WITH_ROOTS, "local_scale": 0.0},
+    "roots, local": {**WITH_ROOTS, "local_scale": 0.6},
+    "roots, local by neglect": {**WITH_ROOTS, "local_scale": 0.5, "local_factor": NEGLECT},
+    "logarithms, not local": {"headroom_scale": 0.6, "local_scale": 0.0},
+    "chosen": {},
+    "L = 1 + ⅓ ln": {"neglect_weight": 1.0 / 3.0},
+    "L = 1 + .6 ln": {"neglect_weight": 0.6},
+    "c2 = .6": {"headroom_scale": 0.6, "local_scale": 0.6},
+    "c2 = .8": {"headroom_scale": 0.8, "local_scale": 0.8},
+    "c2 = .6, local 1": {"headroom_scale": 0.6},
+    "c2 = .6, local 2, plain": {"headroom_scale": 0.6, "local_scale": 2.0, "local_factor": PLAIN},
+    "c2 = .6, local 1, neglect": {"headroom_scale": 0.6, "local_factor": NEGLECT},
+    "c3 = 4": {"forgotten_scale": 4.0},
+    "c1 = .6": {"deviation_scale": 0.6},
 }
 
 
-def played(trial: dict[str, Any], runs: int, episodes: int) -> tuple[dict[str, np.ndarray], int]:
-    """Return the final regrets on every task, and how many runs are linear."""
-    learner, finals, linear = Trial(**{"order": "drawn", "replan": "growth", **trial}), {}, 0
-    for name in TASKS:
-        task = envs.make(name)
-        found = [simulate(task, learner, episodes, (7, run, 1)) for run in range(runs)]
-        finals[name] = np.array([run.regret[-1] for run in found])
-        linear += sum(map(is_linear, found))
-    return finals, linear
+def played(learner: Headroom, task: Task, runs: int, **length: int) -> list[Run]:
+    """Play so many runs, of some episodes or steps."""
+    return [simulate(task, learner, seed=(61, run), **length) for run in range(runs)]
 
 
-def ratio(finals: dict[str, np.ndarray], before: dict[str, np.ndarray], tasks: tuple[str, ...], measure: Any) -> float:
-    """Return the geometric mean over tasks of a measure of the runs ÷ the same before."""
-    logs = [np.log(max(1e-3, measure(finals[task])) / max(1e-3, measure(before[task]))) for task in tasks]
-    return float(np.exp(np.mean(logs)))
+def studies(learner: Headroom, runs: int) -> Iterator[tuple[str, list[Run]]]:
+    """Yield the runs of every task, with its group."""
+    for kind in KINDS:
+        for seed in DRAWN_SEEDS:
+            yield "drawn", played(learner, envs.drawn_task(kind, seed), runs, num_episodes=DRAWN_EPISODES)
+    for task in shuffled_offices():
+        yield "offices", played(learner, task, min(runs, OFFICE_RUNS), num_steps=OFFICE_STEPS)
 
 
-def row(name: str, finals: dict[str, np.ndarray], linear: int, before: dict[str, np.ndarray]) -> str:
-    """Return a line of the table."""
-    chance = (*(task for task in DRAWN if task.split("-")[1] in RANDOM_KINDS), *RANDOM)
-    late = [ratio(finals, before, tasks, lambda final: np.quantile(final, 0.95)) for tasks in (DRAWN, chance)]
-    means = [ratio(finals, before, tasks, np.mean) for tasks in (DRAWN, chance, PAPER)]
-    worst = [ratio(finals, before, tasks, np.max) for tasks in (DRAWN, chance)]
-    tail = float(np.median([finals[task].max() / finals[task].mean() for task in TASKS]))
-    cells = (f"{value:8.2f}" for value in (*means, *late, *worst, tail))
-    return f"{name:28}{''.join(cells)}{linear:8d}"
+def worst(regrets: np.ndarray) -> float:
+    """Return the mean of the worst eighth."""
+    return float(np.sort(regrets)[-max(1, len(regrets) // 8) :].mean())
+
+
+def measured(learner: Headroom, runs: int) -> tuple[dict[str, np.ndarray], int]:
+    """Return log regrets [task, (mean, worst)] by group, and how many runs are linear."""
+    logs: dict[str, list[list[float]]] = {"drawn": [], "offices": []}
+    linear = 0
+    for group, group_runs in studies(learner, runs):
+        assert group_runs[0].optimal_value is not None
+        scale = abs(group_runs[0].optimal_value)
+        regrets = np.array([run.regret[-1] / scale for run in group_runs])
+        logs[group].append([float(np.log(max(1e-3, measure(regrets)))) for measure in (np.mean, worst)])
+        linear += sum(map(is_linear, group_runs))
+    return {group: np.array(rows) for group, rows in logs.items()}, linear
 
 
 def main() -> None:
-    """Play the trials and print the table, a line as soon as it is there."""
+    """Play the trials and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trials", nargs="*", metavar="TRIAL", help=f"of: {', '.join(TRIALS)}")
-    parser.add_argument("--runs", type=int, default=16)
-    parser.add_argument("--episodes", type=int, default=5_000)
-    given = parser.parse_args()
-    unknown = [name for name in given.trials if name not in TRIALS]
+    parser.add_argument("--runs", type=int, default=24)
+    asked = parser.parse_args()
+    unknown = [name for name in asked.trials if name not in TRIALS]
     if unknown:
         parser.error(f"unknown trial {unknown[0]!r}; there are {', '.join(map(repr, TRIALS))}")
-    print(f"{len(TASKS)} tuning tasks, {given.runs} runs of {given.episodes:,} episodes; ratios to the first line")
-    print(f"{'':28}{'mean':^24}{'95 % run':^16}{'worst run':^16}{'worst ÷':>8}{'linear':>8}")
-    groups = ("drawn", "random", "paper", "drawn", "random", "drawn", "random", "mean")
-    print(f"{'':28}{''.join(f'{group:>8}' for group in groups)}")
-    before: dict[str, np.ndarray] = {}
-    for name in dict.fromkeys(["before", *(given.trials or TRIALS)]):
+    before, linear = measured(Headroom030(), asked.runs)
+    rows = [["0.3.0", *["1"] * 4, str(linear)]]
+    for name in asked.trials or TRIALS:
         print(f"playing {name}", file=sys.stderr)
-        finals, linear = played(TRIALS[name], given.runs, given.episodes)
-        before = before or finals
-        print(row(name, finals, linear, before), flush=True)
+        logs, linear = measured(replace(Trial(), **TRIALS[name]), asked.runs)
+        ratios = [np.exp((logs[group] - before[group]).mean(axis=0)) for group in logs]
+        rows.append([name, *(f"{value:.2f}" for value in np.concatenate(ratios)), str(linear)])
+    head = ("", "drawn, mean", "worst eighth", "offices, mean", "worst eighth", "linear")
+    print(f"{asked.runs} runs of {DRAWN_EPISODES:,} episodes; in offices {OFFICE_RUNS} of {OFFICE_STEPS:,} steps\n")
+    print(table_text(head, rows))
 
 
 if __name__ == "__main__":

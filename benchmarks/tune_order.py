@@ -17,23 +17,24 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from headroom_030 import Headroom030
 
 from praemia import Run, Task, envs, learners, simulate
 from praemia.envs.drawn_tasks import KINDS
 from praemia.experiments.league import TUNING_SEEDS
+from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
 from praemia.text_tables import table_text
 
-BEFORE: dict[str, Any] = {"order": "drawn", "replan": "growth"}
 TRIALS: dict[str, dict[str, Any]] = {
-    "0.3.0": BEFORE,
+    "0.3.0": {},
+    "drawn": {"order": "drawn"},
     "certain, no repair": {"order": "certain", "replan": "growth"},
     "counted, no repair": {"order": "counted", "replan": "growth"},
     "certain, at once": {"order": "certain", "replan": "growth-at-once"},
     "certain": {"order": "certain"},
     "counted": {"order": "counted"},
     "soonest": {"order": "soonest"},
-    "certain, c1 = .5": {"order": "certain", "deviation_scale": 0.5},
 }
 SEEDS = {"sea": TUNING_SEEDS[10:16], "maze": TUNING_SEEDS[10:14]}
 GROUPS = ("others", "seas", "mazes")
@@ -97,7 +98,7 @@ def main() -> None:
     groups, rows, before = tasks(asked.until_done), [], {}
     for name in dict.fromkeys(["0.3.0", *(asked.trials or TRIALS)]):
         print(f"playing {name}", file=sys.stderr)
-        learner, found, linear = learners.make("headroom", **TRIALS[name]), {}, 0
+        learner, found, linear = Headroom030() if name == "0.3.0" else Headroom(**TRIALS[name]), {}, 0
         for group, drawn in groups.items():
             played = [finals(learner, task, asked.runs, asked.episodes) for task in drawn]
             found[group], linear = [regrets for regrets, _ in played], linear + sum(count for _, count in played)

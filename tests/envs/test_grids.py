@@ -118,7 +118,7 @@ def test_the_fields_office_map_is_read_with_its_wall_lines_as_thin_walls() -> No
     """
     published = GridMap(text.replace("#", "|"), {letter: letter for letter in "ABCDcmpO"}, start="E")
     assert published.cells.shape == (9, 12)
-    np.testing.assert_array_equal(published.reached, GridMap(MAP, LEGEND).reached)
+    np.testing.assert_array_equal(published.destinations, GridMap(MAP, LEGEND).destinations)
 
 
 def test_a_frame_of_thin_walls_changes_nothing() -> None:

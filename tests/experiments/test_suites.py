@@ -95,6 +95,23 @@ def test_a_suite_has_the_budgets_and_thresholds_that_were_published() -> None:
     assert (task.horizon, task.discount, task.until_done) == (111, 0.9, True)
 
 
+def test_suites_without_chance_have_the_length_of_the_published_runs_and_need_no_test() -> None:
+    jair, craft = (suite_experiment(SUITES[name]) for name in ("office-jair", "craft"))
+    assert [setting.name for setting in jair.settings] == [f"office-jair-t{number}" for number in (1, 2, 3, 4)]
+    assert [setting.name for setting in craft.settings] == [f"craft-{seed}-task10" for seed in range(10)]
+    assert {(s.num_steps, s.test_every) for s in jair.settings} == {(100_000, None)}
+    assert {(s.num_steps, s.test_every) for s in craft.settings} == {(2_000_000, None)}
+    crm = jair.settings[2].choices[1]
+    assert (crm.title, crm.parameters["learning_rate"], crm.parameters["epsilon"]) == ("CRM", 0.5, 0.1)
+    assert SUITES["office-jair"].benchmarks[2].published["CRM"] == 22_000
+
+
+@pytest.mark.parametrize(("number", "steps"), [(1, 15), (2, 29), (3, 29), (4, 30)])
+def test_the_office_without_chance_is_worth_what_its_shortest_way_is(number: int, steps: int) -> None:
+    task = SUITES["office-jair"].benchmarks[number - 1].task
+    assert solve(envs.make(task), keep_values=False).value == pytest.approx(0.9 ** (steps - 1), rel=1e-12)
+
+
 @pytest.mark.parametrize("item", [item for suite in SUITES.values() for item in suite.benchmarks], ids=lambda i: i.task)
 def test_after_the_horizon_less_than_a_ten_thousandth_of_the_optimum_can_be_earned(item: Benchmark) -> None:
     task = envs.make(item.task).with_horizon(item.horizon)

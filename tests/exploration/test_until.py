@@ -245,7 +245,7 @@ def test_machines_that_are_good_enough_get_no_visits() -> None:
     (low, _), easy = found[0]
     (high, expected), hard = found[-1]
     middle = 0.5 * (low.loss + high.loss)
-    goal = Goal(middle, (easy, hard), "likely", ())
+    goal = Goal(middle, (easy, hard), "likely")
     loss, weights = check(data, goal, 1, wants_weights=True)
     assert loss == high.loss
     np.testing.assert_array_equal(weights, expected)

@@ -80,7 +80,7 @@ def bonus_of(
 ) -> float:
     if learner.constants == "theory":
         return max(math.sqrt(8 * log_term * variance / n), 8 * log_term * top / n)
-    neglect = 1 + math.log(total / n) / 3
+    neglect = 1 + math.log(total / n) / 2
     deviation = learner.deviation_scale * math.sqrt(neglect * variance / n)
     forgotten = max(neglect, math.sqrt(learner.forgotten_scale * math.log(1 + episodes) / n))
     headroom = max(shares[0] * (top - mean), shares[1] * (local_top - mean))

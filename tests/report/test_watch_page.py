@@ -108,13 +108,6 @@ def test_a_page_is_below_two_megabytes_whatever_the_plans_are(num_states: int, n
     assert len(plans_to_show(np.arange(10_000), most_plans(task))) <= num_plans
 
 
-@pytest.mark.slow
-def test_a_large_task_is_watched_on_a_page_of_a_bounded_size() -> None:
-    task = large_task(8).with_horizon(200)
-    page = praemia.watch(task, "ucbvi-prm", num_episodes=30)
-    assert len(page.html) < 2_000_000
-
-
 def test_a_task_that_is_too_large_is_refused_before_it_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
     machine = praemia.MachineBuilder("out").edge("out", "goal", "done", reward=1).build()
     wide = envs.grid("S" + 10_000 * "." + "g", legend={"g": "goal"}, machine=machine, horizon=2)

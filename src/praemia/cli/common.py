@@ -143,6 +143,12 @@ def learners_option(*default: str, help: str = "") -> Callable[[Function], Funct
     )
 
 
+def tasks_option(default: str) -> Callable[[Function], Function]:
+    """Add ``--task``, which may be repeated, as the argument ``tasks``; ``default`` says what is played without it."""
+    text = f"A built-in task or a task file; may be repeated.  [default: {default}]"
+    return click.option("--task", "tasks", multiple=True, metavar="TASK", shell_complete=complete_tasks, help=text)
+
+
 def set_option(help: str = "Set a parameter of every learner that has it.") -> Callable[[Function], Function]:
     """Add ``--set NAME=VALUE``, as the argument ``settings`` for ``parse_settings``."""
     return click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help=help)

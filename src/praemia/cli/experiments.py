@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -15,7 +15,6 @@ from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
     Where,
     command_text,
-    complete_tasks,
     emit,
     episodes_option,
     json_option,
@@ -25,6 +24,7 @@ from praemia.cli.common import (
     runs_option,
     seed_option,
     set_option,
+    tasks_option,
     wants_json,
     where_options,
 )
@@ -79,17 +79,17 @@ def sweep(experiments: Iterable[Experiment], where: Where, *, is_reported: bool 
     return Sweep(store, asked, failures, len(store.files()) != before)
 
 
-def publish(done: Sweep, studies: list[Study], damaged: list[str]) -> None:
+def publish(result: Sweep, studies: list[Study], damaged: list[str]) -> None:
     """Write the report on some studies and say where it is.
 
     Figures that are there are not drawn again where nothing is new.
     """
     from praemia.report.page import write_report
 
-    report, figures = done.store.folder / "report.html", done.store.folder / "figures"
+    report, figures = result.store.folder / "report.html", result.store.folder / "figures"
     say("writing the report")
     with display():
-        write_report(studies, damaged, report, figures=done.has_new_runs or not figures.is_dir())
+        write_report(studies, damaged, report, figures=result.has_new_runs or not figures.is_dir())
     click.echo(f"the report is {report}, the figures are in {figures}", err=wants_json())
 
 
@@ -104,8 +104,8 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
 
 def _stored(store: Store, jobs: list[Job]) -> str:
     """Say how many runs are stored; they are not repeated."""
-    done = sum(map(store.has, jobs))
-    return f"run again to go on: {done} of {plural(len(jobs), 'run')} {are(done)} stored in {store.folder}"
+    count = sum(map(store.has, jobs))
+    return f"run again to go on: {count} of {plural(len(jobs), 'run')} {are(count)} stored in {store.folder}"
 
 
 def report_failures(failures: Iterable[Failure]) -> int:
@@ -139,13 +139,13 @@ def experiment_command(file: Path, where: Where, allow_code: bool) -> int:
     from praemia.statistics.stored_runs import gather
 
     experiment = load_experiment(file, allow_code=allow_code)
-    done = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
+    result = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
     if where.shard is None:  # a shard is only a part
-        studies, damaged = gather(done.store, done.experiments)
+        studies, damaged = gather(result.store, result.experiments)
         if studies:
-            publish(done, studies, damaged)
+            publish(result, studies, damaged)
             click.echo(results_table(series for study in studies for own in study.settings.values() for series in own))
-    return report_failures(done.failures)
+    return report_failures(result.failures)
 
 
 @click.command("reproduce")
@@ -175,65 +175,52 @@ def reproduce_command(
 
     if decide and where.shard is not None:
         raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
-    done = sweep(select(experiments(runs, episodes, seed), only), where)
-    if where.shard is not None or (done.failures and not done.store.files()):
-        return report_failures(done.failures)
-    done = _play_on(done, where) if decide else done
-    studies, damaged, claims = _look(done)
-    publish(done, studies, damaged)
+    result = sweep(select(experiments(runs, episodes, seed), only), where)
+    if where.shard is not None or (result.failures and not result.store.files()):
+        return report_failures(result.failures)
+    result = _play_on(result, where) if decide else result
+    studies, damaged, claims = _look(result)
+    publish(result, studies, damaged)
     for line in verdict_lines(claims):
         click.echo(line)
     click.echo("all learners on other tasks: praemia league")
-    return report_failures(done.failures)
+    return report_failures(result.failures)
 
 
-def _look(done: Sweep) -> tuple[list[Study], list[str], list[Claim]]:
+def _look(result: Sweep) -> tuple[list[Study], list[str], list[Claim]]:
     from praemia.statistics.claims import check_claims
     from praemia.statistics.stored_runs import gather
 
-    studies, damaged = gather(done.store, done.experiments)
+    studies, damaged = gather(result.store, result.experiments)
     return studies, damaged, check_claims(studies)
 
 
-def _play_on(done: Sweep, where: Where) -> Sweep:
+def _play_on(result: Sweep, where: Where) -> Sweep:
     """Add runs for open claims and check them again, until more runs cannot help."""
+    from praemia.experiments.requests import unite
     from praemia.statistics.comparisons import further_runs
 
     while True:
-        claims = _look(done)[2]
-        more = further_runs(claims, done.experiments)
-        if done.failures or not more:
-            return done
+        claims = _look(result)[2]
+        more = further_runs(claims, result.experiments)
+        if result.failures or not more:
+            return result
         open_claims = sum(claim.held is None for claim in claims)
         most = max(setting.num_runs for experiment in more for setting in experiment.settings)
         say(f"{open_claims} of {len(claims)} claims {are(open_claims)} not decided; up to {most} runs of each")
         added = sweep(more, where)
-        whole = [_grown(experiment, more) for experiment in done.experiments]
-        done = Sweep(done.store, whole, added.failures, done.has_new_runs or added.has_new_runs)
-
-
-def _grown(experiment: Experiment, more: Sequence[Experiment]) -> Experiment:
-    """Return an experiment with as many runs as were added to any of its settings."""
-    added = {s.name: s.num_runs for part in more if part.name == experiment.name for s in part.settings}
-    settings = (replace(s, num_runs=max(s.num_runs, added.get(s.name, 0))) for s in experiment.settings)
-    return replace(experiment, settings=tuple(settings))
+        whole = unite([*result.experiments, *added.experiments])
+        result = Sweep(result.store, whole, added.failures, result.has_new_runs or added.has_new_runs)
 
 
 @click.command("league")
-@click.option(
-    "--task",
-    "tasks",
-    multiple=True,
-    metavar="TASK",
-    shell_complete=complete_tasks,
-    help="A built-in task or a task file; may be repeated.  [default: all of the league's]",
-)
+@tasks_option("all of the league's")
 @learners_option(help="  [default: all that plan]")
 @set_option("Set a parameter of every learner that has it, in place of its usual setting.")
 @click.option(
     "--suite",
     metavar="NAME",
-    help="Published benchmarks, office or craft: steps to the optimum, beside the published figures.",
+    help="Published benchmarks, office, office-jair or craft: steps to the optimum, beside the published ones.",
 )
 @click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
 @click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, 32 with --full, 10 with --suite.")
@@ -267,8 +254,8 @@ def league_command(
     praemia league --suite office
     """
     if suite is not None:
-        given = {"--task": tasks, "--set": settings, "--full": full, "--episodes": episodes}
-        return _play_suite(suite, names, runs, seed, where, given)
+        others = {"--task": tasks, "--set": settings, "--full": full, "--episodes": episodes}
+        return _play_suite(suite, names, runs, seed, where, others)
     where = replace(where, out=where.out or Path("results-league"))
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
@@ -278,26 +265,26 @@ def league_command(
     from praemia.statistics.stored_runs import gather
 
     contest = league(tasks, names, runs, episodes, seed, full=full, parameters=parse_settings(settings))
-    done = sweep([contest], where)
-    studies, damaged = gather(done.store, done.experiments)
+    result = sweep([contest], where)
+    studies, damaged = gather(result.store, result.experiments)
     board, apart = boards(studies[0].settings if studies else {})
     if where.shard is None and not board.learners:
         say("no ranking: no learner has a run on every task (oracle baselines are not ranked)")
     if where.shard is not None or not board.learners:
-        return report_failures(done.failures)
+        return report_failures(result.failures)
     table, claims = standings(board), check_claims(studies)
     text = league_text(board, table)
     if apart is not None and apart.learners:
         text += f"\n{APART}:\n\n{league_text(apart, standings(apart))}"
     emit({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)}, text)
-    publish(done, studies, damaged)
+    publish(result, studies, damaged)
     if claims and not wants_json():
         click.echo("\n".join(verdict_lines(claims)))
-    return report_failures(done.failures)
+    return report_failures(result.failures)
 
 
 def _play_suite(
-    name: str, names: tuple[str, ...], runs: int | None, seed: int, where: Where, given: Mapping[str, Any]
+    name: str, names: tuple[str, ...], runs: int | None, seed: int, where: Where, others: Mapping[str, Any]
 ) -> int:
     """Play a suite of published benchmarks and print its table."""
     from praemia.experiments.requests import unite
@@ -306,21 +293,21 @@ def _play_suite(
     from praemia.statistics.stored_runs import gather
     from praemia.statistics.suite_lines import suite_lines
 
-    if clashing := [option for option, value in given.items() if value]:
+    if clashing := [option for option, value in others.items() if value]:
         raise ParameterError(f"--suite with {', '.join(clashing)}; a suite has tasks and lengths of its own")
     suite = find(name)
     # Hundreds of policies for hundreds of steps each would fill a disk, and no figure shows them.
     where = replace(where, out=where.out or Path(f"results-{suite.name}"), policies=False)
-    done = sweep([suite_experiment(suite, names, runs, seed)], where)
+    result = sweep([suite_experiment(suite, names, runs, seed)], where)
     # Learners that were asked for earlier, in the same folder, are in the table too.
     unreadable: list[str] = []
-    earlier = [e for e in done.store.asked(unreadable.append) if e.name == done.experiments[0].name]
-    studies, damaged = gather(done.store, unite([*done.experiments, *earlier])[:1])
+    earlier = [e for e in result.store.asked(unreadable.append) if e.name == result.experiments[0].name]
+    studies, damaged = gather(result.store, unite([*result.experiments, *earlier])[:1])
     if where.shard is None and studies:
         lines = suite_lines(suite, studies[0].settings)
         emit(suite_data(suite, lines), suite_text(suite, lines))
-        publish(done._replace(has_new_runs=True), studies, [*unreadable, *damaged])
-    return report_failures(done.failures)
+        publish(result._replace(has_new_runs=True), studies, [*unreadable, *damaged])
+    return report_failures(result.failures)
 
 
 def _as_data(board: LeagueTable, table: list[Standing]) -> dict[str, Any]:

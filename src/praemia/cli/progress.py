@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TICK_SECONDS = 0.1
 FIRST_SECONDS = 2.0  # until work is mentioned
+LEAST_SECONDS = 1.0  # of work, to tell its speed from
 LINE_SECONDS = 5.0  # between two lines
 BREAK_SECONDS = 1.0  # shorter breaks between two kernels do not end the notice
 COMPILING, PROMISE = "compiling, once", "later runs start without this wait"
@@ -110,11 +111,11 @@ class Display(activity.Progress):
         self._last_tick = now
         self._look_for_compiling(is_compiling)
         self._look_for_runs({int(task): float(board["share"][board["task"] == task].sum()) for task in board["task"]})
+        for row in self.bars.tasks:
+            row.fields["left"] = self._time_left(row)
         rows = [row for row in self.bars.tasks if not row.finished and (row.elapsed or 0.0) >= FIRST_SECONDS]
         if not rows:
             return
-        for row in rows:
-            row.fields["left"] = self._time_left(row)
         if self._is_terminal:
             for row in rows:
                 row.visible = True
@@ -143,10 +144,12 @@ class Display(activity.Progress):
 
     def _time_left(self, row: Task) -> str:
         """Say how long a row still takes at its speed so far; nothing, as long as that is not known."""
+        if row.completed <= row.fields["began"][1]:  # what comes before the first progress says nothing about the speed
+            row.fields["began"] = (self._worked, row.completed)
         worked, completed = self._worked - row.fields["began"][0], row.completed - row.fields["began"][1]
-        if row.total is None or worked <= 0.0 or completed <= 0.0:
+        if row.total is None or worked < LEAST_SECONDS or completed <= 0.0:
             return ""
-        return f"about {_duration((row.total - row.completed) * worked / completed)} left"
+        return f"{_duration((row.total - row.completed) * worked / completed)} left"
 
     def _task(self, row: TaskID) -> Task:
         return next(task for task in self.bars.tasks if task.id == row)
@@ -180,9 +183,8 @@ def _line(row: Task) -> str:
     """Write a row as a line: what is done, and the time that is left or that it has taken."""
     if row.total is None:
         return f"{row.description}: " + (row.fields["count"] or f"{row.elapsed or 0.0:.0f} s")
-    return ", ".join(
-        filter(None, (f"{row.description}: {row.fields['count']}", f"{row.percentage:.0f}%", row.fields["left"]))
-    )
+    left = f", about {row.fields['left']}" if row.fields["left"] else ""
+    return f"{row.description}: {row.fields['count']}, {row.percentage:.0f}%{left}"
 
 
 def _duration(seconds: float) -> str:

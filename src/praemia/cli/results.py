@@ -122,10 +122,8 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
         also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""
         raise FileError(f"{folder}: there are no runs to report on{also}; praemia reproduce makes them")
     path = folder / "report.html" if out is None else out
-    written = write_report(studies, damaged, path, figures=figures)
-    drawn = (
-        f"; {plural(len(written) - 1, 'file')} of figures {are(len(written) - 1)} in {path.parent / 'figures'}"
-        if figures
-        else ""
+    _, *files = write_report(studies, damaged, path, figures=figures)
+    also = (
+        f"; {plural(len(files), 'file')} of figures {are(len(files))} in {path.parent / 'figures'}" if figures else ""
     )
-    click.echo(f"the report is {path}{drawn}")
+    click.echo(f"the report is {path}{also}")

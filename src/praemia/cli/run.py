@@ -203,8 +203,8 @@ def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure
     workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(default_jobs(), len(work)))
     if where.out is not None:
         experiment = Experiment(setting.name, f"Learners on {setting.name}", (setting,))
-        done = sweep([experiment], replace(where, jobs=workers), is_reported=False)
-        return collect(done.store, [setting]).get(setting.name, []), done.failures
+        result = sweep([experiment], replace(where, jobs=workers), is_reported=False)
+        return collect(result.store, [setting]).get(setting.name, []), result.failures
     with advice_on_interrupt(lambda: "nothing is stored; --out FOLDER keeps each run that is finished"):
         with display() as progress:
             runs, failures = run_in_memory(work, num_workers=workers, progress=progress)

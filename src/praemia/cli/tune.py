@@ -12,7 +12,6 @@ import click
 
 from praemia.cli.common import (
     Where,
-    complete_tasks,
     emit,
     episodes_option,
     json_option,
@@ -20,6 +19,7 @@ from praemia.cli.common import (
     parse_settings,
     runs_option,
     seed_option,
+    tasks_option,
     where_options,
 )
 from praemia.cli.experiments import report_failures, sweep
@@ -32,14 +32,7 @@ if TYPE_CHECKING:
 
 
 @click.command("tune")
-@click.option(
-    "--task",
-    "tasks",
-    multiple=True,
-    metavar="TASK",
-    shell_complete=complete_tasks,
-    help="A built-in task or a task file; may be repeated.  [default: the paper's]",
-)
+@tasks_option("the paper's")
 @click.option("--only", multiple=True, metavar="SETTING", help="One of the paper's settings; may be repeated.")
 @learners_option()
 @click.option(
@@ -76,15 +69,15 @@ def tune_command(
     if tasks and only:
         raise click.UsageError("--task and --only together; --only is for the paper's settings")
     (search,) = select([tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])], only)
-    tried = list(parse_tries(tries)) or ["bonus_scale"]
+    keys = list(parse_tries(tries)) or ["bonus_scale"]
     store, _, failures, _ = sweep([search], where, is_reported=False)
     stored = collect(store, search.settings)
     budget = Counter(choice.name for choice in search.settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
     for failure in failures:
-        label = _label(failure.job.learner.parameters, tried)
+        label = _label(failure.job.learner.parameters, keys)
         failed[failure.job.task.name, failure.job.learner.name].add(label)
-    results = [entry for task, members in stored.items() for entry in _entries(task, members, tried, budget, failed)]
+    results = [entry for task, members in stored.items() for entry in _entries(task, members, keys, budget, failed)]
     emit({"episodes": episodes, "runs": runs, "results": results}, _table(results) if results else "")
     return report_failures(failures)
 
@@ -114,14 +107,14 @@ def _candidates(names: tuple[str, ...], tries: tuple[str, ...]) -> tuple[Learner
     return tuple(LearnerChoice.of(name, **own) for name in dict.fromkeys(names) for own in combinations if own)
 
 
-def _label(parameters: Mapping[str, Any], tried: list[str]) -> str:
-    return ", ".join(f"{key}={parameters[key]}" for key in tried)
+def _label(parameters: Mapping[str, Any], keys: list[str]) -> str:
+    return ", ".join(f"{key}={parameters[key]}" for key in keys)
 
 
 def _entries(
     task: str,
     members: Iterable[Series],
-    tried: list[str],
+    keys: list[str],
     budget: Counter[str],
     failed: Mapping[tuple[str, str], set[str]],
 ) -> list[dict[str, Any]]:
@@ -133,12 +126,12 @@ def _entries(
 
     by_learner: dict[str, dict[str, Series]] = {}
     for series in members:
-        by_learner.setdefault(series.first.learner, {})[_label(series.first.parameters, tried)] = series
+        by_learner.setdefault(series.first.learner, {})[_label(series.first.parameters, keys)] = series
     entries = []
-    for learner, tried_series in by_learner.items():
-        lost = failed.get((task, learner), set())
-        candidates = {label: series for label, series in tried_series.items() if label not in lost}
-        if not candidates or len(candidates) + len(lost) < budget[learner]:
+    for learner, series_of in by_learner.items():
+        failures = failed.get((task, learner), set())
+        candidates = {label: series for label, series in series_of.items() if label not in failures}
+        if not candidates or len(candidates) + len(failures) < budget[learner]:
             continue
         intervals = {label: mean_interval(series.final) for label, series in candidates.items()}
         best = candidates[min(intervals, key=lambda label: intervals[label].estimate)].first
@@ -146,10 +139,10 @@ def _entries(
             {
                 "task": task,
                 "learner": learner,
-                "best": {key: best.parameters[key] for key in tried},
+                "best": {key: best.parameters[key] for key in keys},
                 "regret": {label: interval.estimate for label, interval in intervals.items()},
                 "interval": {label: [i.low, i.high] for label, i in intervals.items()},
-                "failed": sorted(lost),
+                "failed": sorted(failures),
             }
         )
     return entries

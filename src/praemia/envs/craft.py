@@ -2,7 +2,7 @@
 
 The tasks of Toro Icarte et al. (2022), after Andreas et al. (2017), on maps drawn by a seed: a square of 39 × 39 cells
 with wood, grass and iron at five places each, toolsheds, workbenches, factories, bridges and gold at two each, and a
-start. Moves have no chance. The last event pays 1, once. Tasks 2, 5, 8, 9 and 10 are those whose machines were found;
+start. Moves never slip. The last event pays 1, once. Tasks 2, 5, 8, 9 and 10 are those whose machines were found;
 task 10, the longest, asks for wood and then a workbench, and for iron, then for a toolshed and gold.
 """
 

@@ -201,5 +201,5 @@ def _way(grid_map: GridMap, letters: Sequence[str]) -> int:
 def _distance(grid_map: GridMap, start: str, goal: str) -> int | None:
     """Return the length of a shortest way from a letter to another around pits."""
     first, last = (int(grid_map.cells[grid_map.letters == letter][0]) for letter in (start, goal))
-    pits = np.isin(grid_map.reached, grid_map.cells[grid_map.letters == PIT])
-    return steps_from(first, np.where(pits, np.arange(pits.shape[1]), grid_map.reached).T).get(last)
+    pits = np.isin(grid_map.destinations, grid_map.cells[grid_map.letters == PIT])
+    return steps_from(first, np.where(pits, np.arange(pits.shape[1]), grid_map.destinations).T).get(last)

@@ -1,7 +1,7 @@
 """Tasks drawn by a seed, to compare learners on: of thirteen kinds and many sizes, or at random with given sizes.
 
 ``drawn-lake-7`` is the lake of seed 7; ``drawn-lake-large-7`` is a large one. Everything about a task is drawn: how
-large it is, its kernel or map, its machine, whether the machine has chance, pays early or late, once or in rounds.
+large it is, its kernel or map, its machine, whether that is probabilistic, pays early or late, once or in rounds.
 
     sparse   a random kernel, two or three successors        rooms   four rooms with doors, places in order
     dense    a random kernel, every observation can follow   traps   a grid with traps, after which nothing is paid

@@ -131,18 +131,18 @@ class GridMap:
         return below, right
 
     @cached_property
-    def reached(self) -> Indices:
+    def destinations(self) -> Indices:
         """int64[4, O], the cell that each move leads to if it does not slip; the same one if there is no way."""
         cells, shut = self.cells, self._shut_sides()
         places = np.argwhere(cells >= 0)
         here = tuple(places.T)
-        reached = np.empty((len(MOVES), len(places)), dtype=np.int64)
+        destinations = np.empty((len(MOVES), len(places)), dtype=np.int64)
         for move, step in enumerate(_STEPS):
             beside = places + step
             inside = np.all((beside >= 0) & (beside < cells.shape), axis=1)
             there = cells[tuple(np.where(inside[:, None], beside, places).T)]
-            reached[move] = np.where((there >= 0) & ~shut[move][here], there, cells[here])
-        return reached
+            destinations[move] = np.where((there >= 0) & ~shut[move][here], there, cells[here])
+        return destinations
 
     def _shut_sides(self) -> NDArray[np.bool_]:
         """Return bool[4, R, C], whether a cell cannot be left by a move: for thin walls, one-way cells and water."""
@@ -202,13 +202,13 @@ class GridMap:
 
     def _entries(self) -> tuple[Indices, Indices, Indices, NDArray[np.float64]]:
         """Return the kernel's entries (o, a, o', p): moves, which may slip, and a sure *stay*."""
-        reached = self.reached
-        here = np.arange(reached.shape[1])
+        destinations = self.destinations
+        here = np.arange(destinations.shape[1])
         parts = []
         for a in range(len(MOVES)):
-            blocked = (reached[a] == here) & (not self.slip_when_blocked)
+            blocked = (destinations[a] == here) & (not self.slip_when_blocked)
             for turn, probability in zip(_TURNS, self.slip[:3], strict=True):
-                parts.append((a, np.where(blocked, here, reached[(a + turn) % 4]), probability))
+                parts.append((a, np.where(blocked, here, destinations[(a + turn) % 4]), probability))
             parts.append((a, here, self.slip[3]))
         if self.stay:
             parts.append((len(MOVES), here, 1.0))

@@ -6,7 +6,7 @@ The last event of an errand pays; after a broken plant nothing is paid.
     office-ERRAND      with the slipping moves of every grid here, and a coffee machine that works w.p. 0.8
     office-mapN-expK   five buildings and seven errands of QR-Max (Trapasso, Iocchi, Patrizi, 2026): a move goes as
                        meant with .8 and to either side with .1; one that is blocked as meant stays and does not slip
-    office-jair-tK     four errands of Toro Icarte et al. (2022) in the first of these buildings (map 1), without chance
+    office-jair-tK     four errands of Toro Icarte et al. (2022) in the first of these buildings; moves never slip
 """
 
 from __future__ import annotations
@@ -224,7 +224,7 @@ def office_map(map: int = 1, exp: int = 1) -> Task:
 
 
 def office_jair(task: int = 1) -> Task:
-    """Run an errand of Toro Icarte et al. (2022) in the office, where moves have no chance.
+    """Run an errand of Toro Icarte et al. (2022) in the office, where moves never slip.
 
     Examples
     --------

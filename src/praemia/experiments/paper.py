@@ -78,12 +78,11 @@ def tuning(
 
     Its seeds differ from those of reported runs.
     """
-    tried = choices or candidates()
     tasks = tasks or [TaskText.builtin(name) for name in (*RIVERSWIMS, *WAREHOUSES)]
     return Experiment(
         TUNING,
         "The search for parameters" if choices else "The search for the exploration coefficients",
-        tuple(Setting(task, tried, num_runs, num_episodes, seed, stream=1) for task in tasks),
+        tuple(Setting(task, choices or candidates(), num_runs, num_episodes, seed, stream=1) for task in tasks),
     )
 
 

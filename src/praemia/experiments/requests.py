@@ -69,14 +69,14 @@ def as_record(experiments: Iterable[Experiment]) -> bytes:
 
     def record(setting: Setting) -> dict[str, Any]:
         numbers = {key: getattr(setting, key) for key in _SettingPart.model_fields if key not in ("task", "learners")}
-        given = {key: number for key, number in numbers.items() if number is not None}
-        return {"task": asdict(setting.task), "learners": [place(choice) for choice in setting.choices], **given}
+        numbers = {key: number for key, number in numbers.items() if number is not None}
+        return {"task": asdict(setting.task), "learners": [place(choice) for choice in setting.choices], **numbers}
 
-    written = [
+    records = [
         {"name": e.name, "purpose": e.purpose, "command": e.command, "settings": [record(s) for s in e.settings]}
         for e in experiments
     ]
-    return json.dumps({"learners": learners, "experiments": written}, indent=1).encode() + b"\n"
+    return json.dumps({"learners": learners, "experiments": records}, indent=1).encode() + b"\n"
 
 
 def from_record(data: bytes, where: str) -> list[Experiment]:

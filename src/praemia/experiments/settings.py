@@ -91,9 +91,9 @@ class LearnerChoice:
         name = reference if reference in names_of(kind) else kind.name
         with failures_named(kind, code):
             learner = made(kind, name, parameters)
-        written = {key: _as_data(learner.name, key, value) for key, value in learner.parameters.items()}
+        data = {key: _as_data(learner.name, key, value) for key, value in learner.parameters.items()}
         origin = "" if code is None else code.origin
-        return cls(learner.name, written, title or default_title(learner.name, parameters), origin, code)
+        return cls(learner.name, data, title or default_title(learner.name, parameters), origin, code)
 
     def make(self) -> Learner:
         """Return the learner."""
@@ -134,8 +134,8 @@ def failures_named(kind: type[Learner], code: LearnerCode | None) -> Iterator[No
 
 def default_title(name: str, parameters: Mapping[str, Any]) -> str:
     """Name a learner by the parameters that are given to it."""
-    given = ", ".join(f"{key}={value}" for key, value in parameters.items())
-    return f"{name} ({given})" if given else name
+    settings = ", ".join(f"{key}={value}" for key, value in parameters.items())
+    return f"{name} ({settings})" if settings else name
 
 
 def _as_data(learner: str, name: str, value: Any) -> Any:

@@ -1,7 +1,8 @@
 """Suites: benchmarks of the literature, by their own protocols, with the figures that were published.
 
-    office   Trapasso, Iocchi and Patrizi (2026, arXiv 2512.14617): 17 settings with moves that slip
-    craft    Toro Icarte et al. (2022): task 10, the longest, on maps drawn by seed
+    office        Trapasso, Iocchi and Patrizi (2026, arXiv 2512.14617): 17 settings with moves that slip
+    office-jair   Toro Icarte et al. (2022): four errands in the first of these buildings, without chance
+    craft         Toro Icarte et al. (2022): task 10, the longest, on ten maps drawn by seed, without chance
 
 All have a discount of .9, and episodes that end with the machine or on a plant. Published episodes also end after 1,000
 steps; here earlier, at the first horizon H after which less than 10⁻⁴ of the optimum can be earned: plans for fewer
@@ -103,7 +104,7 @@ def _office_choices(task: Task) -> Mapping[str, tuple[LearnerChoice, ...]]:
     }
 
 
-def _craft_choices(task: Task) -> Mapping[str, tuple[LearnerChoice, ...]]:
+def _choices_without_chance(task: Task) -> Mapping[str, tuple[LearnerChoice, ...]]:
     """Return learners for moves without chance: one visit tells what a pair does."""
     tables: dict[str, Any] = {"learning_rate": 0.5, "discount": 0.9, "epsilon": 0.1, "initial_value": 2.0}
     return {
@@ -113,7 +114,12 @@ def _craft_choices(task: Task) -> Mapping[str, tuple[LearnerChoice, ...]]:
     }
 
 
-CRAFT_HORIZONS, CRAFT_STEPS = (173, 149, 160, 127, 142), 2_000_000  # of the maps drawn by the seeds 0 … 4
+# Without chance: horizons by task, the steps of the published runs, and those until the criterion was met.
+_JAIR_HORIZONS, _JAIR_STEPS = {1: 102, 2: 116, 3: 116, 4: 117}, 100_000
+_JAIR_PUBLISHED = {3: {Q_LEARNING: 50_000, CRM: 22_000, "CRM with shaping": 18_000}}  # t3 was also played alone
+_CRAFT_HORIZONS, _CRAFT_STEPS = (173, 149, 160, 127, 142, 123, 141, 161, 135, 175), 2_000_000  # of the seeds 0 … 9
+_JAIR_SOURCE = "Toro Icarte, Klassen, Valenzano and McIlraith 2022 (JAIR 73), result files"
+_JAIR_CRITERION = "steps until the median reward per step, at ε = .1, is .95 of the optimum's"
 SUITES = {
     "office": Suite(
         "office",
@@ -127,17 +133,30 @@ SUITES = {
         "Trapasso, Iocchi and Patrizi 2026 (arXiv 2512.14617), Tables 4 and 6",
         "steps until a t test over 100 sampled episodes, every 1,000 steps, has p > .1 against value iteration",
     ),
+    "office-jair": Suite(
+        "office-jair",
+        "the office without chance",
+        tuple(
+            Benchmark(f"office-jair-t{number}", horizon, _JAIR_STEPS, _JAIR_PUBLISHED.get(number, {}))
+            for number, horizon in _JAIR_HORIZONS.items()
+        ),
+        ("headroom", "crm"),
+        _choices_without_chance,
+        _JAIR_SOURCE,
+        _JAIR_CRITERION,
+        test_every=None,
+    ),
     "craft": Suite(
         "craft",
         "the longest craft task, on large maps without chance",
         tuple(
-            Benchmark(f"craft-{seed}-task10", horizon, CRAFT_STEPS, {CRM: 770_000, "CRM with shaping": 710_000})
-            for seed, horizon in enumerate(CRAFT_HORIZONS)
+            Benchmark(f"craft-{seed}-task10", horizon, _CRAFT_STEPS, {CRM: 770_000, "CRM with shaping": 710_000})
+            for seed, horizon in enumerate(_CRAFT_HORIZONS)
         ),
         ("headroom", "crm"),
-        _craft_choices,
-        "Toro Icarte, Klassen, Valenzano and McIlraith 2022 (JAIR 73), result files; on maps of theirs",
-        "steps until the median reward per step, at ε = .1, is .95 of the optimum's",
+        _choices_without_chance,
+        f"{_JAIR_SOURCE}; on maps of theirs",
+        _JAIR_CRITERION,
         test_every=None,
     ),
 }

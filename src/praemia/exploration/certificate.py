@@ -22,22 +22,18 @@ playing (in black boxes) are the environment's own, which no digest can cover; t
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 
 import numpy as np
 
 from praemia.arithmetic import ordered_sum
-from praemia.errors import ParameterError
 from praemia.exploration.bounds import Values, machine_bounds
 from praemia.exploration.confidence import Confidence, confidence
 from praemia.exploration.coverage import best_values
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.estimate import Estimate, machine_digest, require_readable
-from praemia.exploration.sessions import Environment
+from praemia.exploration.estimate import Estimate
 from praemia.kernels.records import Actions
-from praemia.machines.labels import RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy
 
@@ -199,24 +195,6 @@ def _suggestions(dataset: Dataset, sure: Confidence, occupied: Values) -> tuple[
     order = np.argsort(-weights.ravel(), kind="stable")[:NUM_SUGGESTIONS]
     places = (divmod(int(pair), dataset.num_actions) for pair in order if weights.ravel()[pair] > 0.0)
     return tuple(Suggestion(o, a, int(dataset.visits[o, a]), float(weights[o, a])) for o, a in places)
-
-
-def digests_in_advance(
-    environment: Environment, machines: Iterable[RewardMachine]
-) -> tuple[tuple[RewardMachine, ...], tuple[str, ...]]:
-    """Return machines and their digests to record, before anything is played; refuse what cannot be planned for."""
-    if isinstance(machines, RewardMachine):
-        raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
-    fixed, rules = tuple(machines), environment.known_rules()
-    for number, machine in enumerate(fixed):
-        if not isinstance(machine, RewardMachine):
-            raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
-        # Where labels are found by playing, only names that the environment declares can occur.
-        declared = frozenset(environment.source.machine.propositions)
-        produced = declared if rules is None else RuleLabelling(rules).propositions()
-        require_readable(machine, produced, produced | declared)
-    length = environment.source.horizon, environment.source.discount
-    return fixed, tuple(sorted({machine_digest(machine, *length, rules) for machine in fixed}))
 
 
 def scope_of(estimate: Estimate, fixed_in_advance: bool) -> tuple[Scope, int]:

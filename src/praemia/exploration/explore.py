@@ -25,7 +25,6 @@ import numpy as np
 
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
-from praemia.exploration.certificate import digests_in_advance
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import COLLECT, SEARCH, SHARES
 from praemia.exploration.sessions import (
@@ -163,7 +162,7 @@ def explore(
     machines : machines fixed in advance, and recorded as such: certificates for them are tighter. They change what is
         played only with ``until``.
     until : stop when the plan of every machine loses less than this; the data's last source says whether that was
-        reached, and what was found at each check.
+        reached, and the loss at each check.
     certify : what must be below ``until``: the ``likely`` loss (the default), or the ``proven`` bound.
     on_progress : called with the number of episodes played so far and the total. on_check : called with each check.
 
@@ -178,23 +177,22 @@ def explore(
     name = method or ("euler" if until is None else "directed")
     # N₀ may be given whatever the method, so that one call can compare methods.
     searches = policy_episodes if name == "euler" else None
-    how = make_method(name, scale=scale, policy_episodes=searches, keep_search=keep_search, stop_below=stop_below)
+    explorer = make_method(name, scale=scale, policy_episodes=searches, keep_search=keep_search, stop_below=stop_below)
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
-    session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, on_progress)
-    named, fixed = digests_in_advance(session.environment, machines)
-    goal = None if until is None else Goal(until, named, certify or CERTIFY[0], fixed, on_check)
+    session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, machines, on_progress)
+    goal = None if until is None else Goal(until, session.machines, certify or CERTIFY[0], on_check)
     try:
-        record = how.play(session, goal)
+        record = explorer.play(session, goal)
     except ContradictionError as error:
         session.keeps_search = True
-        data = _dataset(session, how, {}, fixed)
-        kept = f"what was explored until then, {data.num_episodes:,} episodes, is kept: error.dataset"
-        raise ContradictionError(f"{error}; {kept}", data) from None
-    return _dataset(session, how, record, fixed)
+        data = _dataset(session, explorer, {})
+        remedy = f"what was explored until then, {data.num_episodes:,} episodes, is kept: error.dataset"
+        raise ContradictionError(f"{error}; {remedy}", data) from None
+    return _dataset(session, explorer, record)
 
 
-def _dataset(session: Session, method: Method, record: dict[str, Any], fixed: tuple[str, ...]) -> Dataset:
+def _dataset(session: Session, method: Method, record: dict[str, Any]) -> Dataset:
     """Return what a session keeps as a dataset, with a record of how it was collected."""
     source = {
         "task": session.environment.source.name,
@@ -203,4 +201,4 @@ def _dataset(session: Session, method: Method, record: dict[str, Any], fixed: tu
         "seed": list(session.seed),
     }
     source |= asdict(method) | record
-    return session.environment.dataset(session.kept, session.everything, (source,), fixed)
+    return session.environment.dataset(session.kept, session.everything, (source,), session.fixed_machines)

@@ -140,7 +140,7 @@ def _best(
     return best
 
 
-MAX_HISTORIES = 5_000  # with more, the value that α needs is not computed
+MAX_FOR_ALPHA = 5_000  # with more, the value that α needs is not computed
 MAX_REMEMBERED = 1 << 24  # actions that a greedy policy remembers
 
 
@@ -192,7 +192,7 @@ class GreedyPlanner:
         if not isinstance(reward, CoverageReward):
             raise ModelError(f"the greedy planner takes a CoverageReward; {reward.name!r} is not one")
         policy = GreedyPolicy(view.sparse, view.num_actions, np.array(reward.weights), horizon)
-        value = value_of_histories(view, policy, reward, horizon, samples=1, max_histories=MAX_HISTORIES)
+        value = value_of_histories(view, policy, reward, horizon, samples=1, max_histories=MAX_FOR_ALPHA)
         return policy, upper_bound(view, policy) - value.value if value.exact else float("nan")
 
 

@@ -21,6 +21,7 @@ from praemia.errors import ParameterError
 from praemia.exploration.counts import Counted
 from praemia.exploration.coverage import most_visits
 from praemia.exploration.dataset import Dataset
+from praemia.exploration.estimate import machine_digest, require_readable
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.euler import EULER
 from praemia.machines.builder import MachineBuilder
@@ -80,6 +81,18 @@ class Environment:
         numbers, sets = self.labelling.of(o, a, z)
         rows = zip(o.tolist(), a.tolist(), z.tolist(), numbers.tolist(), strict=True)
         return tuple(LabelRule(sets[number], *place) for *place, number in rows if sets[number])
+
+    def digests(self, machines: Iterable[RewardMachine]) -> tuple[str, ...]:
+        """Return the digests of machines that are fixed before anything is played; refuse any that cannot be read."""
+        rules, declared = self.known_rules(), frozenset(self.source.machine.propositions)
+        # Where labels are found by playing, only names that the environment declares can occur.
+        produced = declared if rules is None else RuleLabelling(rules).propositions()
+        for number, machine in enumerate(machines):
+            if not isinstance(machine, RewardMachine):
+                raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
+            require_readable(machine, produced, produced | declared)
+        length = self.source.horizon, self.source.discount
+        return tuple(sorted({machine_digest(machine, *length, rules) for machine in machines}))
 
     def dataset(
         self,
@@ -151,14 +164,24 @@ class Session:
 
     Attributes
     ----------
+    machines : those fixed before the first episode; fixed_machines : their digests, to be recorded.
     total : all episodes that will be played, those of a search included.
     searched : what was counted in the worlds of a search; keeps_search : whether that is data too.
     """
 
     def __init__(
-        self, source: Task | BlackBox, episodes: int, seed: Seed, on_progress: OnProgress | None = None
+        self,
+        source: Task | BlackBox,
+        episodes: int,
+        seed: Seed,
+        machines: Iterable[RewardMachine],
+        on_progress: OnProgress | None,
     ) -> None:
+        if isinstance(machines, RewardMachine):
+            raise ParameterError("machines is one machine; expected a list of them, such as [machine]")
         self.environment, self.episodes, self.seed = Environment(source), episodes, seed_key(seed)
+        self.machines = tuple(machines)
+        self.fixed_machines = self.environment.digests(self.machines)
         self.total, self.keeps_search = episodes, False
         self.searched: Counted | None = None
         self._on_progress = on_progress

@@ -98,12 +98,11 @@ OnCheck: TypeAlias = Callable[[Check], None]
 
 @dataclass(frozen=True)
 class Goal:
-    """What to reach: every machine's loss below ε. ``fixed`` are the digests of the machines."""
+    """What to reach: every machine's loss below ε."""
 
     until: float
     machines: tuple[RewardMachine, ...]
     certify: str
-    fixed: tuple[str, ...]
     on_check: OnCheck | None = None
 
     def __post_init__(self) -> None:
@@ -139,7 +138,7 @@ def explore_until(session: Session, goal: Goal, scale: float, *, is_directed: bo
         else:
             run_loop(plain, plain.played + num_episodes, on_progress=session.report)
         goes_on = is_directed and count < session.episodes
-        loss, weights = check(_data(session, goal.fixed), goal, len(counts), wants_weights=goes_on)
+        loss, weights = check(_data(session), goal, len(counts), wants_weights=goes_on)
         checks.append(Check(count, loss))
         if goal.on_check is not None:
             goal.on_check(checks[-1])
@@ -158,15 +157,15 @@ def _play_directed(session: Session, plain: World, directed: World, weights: Wei
     for part in np.diff(np.linspace(0, num_episodes, BATCHES + 1).astype(int)).tolist():
         run_loop(plain, plain.played + part // 2, on_progress=session.report)
         if part > part // 2:
-            data = _data(session, ())
+            data = _data(session)
             visits = np.maximum(data.visits, NEVER)
             policy = most_gain(data, weights / (visits * np.sqrt(visits)))
             play_given(directed, policy, part - part // 2, session.report)
 
 
-def _data(session: Session, fixed: tuple[str, ...]) -> Dataset:
+def _data(session: Session) -> Dataset:
     """Return what was collected so far, without its reachability."""
-    return session.environment.dataset(session.collected, fixed_machines=fixed)
+    return session.environment.dataset(session.collected, fixed_machines=session.fixed_machines)
 
 
 def check(dataset: Dataset, goal: Goal, num_checks: int, *, wants_weights: bool) -> tuple[float, Weights]:

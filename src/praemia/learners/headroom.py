@@ -4,7 +4,7 @@ The learner knows the machine, so it knows the most that a pair can lead to: T =
 labels that the pair allows and the o' that come with them (``praemia.tasks.spec``). A pair never visited is
 worth T, no estimate exceeds T, and the *headroom* between the two is all that optimism can add. With n = N(o, a):
 
-    practical (the default):  N(o) = Σ_a n,   L = 1 + ⅓·ln(N(o)/n),   k = the episodes so far,
+    practical (the default):  N(o) = Σ_a n,   L = 1 + ½·ln(N(o)/n),   k = the episodes so far,
                               F = max{L, √(c₃·ln(1 + k)/n)},
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{S·(T − p̂Y), S'·(T' − p̂Y)}}
     theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
@@ -107,7 +107,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too
         visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
     ) -> tuple[float, ...]:
-        neglect = 1.0 + natural_log(visits_of_state / visits) / 3.0
+        neglect = 1.0 + 0.5 * natural_log(visits_of_state / visits)
         forgotten = np.maximum(neglect, np.sqrt(constants[2] * natural_log(1.0 + episodes) / visits))
         return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits
 

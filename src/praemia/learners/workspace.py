@@ -34,7 +34,7 @@ from praemia.learners.rules import BonusRule, PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.tasks.model import padded_exits
-from praemia.tasks.spec import TaskSpec, UnknownChancesSpec
+from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
 
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
@@ -43,7 +43,7 @@ NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
 
-def learned_labels(spec: UnknownChancesSpec, needs: Needs) -> list[Label]:
+def learned_labels(spec: HiddenMachineSpec, needs: Needs) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
     by_labels = needs.limit == "labels"
     if needs.unseen or (by_labels and spec.asks_every_label):
@@ -124,13 +124,13 @@ class Workspace:
     def known(self) -> SpecArrays:
         """What is known of the task, as plans use it."""
         spec, needs = self.spec, self.needs
-        if isinstance(spec, UnknownChancesSpec):
+        if isinstance(spec, HiddenMachineSpec):
             return self._known_without_chances(spec)
         table = spec.every_table if needs.unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
         return self._spec_arrays(moves if needs.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
 
-    def _known_without_chances(self, spec: UnknownChancesSpec) -> SpecArrays:
+    def _known_without_chances(self, spec: HiddenMachineSpec) -> SpecArrays:
         """Return the same for a machine that is learned: its layers are written by each plan."""
         sets = learned_labels(spec, self.needs)
         layers = empty_layers(len(sets), spec.num_machine_states, self.width)

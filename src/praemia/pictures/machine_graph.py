@@ -102,8 +102,8 @@ def machine_graph(item: Annotated) -> MachineGraph:
                 between = edges.setdefault((i, number[line.target]), [])
                 if not within and line not in between:
                     between.append(line)
-    drawn = tuple(DrawnEdge(*ends, tuple(between)) for ends, between in edges.items() if between)
-    return MachineGraph(tuple(nodes), number[machine.initial], drawn)
+    all_edges = tuple(DrawnEdge(*ends, tuple(between)) for ends, between in edges.items() if between)
+    return MachineGraph(tuple(nodes), number[machine.initial], all_edges)
 
 
 def edge_lines(item: Annotated, state: str) -> Iterator[EdgeLine]:

@@ -175,8 +175,8 @@ def page_of(view: PolicyView) -> Scene:
     for number, m in enumerate(view.states):
         x, y = arrangement.corner(number)
         items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        drawn = panel(view, m, darkest, with_actions=arrangement.cell >= SMALLEST_CELL)
-        items += place(drawn.items, x, y, arrangement.cell)
+        map_of_state = panel(view, m, darkest, with_actions=arrangement.cell >= SMALLEST_CELL)
+        items += place(map_of_state.items, x, y, arrangement.cell)
     across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
     items += _key(view, y + 20.0, darkest)
     places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))

@@ -169,10 +169,10 @@ def _table(view: PolicyView, m: int) -> Iterator[str]:
     """List the places that are visited most, if actions are not moves."""
     order = np.argsort(-view.footprint.visits[m], kind="stable")
     visited = [int(o) for o in order if view.footprint.visits[m, o] > NEVER]
-    listed = visited[:SHOWN_ROWS]
-    names, actions = [view.task.mdp.observation_name(o) for o in listed], [view.action_name(m, o) for o in listed]
+    rows = visited[:SHOWN_ROWS]
+    names, actions = [view.task.mdp.observation_name(o) for o in rows], [view.action_name(m, o) for o in rows]
     first, second = max(map(len, names)), max(map(len, actions))
-    for name, action, o in zip(names, actions, listed, strict=True):
+    for name, action, o in zip(names, actions, rows, strict=True):
         yield f"  {name:<{first}}  {action:<{second}}  {view.footprint.visits[m, o]:.2f}" + (
             " !" if view.footprint.mistakes[m, o] else ""
         )

@@ -36,8 +36,8 @@ def _learners(studies: Iterable[Study]) -> Table:
             continue
         for series in study.series:
             run = series.first
-            listed = ", ".join(f"{key} = {value}" for key, value in sorted(run.parameters.items()))
-            rows[series.title, listed + run.origin] = (series.title, run.origin or run.learner, listed)
+            parameters = ", ".join(f"{key} = {value}" for key, value in sorted(run.parameters.items()))
+            rows[series.title, parameters + run.origin] = (series.title, run.origin or run.learner, parameters)
     return Table(("learner", "name", "parameters"), list(rows.values()))
 
 

@@ -179,12 +179,12 @@ def _cell_size(picture: Picture) -> float:
 
 def _facts(view: LearningView) -> list[str]:
     run = view.run
-    shown = "" if len(view.plans) == run.num_plans else f", {len(view.plans)} of them shown"
+    part = "" if len(view.plans) == run.num_plans else f", {len(view.plans)} of them shown"
     kind = "regret along its paths" if run.is_pathwise else "exact regret"
     return [
         plural(run.num_episodes, "episode"),
         f"seed {'-'.join(map(str, run.seed))}",
-        f"{plural(run.num_plans, 'plan')}{shown}",
+        f"{plural(run.num_plans, 'plan')}{part}",
         f"optimal value {run.optimal_value:.4g}",
         f"{kind} {run.regret[-1]:.4g} in all",
     ]

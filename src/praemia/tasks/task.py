@@ -53,7 +53,7 @@ class Task(Displayed):
     horizon: int = None  # type: ignore[assignment]  # filled in below
     name: str = "task"
     discount: float = 1.0
-    has_horizon: bool = True
+    has_horizon: bool = True  # kept, so that a copy with another discount has no horizon either
     until_done: bool = False
     table: MachineTable = field(init=False)
 
