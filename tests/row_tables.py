@@ -9,6 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from praemia.kernels.exact import exact_kernels, lanes_of
+from praemia.kernels.lanes import flat
 from praemia.kernels.records import LayerArrays
 from praemia.kernels.references import by_reference
 
@@ -18,13 +19,13 @@ FILL_4, FILL_8, FILL_16 = KERNELS[4], KERNELS[8], KERNELS[16]
 
 @njit
 def _fill(table: Any, size: int, extra_rows: Any, layers: Any, last: int) -> None:
-    first = np.int64(0)
-    if table.shape[1] >= 16:
-        FILL_16(table, size, extra_rows, layers, first, last)
-    elif table.shape[1] >= 8:
-        FILL_8(table, size, extra_rows, layers, first, last)
+    first, width = np.int64(0), table.shape[1]
+    if width >= 16:
+        FILL_16(flat(table), width, size, extra_rows, layers, first, last)
+    elif width >= 8:
+        FILL_8(flat(table), width, size, extra_rows, layers, first, last)
     else:
-        FILL_4(table, size, extra_rows, layers, first, last)
+        FILL_4(flat(table), width, size, extra_rows, layers, first, last)
 
 
 def fill(table: NDArray[np.float64], size: int, extra_rows: Any, layers: LayerArrays) -> None:

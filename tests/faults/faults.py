@@ -127,7 +127,7 @@ KERNELS = (
     Fault(
         "the probability of an action is forgotten",
         "kernels/exact.py",
-        "total += policy[o, m, a] * mean_value(",
+        "total += policy[h, o, m, a] * mean_value(",
         "total = mean_value(",
         POLICIES,
     ),
@@ -197,8 +197,8 @@ KERNELS = (
     Fault(
         "growing episodes make no plan due",
         "kernels/counts.py",
-        "(rule in (GROWTH, REPAIR) and episodes_have_grown(counts))",
-        "(rule == REPAIR and False)",
+        "(rule == GROWTH and episodes_have_grown(counts))",
+        "(rule == GROWTH and False)",
         REPLAY,
     ),
     Fault(
@@ -401,7 +401,7 @@ KERNELS = (
     Fault(
         "a plan hopes for what comes after the end",
         "kernels/recursion.py",
-        "exits)\n    if ORDER == DRAWN:\n        fill_done(table, num_states, spec.done, exits)\n",
+        "exits)\n    if ORDER == DRAWN:\n        fill_done(table, width, num_states, spec.done, exits)\n",
         "exits)\n",
         f"{UNTIL_DONE}::test_nobody_hopes_for_what_comes_after_the_end",
     ),

@@ -46,7 +46,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined
-from praemia.kernels.lanes import flat, zeros
+from praemia.kernels.lanes import row, zeros
 from praemia.kernels.records import FIRST, Actions, Floats, LabelSupport, LayerArrays, ModelArrays
 from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 
@@ -150,12 +150,12 @@ class BoundArrays(NamedTuple):
 @compiled(**INTERNAL)
 def fill_table(data: BoundArrays, bound: int, payments: Payments, step: int, num_states: int) -> None:
     """Fill in what follows a step: exits, continuation rows, and the most that can follow each pair, seen or not."""
-    table, extra_rows = data.tables[bound], data.model.extra_rows
-    width = table.shape[1]
-    fill_exits(table, num_states, payments.exits[step + 1])
-    fill_rows(zeros(FOUR), table, num_states, extra_rows, payments.layers, FIRST, extra_rows.shape[0], FIRST, width)
+    table, width, extra_rows = row(data.tables, bound), data.tables.shape[2], data.model.extra_rows
+    fill_exits(table, width, num_states, row(payments.exits, step + 1))
+    last_row = extra_rows.shape[0]
+    fill_rows(zeros(FOUR), table, width, num_states, extra_rows, payments.layers, FIRST, last_row, FIRST, width)
     if bound < NUM_OVER_SETS:
-        fill_tops(zeros(FOUR), payments.support, flat(table), width, data.tops_by_label, data.tops[bound])
+        fill_tops(zeros(FOUR), payments.support, table, width, data.tops_by_label, data.tops[bound])
 
 
 @compiled(**INTERNAL)

@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 from numba import config, njit
 from numba.core import event
 
-from praemia.kernels.references import keep_in
+from praemia.kernels.inside_numba import KernelCompiler, keep_in
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -49,7 +49,7 @@ def compiled(*, keep: bool = True, **options: Any) -> Callable[[Function], Funct
 
     def compile_later(function: Function) -> Function:
         # The wrapper for C takes long to compile, and few are called through it.
-        kernel = njit(**{"no_cfunc_wrapper": True, **options})(function)
+        kernel = njit(**{"no_cfunc_wrapper": True, "pipeline_class": KernelCompiler, **options})(function)
         if config.DISABLE_JIT:  # type: ignore[attr-defined]
             return function
         if keep:
@@ -83,7 +83,7 @@ def specialised(function: Any, name: str, *, replacements: Any, **options: Any) 
 def inlined(function: Any, **replacements: Any) -> Any:
     """Compile a small function, with some of its global names replaced, to be inlined where it is called."""
     own = rebound(function, function.__name__, **replacements) if replacements else function
-    return njit(**INLINED)(own)
+    return njit(pipeline_class=KernelCompiler, **INLINED)(own)
 
 
 class Announcement(event.Listener):

@@ -93,9 +93,9 @@ def count_episode(counts: CountArrays, rule: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     total = counts.totals[0]
     total["episodes"] += 1
-    if rule == REPAIR and total["changed"] > 0:
-        return True
-    return bool(rule == EPISODE or (rule in (GROWTH, REPAIR) and episodes_have_grown(counts)))
+    if rule == REPAIR:
+        return bool(total["changed"] > 0 or episodes_have_grown(counts))
+    return bool(rule == EPISODE or (rule == GROWTH and episodes_have_grown(counts)))
 
 
 @register_jitable

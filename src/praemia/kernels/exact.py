@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, specialised
-from praemia.kernels.lanes import flat, load, select, store, store_whole, zeros
+from praemia.kernels.lanes import load, row, select, store, store_whole, zeros
 from praemia.kernels.records import (
     FIRST,
     Actions,
@@ -44,12 +44,15 @@ def lanes_of(width: int) -> int:
     return 16 if width >= 16 else 8 if width >= 8 else 4
 
 
-def fill(table: Floats, num_observations: int, extra_rows: Records, layers: LayerArrays, first: int, last: int) -> None:
-    """Fill a range of the continuation rows of a table: sixteen machine states at a time, then four."""
-    wide, width = table.shape[1] // 16 * 16, table.shape[1]
+def fill(
+    table: Floats, width: int, num_observations: int, extra_rows: Records, layers: LayerArrays, first: int, last: int
+) -> None:
+    """Fill a range of the continuation rows of a flat table: sixteen machine states at a time, then four."""
+    wide: Whole = FIRST
     if MOST_LANES == 16:
-        fill_rows(zeros(16), table, num_observations, extra_rows, layers, first, last, np.int64(0), wide)
-    fill_rows(zeros(4), table, num_observations, extra_rows, layers, first, last, wide, width)
+        wide = width & ~15
+        fill_rows(zeros(16), table, width, num_observations, extra_rows, layers, first, last, FIRST, wide)
+    fill_rows(zeros(4), table, width, num_observations, extra_rows, layers, first, last, wide, width)
 
 
 @compiled(**INTERNAL)
@@ -87,56 +90,60 @@ def improve_lanes(
     store_whole(policy, o * sizes[1] + lane, choice, sizes[1] - lane)
 
 
-def improve(model: ModelArrays, after: Floats, here: Floats, policy: Actions, first: int, last: int) -> None:
-    """Fill here[o] with V_h and policy[o, m] with the first of the best actions, for a range of observations.
+def improve(
+    model: ModelArrays, after: Floats, here: Floats, width: int, policy: Actions, h: int, first: int, last: int
+) -> None:
+    """Fill here[o] with V_h and policy[h, o, m] with the first of the best actions, for a range of observations.
 
     As many machine states at a time as registers hold: an edge is then read once for all of them.
     """
     indptr, probs, rows = model.indptr, model.probs, model.rows
-    num_actions, width = (indptr.shape[0] - 1) // policy.shape[0], after.shape[1]
-    later, best, actions, sizes = flat(after), flat(here), flat(policy), (width, policy.shape[1])
+    num_actions = (indptr.shape[0] - 1) // policy.shape[1]
+    actions, sizes = row(policy, h), (width, policy.shape[2])
     for o in range(first, last):
         lane = 0
         if MOST_LANES == 16:
             while lane + 16 <= width:
-                improve_lanes(zeros(16), indptr, probs, rows, num_actions, later, best, actions, sizes, o, lane)
+                improve_lanes(zeros(16), indptr, probs, rows, num_actions, after, here, actions, sizes, o, lane)
                 lane += 16
         if MOST_LANES >= 8 and lane + 8 <= width:
-            improve_lanes(zeros(8), indptr, probs, rows, num_actions, later, best, actions, sizes, o, lane)
+            improve_lanes(zeros(8), indptr, probs, rows, num_actions, after, here, actions, sizes, o, lane)
             lane += 8
         if lane < width:
-            improve_lanes(zeros(4), indptr, probs, rows, num_actions, later, best, actions, sizes, o, lane)
+            improve_lanes(zeros(4), indptr, probs, rows, num_actions, after, here, actions, sizes, o, lane)
 
 
 @compiled(**INLINED)
-def mean_value(indptr: Ints, probs: Floats, rows: Unsigned, pair: Whole, m: Whole, after: Floats) -> float:
+def mean_value(indptr: Ints, probs: Floats, rows: Unsigned, pair: Whole, m: Whole, after: Floats, width: int) -> float:
     """Return Σ_e p_e · after[row_e, m] over the edges of a pair."""
     total, e, end = 0.0, np.uint64(indptr[pair]), np.uint64(indptr[pair + 1])
     while e < end:
-        total += probs[e] * after[rows[e], m]
+        total += probs[e] * after[np.int64(rows[e]) * width + m]
         e += np.uint64(1)
     return total
 
 
 @compiled(**INLINED)
-def assess_state(model: ModelArrays, after: Floats, here: Floats, policy: Actions, o: Whole, m: Whole) -> None:
-    """Fill here[o, m] with V_h of policy[o, m], or of probabilities policy[o, m, a]."""
+def assess_state(model: ModelArrays, after: Floats, width: int, policy: Actions, h: int, o: Whole, m: Whole) -> float:
+    """Return V_h(o, m) of policy[h, o, m], or of probabilities policy[h, o, m, a]."""
     indptr, probs, rows = model.indptr, model.probs, model.rows
-    first, total = o * ((indptr.shape[0] - 1) // policy.shape[0]), 0.0
-    if policy.ndim == 2:
-        total = mean_value(indptr, probs, rows, first + np.int64(policy[o, m]), m, after)
+    first, total = o * ((indptr.shape[0] - 1) // policy.shape[1]), 0.0
+    if policy.ndim == 3:
+        total = mean_value(indptr, probs, rows, first + np.int64(policy[h, o, m]), m, after, width)
     else:
-        for a in range(policy.shape[2]):
-            if policy[o, m, a] > 0.0:
-                total += policy[o, m, a] * mean_value(indptr, probs, rows, first + a, m, after)
-    here[o, m] = total
+        for a in range(policy.shape[3]):
+            if policy[h, o, m, a] > 0.0:
+                total += policy[h, o, m, a] * mean_value(indptr, probs, rows, first + a, m, after, width)
+    return total
 
 
-def assess(model: ModelArrays, after: Floats, here: Floats, policy: Actions, first: Whole, last: Whole) -> None:
+def assess(
+    model: ModelArrays, after: Floats, here: Floats, width: int, policy: Actions, h: int, first: int, last: int
+) -> None:
     """Fill here with V_h of a policy, for a range of observations."""
     for o in range(first, last):
-        for m in range(policy.shape[1]):
-            assess_state(model, after, here, policy, o, m)
+        for m in range(policy.shape[2]):
+            here[o * width + m] = assess_state(model, after, width, policy, h, o, m)
 
 
 fill_table: Any = None  # replaced: ``fill``
@@ -160,19 +167,19 @@ def backward(
     exits[H + 1, NUM_EXITS, W] are the terminal values. tables[2, O + NUM_EXITS + X, W] are worked in: γ·V_h is
     left in tables[h % 2], and V_0 in tables[0]. values[H + 1, O, M] keeps V_h, unless it has no rows.
     """
+    width = tables.shape[2]
     for h in range(steps[1] - 1, steps[0] - 1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_exits(after, policy.shape[1], exits[h + 1])
-        fill_table(after, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
-        step(model, after, here, policy[h], part[0], part[1])
+        after, here = row(tables, (h + 1) & 1), row(tables, h & 1)
+        fill_exits(after, width, policy.shape[1], row(exits, h + 1))
+        fill_table(after, width, policy.shape[1], model.extra_rows, layers, rows[0], rows[1])
+        step(model, after, here, width, policy, h, part[0], part[1])
         if values.shape[0] > 0:
             for o in range(part[0], part[1]):
                 for m in range(values.shape[2]):
-                    values[h, o, m] = here[o, m]
+                    values[h, o, m] = here[o * width + m]
         if discount < 1.0 and h > 0:
-            for o in range(part[0], part[1]):
-                for m in range(here.shape[1]):
-                    here[o, m] *= discount
+            for i in range(part[0] * width, part[1] * width):
+                here[i] *= discount
 
 
 class ExactKernels(NamedTuple):
@@ -231,19 +238,18 @@ def start_value(starts: Records, table: Floats) -> float:
 
 def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
     """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
-    model, tables, last = values.model, values.tables, values.tables[policy.shape[0] % 2]
-    for o in range(policy.shape[1]):
-        for m in range(policy.shape[2]):
-            last[o, m] = 0.0
+    model, tables, width = values.model, values.tables, values.tables.shape[2]
+    last = row(tables, policy.shape[0] & 1)
+    for i in range(policy.shape[1] * width):
+        last[i] = 0.0
     for h in range(policy.shape[0] - 1, -1, -1):
-        after, here = tables[(h + 1) % 2], tables[h % 2]
-        fill_exits(after, policy.shape[1], values.exits[h + 1])
-        fill_table(after, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
+        after, here = row(tables, (h + 1) & 1), row(tables, h & 1)
+        fill_exits(after, width, policy.shape[1], row(values.exits, h + 1))
+        fill_table(after, width, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
         for i in range(values.until[h]):
             state = values.states[i]
-            observation, machine_state = np.int64(state["o"]), np.int64(state["m"])
-            assess_state(model, after, here, policy[h], observation, machine_state)
-            here[observation, machine_state] *= values.discounts[h]
+            o, m = np.int64(state["o"]), np.int64(state["m"])
+            here[o * width + m] = assess_state(model, after, width, policy, h, o, m) * values.discounts[h]
     return start_value(starts, tables[0])
 
 

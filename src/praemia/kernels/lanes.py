@@ -11,9 +11,6 @@ compiler keeps separate numbers, which is slower.
 Every function has a plain twin over NumPy arrays, which runs when Numba is switched off: operators mean the same
 there. No multiplication is fused with an addition and every lane is added up in the order written, so both give the
 same bits. Indices are not checked and do not count from the end.
-
-This file and ``praemia.kernels.references`` are the only ones that use llvmlite or private parts of Numba: here, the
-names imported from ``numba.core`` and ``numba.np`` below.
 """
 
 from __future__ import annotations
@@ -23,17 +20,20 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import config, types
-from numba.core import cgutils
-from numba.core.datamodel.models import PrimitiveModel
-from numba.core.imputils import lower_builtin
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import intrinsic, register_model
 
-from praemia.kernels.references import emit_array
+from praemia.kernels.inside_numba import (
+    AbstractTemplate,
+    PrimitiveModel,
+    cgutils,
+    infer_global,
+    ir,
+    lower_builtin,
+    signature,
+)
 
-_DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), ir.IntType(1), ir.IntType(32), ir.IntType(64)
+_DOUBLE, _BIT, _BYTE, _INT32, _INT64 = ir.DoubleType(), *map(ir.IntType, (1, 8, 32, 64))
 
 
 class Lanes(types.Type):
@@ -50,6 +50,54 @@ class Mask(types.Type):
     def __init__(self, count: int) -> None:
         self.count = count
         super().__init__(f"Mask({count})")
+
+
+class Numbers(types.Type):
+    """The type of numbers that lie side by side, as ``flat`` returns them: a pointer and no more.
+
+    An array is seven values, which every function that gets one has to be handed.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        super().__init__(f"Numbers({dtype})")
+
+
+@register_model(Numbers)
+class _NumbersModel(PrimitiveModel):
+    def __init__(self, manager: Any, numbers: Numbers) -> None:
+        super().__init__(manager, numbers, manager.lookup(numbers.dtype).get_data_type().as_pointer())
+
+
+@infer_global(operator.getitem)
+class _Number(AbstractTemplate):
+    key = operator.getitem
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        if isinstance(args[0], Numbers) and isinstance(args[1], types.Integer):
+            return signature(args[0].dtype, args[0], types.int64)
+        return None
+
+
+@lower_builtin(operator.getitem, Numbers, types.Integer)
+def _lower_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.load(builder.gep(args[0], [args[1]], inbounds=True))
+
+
+@infer_global(operator.setitem)
+class _SetNumber(AbstractTemplate):
+    key = operator.setitem
+
+    def generic(self, args: Any, kws: Any) -> Any:
+        if isinstance(args[0], Numbers) and isinstance(args[1], types.Integer):
+            return signature(types.none, args[0], types.int64, args[0].dtype)
+        return None
+
+
+@lower_builtin(operator.setitem, Numbers, types.Integer, types.Any)
+def _lower_set_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[2], builder.gep(args[0], [args[1]], inbounds=True))
+    return context.get_dummy_value()
 
 
 @register_model(Lanes)
@@ -77,12 +125,13 @@ def _as_double(builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Emit a pointer to a number of a contiguous array."""
-    return builder.gep(_field(context, builder, array_type, array, "data"), [index], inbounds=True)
+    """Emit a pointer to a number of a contiguous array, or of ``Numbers``."""
+    first = array if isinstance(array_type, Numbers) else _first_number(context, builder, array_type, array)
+    return builder.gep(first, [index], inbounds=True)
 
 
-def _field(context: Any, builder: Any, array_type: Any, array: Any, name: str) -> Any:
-    return builder.extract_value(array, context.data_model_manager[array_type].get_field_position(name))
+def _first_number(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
+    return builder.extract_value(array, context.data_model_manager[array_type].get_field_position("data"))
 
 
 def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index: Any, count: int) -> Any:
@@ -188,10 +237,21 @@ def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, a
 @intrinsic
 def _flat(typing_context: Any, array: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        data, size = (_field(context, builder, array, args[0], name) for name in ("data", "nitems"))
-        return emit_array(context, builder, sig.return_type, data, [size])
+        return _first_number(context, builder, array, args[0])
 
-    return types.Array(array.dtype, 1, "C")(array), emit
+    return Numbers(array.dtype)(array), emit
+
+
+@intrinsic
+def _row(typing_context: Any, array: Any, index: Any) -> Any:
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        position, first = context.data_model_manager[array].get_field_position("strides"), args[0]
+        stride, start = builder.extract_value(first, [position, 0]), _first_number(context, builder, array, first)
+        bytes_before = builder.mul(args[1], stride)
+        place = builder.gep(builder.bitcast(start, _BYTE.as_pointer()), [bytes_before], inbounds=True)
+        return builder.bitcast(place, start.type)
+
+    return Numbers(array.dtype)(array, types.int64), emit
 
 
 @intrinsic
@@ -306,8 +366,13 @@ def gather_plain(like: Any, flat: Any, base: int, places: Any, at: int) -> Any:
 
 
 def flat_plain(array: Any) -> Any:
-    """Return the numbers of a contiguous array as one row. (``reshape`` does too, and takes long to compile.)"""
+    """Return the numbers of a contiguous array as one row, of which only single ones can be read and written."""
     return array.reshape(-1)
+
+
+def row_plain(array: Any, index: int) -> Any:
+    """Return the numbers of array[index] as ``flat`` does. (A slice takes long to compile.)"""
+    return array[index].reshape(-1)
 
 
 def store_plain(flat: Any, at: int, lanes: Any) -> None:
@@ -341,6 +406,7 @@ zeros: Any = zeros_plain if _PLAIN else _zeros
 load: Any = load_plain if _PLAIN else _load
 gather: Any = gather_plain if _PLAIN else _gather
 flat: Any = flat_plain if _PLAIN else _flat
+row: Any = row_plain if _PLAIN else _row
 store: Any = store_plain if _PLAIN else _store
 store_whole: Any = store_whole_plain if _PLAIN else _store_whole
 select: Any = select_plain if _PLAIN else _select

@@ -60,31 +60,24 @@ def _specialise(recipe: Recipe, lanes: int) -> Any:
     values = {name: getattr(recursion, name) for name in recursion.SWITCHES} | values
     inner = values | {name: _part(part, {}) for name, part in recipe.inner if callable(part)}
     parts = values | {name: _part(part, inner) for name, part in recipe.parts if callable(part)}
-    suffix = f"{_digest(recipe)}_{lanes}"
     for function in recursion.CONSISTS_OF:  # each takes its own parts, and those before it
-        called_as = f"{function.__name__}_{suffix}" if function in recursion.CALLED else ""
-        parts[function.__name__] = _part(function, parts, called_as)
+        parts[function.__name__] = _part(function, parts, INTERNAL if function in recursion.CALLED else INLINED)
     options = {**INTERNAL, "no_cfunc_wrapper": False}
     replacements = {key: part for key, part in parts.items() if key in recipe.plan.__globals__}
-    name = f"plan_{suffix}"
+    name = f"plan_{_digest(recipe)}_{lanes}"
     return specialised(recipe.plan, name, replacements=replacements, keep=_can_be_kept(recipe), **options)
 
 
 _parts: dict[Any, Any] = {}  # what was compiled of which parts: plans share what is the same for them
 
 
-def _part(part: Any, inner: dict[str, Any], called_as: str = "") -> Any:
-    """Return a part of a plan with its own parts in it: inlined, or called by a name.
-
-    The name is unique to the first plan that has it. Plans loaded from disk are linked by names, so of two functions
-    with one name the first loaded would be called by both.
-    """
+def _part(part: Any, inner: dict[str, Any], options: dict[str, Any] = INLINED) -> Any:
+    """Return a part of a plan with its own parts in it. It is linked into the plan, so its name need not be unique."""
     own = {name: inner[name] for name in _names(part.__code__) if name in inner and name in part.__globals__}
     values = tuple((name, value if not callable(value) else id(value)) for name, value in sorted(own.items()))
-    key = part, bool(called_as), values
+    key = part, values
     if key not in _parts:
-        options = INTERNAL if called_as else INLINED
-        _parts[key] = specialised(part, called_as or part.__name__, replacements=own, keep=False, **options)
+        _parts[key] = specialised(part, part.__name__, replacements=own, keep=False, **options)
     return _parts[key]
 
 

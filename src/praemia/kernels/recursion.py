@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled, inlined
-from praemia.kernels.lanes import any_lane, flat, load, num_lanes, select, store, store_whole, zeros
+from praemia.kernels.lanes import any_lane, flat, load, num_lanes, row, select, store, store_whole, zeros
 from praemia.kernels.order import DRAWN, counted_values, take_in_order
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Floats, Records, Whole
@@ -67,9 +67,9 @@ def nothing_for_state(zero: Any, data: PlanData, view: StepView, o: Whole, num_a
 
 
 @inlined
-def value_in(zero: Any, view: StepView, row: Whole) -> Any:
+def value_in(zero: Any, view: StepView, place: Whole) -> Any:
     """Return Y of a continuation row: the step's reward and the value to come."""
-    return load(zero, view.values, np.int64(row) * view.width + view.lane)
+    return load(zero, view.values, np.int64(place) * view.width + view.lane)
 
 
 @inlined
@@ -147,7 +147,7 @@ def prepare(data: PlanData, rng: Any, num_planned: Whole, plans_all: bool, num_a
 def value_actions(zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int) -> None:
     """Write what a state's actions are worth to memory.options, and then what else there is: lower, or L and E."""
     pairs, memory, step = data.counts.pairs, data.memory, data.spec.steps[view.step]
-    options, old, num_slots = memory.options, flat(memory.action_values), memory.action_values.shape[1]
+    options, old, num_slots = flat(memory.options), flat(memory.action_values), memory.action_values.shape[1]
     width, lane = view.width, view.lane
     begin_state(zero, data, view, o, num_actions)
     for a in range(num_actions):
@@ -183,29 +183,30 @@ def view_of(zero: Any, data: PlanData, step: int) -> StepView:
     """Return what a step sees: the tables of the one after it."""
     memory = data.memory
     after, top = (step + 1) % memory.tables.shape[0], step % memory.tops.shape[0]
-    values = flat(memory.tables[after])
-    lower = flat(memory.lower_tables[after]) if HAS_LOWER or ORDER != DRAWN else values
-    soon = flat(memory.soon_tables[after]) if ORDER != DRAWN else values
-    return StepView(step, values, lower, soon, memory.tops[top], memory.tables.shape[2], 0, zero)
+    values = row(memory.tables, after)
+    lower = row(memory.lower_tables, after) if HAS_LOWER or ORDER != DRAWN else values
+    soon = row(memory.soon_tables, after) if ORDER != DRAWN else values
+    return StepView(step, values, lower, soon, row(memory.tops, top), memory.tables.shape[2], 0, zero)
 
 
 def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) -> None:
     """Fill the exits and the extra rows first … last − 1 in the tables of the step after this one."""
     spec, memory, rows = data.spec, data.memory, data.counts.rows
     after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
-    table, exits = memory.tables[after], spec.exits[step + 1]
-    fill_exits(table, num_states, exits)
+    table, exits = row(memory.tables, after), row(spec.exits, step + 1)
+    fill_exits(table, width, num_states, exits)
     if ORDER == DRAWN:
-        fill_done(table, num_states, spec.done, exits)
-    fill_rows(zero, table, num_states, rows, spec.layers, first, last, FIRST, width)
+        fill_done(table, width, num_states, spec.done, exits)
+    fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
     if HAS_LOWER or ORDER != DRAWN:
-        table = memory.lower_tables[after]
-        fill_exits(table, num_states, exits)
+        table = row(memory.lower_tables, after)
+        fill_exits(table, width, num_states, exits)
         if ORDER == DRAWN:
-            fill_done(table, num_states, spec.done, exits)
-        fill_rows(zero, table, num_states, rows, spec.layers, first, last, FIRST, width)
+            fill_done(table, width, num_states, spec.done, exits)
+        fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
     if ORDER != DRAWN:  # nothing new comes after an end: E is 0 in the rows of exits
-        fill_rows(zero, memory.soon_tables[after], num_states, rows, spec.moves, first, last, FIRST, width)
+        soon = row(memory.soon_tables, after)
+        fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)
 
 
 def draw_actions(
@@ -217,10 +218,10 @@ def draw_actions(
     actions, discount, now = flat(policy), spec.steps[view.step]["discount"], view.step % memory.tables.shape[0]
     at = o * view.width + view.lane
     chosen, exist = (view.step * num_states + o) * num_machine_states + view.lane, num_machine_states - view.lane
-    here = flat(memory.tables[now])
-    take_best(zero, memory.options, num_actions, here, at, actions, chosen, exist, discount, rng)
+    here = row(memory.tables, now)
+    take_best(zero, flat(memory.options), num_actions, here, at, actions, chosen, exist, discount, rng)
     if HAS_LOWER:
-        below = flat(memory.lower_tables[now])
+        below = row(memory.lower_tables, now)
         for k in range(LANES if exist > LANES else exist):
             taken = np.int64(actions[chosen + k])
             below[at + k] = discount * memory.options[(num_actions + taken) * LANES + k]
@@ -241,22 +242,20 @@ def order_actions(
     spec, memory, lane, step = data.spec, data.memory, view.lane, data.spec.steps[view.step]
     _, num_states, num_machine_states = policy.shape
     chosen, exist = (view.step * num_states + o) * num_machine_states + lane, num_machine_states - lane
-    best, low, soon = take_in_order(zero, memory.options, num_actions, flat(policy), chosen, exist, rng, keeps)
+    best, low, soon = take_in_order(zero, flat(memory.options), num_actions, flat(policy), chosen, exist, rng, keeps)
     best, low = best * step["discount"], low * step["discount"]
     if view.step > 0:  # an episode that is over has no steps left
-        is_done, end = (
-            load(zero, memory.is_done, lane),
-            load(zero, flat(spec.exits[view.step]), END * view.width + lane),
-        )
+        is_done = load(zero, memory.is_done, lane)
+        end = load(zero, row(spec.exits, view.step), END * view.width + lane)
         best, low = select(is_done > 0.0, end, best), select(is_done > 0.0, end, low)
         soon = select(is_done > 0.0, 0.0, soon)
     now, at = view.step % memory.tables.shape[0], o * view.width + lane
     moved = select(best == load(zero, old.values, at), zero, 1.0)
     moved = select(low == load(zero, old.lower, at), moved, 1.0)
     moved = select(soon == load(zero, old.soon, at), moved, 1.0)
-    store(flat(memory.tables[now]), at, best)
-    store(flat(memory.lower_tables[now]), at, low)
-    store(flat(memory.soon_tables[now]), at, soon)
+    store(row(memory.tables, now), at, best)
+    store(row(memory.lower_tables, now), at, low)
+    store(row(memory.soon_tables, now), at, soon)
     has_moved: bool = any_lane(moved > 0.0, exist)
     return has_moved
 

@@ -1,31 +1,29 @@
-"""Bundles of arrays by reference, and what else a kernel needs that Numba does not promise to keep.
+"""Bundles of arrays by reference, and kernels that other kernels are handed.
 
 A kernel may work on dozens of arrays. Passed by value, each is seven numbers, taken from Python objects and handed on
 from function to function: most of the time that compiling takes. So a kernel takes a ``Reference``: where the arrays
 of a (nested) NamedTuple lie, and their shapes. Inside, ``data.counts.pairs`` reads as it does in Python, where nothing
 is compiled and the NamedTuple itself is passed.
-
-This file and ``praemia.kernels.lanes`` are the only ones that use llvmlite or private parts of Numba. Here these are
-the names imported from ``numba.core`` and ``numba.np`` below, ``_cache`` of a compiled function, and ``library`` and
-``fndesc`` of a compilation's result; besides, ``praemia.kernels.compiling`` gives ``njit`` the options ``_nrt``,
-``forceinline`` and those for wrappers. pyproject.toml has the range of versions that were tried.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba import config, typeof, types
-from numba.core import caching
-from numba.core.datamodel.models import PrimitiveModel
-from numba.core.imputils import lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate, infer_getattr
 from numba.extending import NativeValue, register_model, unbox
-from numba.np.numpy_support import from_dtype
+
+from praemia.kernels.inside_numba import (
+    AttributeTemplate,
+    PrimitiveModel,
+    as_dtype,
+    from_dtype,
+    infer_getattr,
+    ir,
+    lower_getattr_generic,
+)
 
 _INT64 = ir.IntType(64)
 
@@ -125,7 +123,7 @@ def _lower_attribute(context: Any, builder: Any, kind: Any, value: Any, name: st
 
 def emit_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
     """Emit a contiguous array as one value. (Numba's own way goes through memory: three times as many instructions.)"""
-    itemsize = ir.Constant(_INT64, context.get_abi_sizeof(context.get_data_type(kind.dtype)))
+    itemsize = ir.Constant(_INT64, as_dtype(kind.dtype).itemsize)
     strides, nitems = [itemsize], shape[-1]
     for length in reversed(shape[1:]):
         strides.insert(0, builder.mul(strides[0], length))
@@ -165,37 +163,3 @@ def pointer_to(kernel: Any, *arguments: Any) -> Any:
     (Of a dispatcher, Numba would look the signature up at every call.)
     """
     return kernel if config.DISABLE_JIT else Pointer(kernel, tuple(map(typeof, arguments)))  # type: ignore[attr-defined]
-
-
-def keep_in(folder: str, kernel: Any) -> None:
-    """Keep what is compiled of a function in a folder, for later processes."""
-
-    class Locator(caching._CacheLocator):
-        def __init__(self, function: Any, file: str) -> None:
-            self._py_file, self._line = file, function.__code__.co_firstlineno
-
-        def get_cache_path(self) -> str:
-            return os.path.join(folder, os.path.splitext(os.path.basename(self._py_file))[0])
-
-        def get_source_stamp(self) -> str:
-            return ""  # the folder, or the function's name, changes with the source
-
-        def get_disambiguator(self) -> str:
-            return str(self._line)
-
-        @classmethod
-        def from_function(cls, function: Any, file: str) -> Locator | None:
-            locator = cls(function, file)
-            try:
-                locator.ensure_cache_path()
-            except OSError:
-                return None
-            return locator
-
-    class Kept(caching.CompileResultCacheImpl):
-        _locator_classes: Any = [Locator]  # noqa: RUF012
-
-    class KeptFunction(caching.FunctionCache):
-        _impl_class = Kept
-
-    kernel._cache = KeptFunction(kernel.py_func)

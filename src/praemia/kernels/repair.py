@@ -19,7 +19,7 @@ import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, compiled, inlined
 from praemia.kernels.counts import has_grown
-from praemia.kernels.lanes import flat
+from praemia.kernels.lanes import row
 from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records, Whole
 from praemia.kernels.rows import fill_tops
 
@@ -109,39 +109,42 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
     horizon, num_states, num_rows = policy.shape[0], policy.shape[1], data.counts.totals[0]["rows"]
     is_new = step == horizon - 1
     if not is_new:
-        is_new = differ(flat(spec.exits[step + 1]), flat(spec.exits[step + 2]))
+        is_new = differ(row(spec.exits, step + 1), row(spec.exits, step + 2), spec.exits.shape[1] * view.width)
     fill_after(zero, data, step, FIRST, num_rows)
     begin_step(zero, data, view)
     if is_new or num_changed > 0:
         fill_tops(zero, spec.support, view.values, view.width, memory.tops_by_label, view.tops)
     else:
-        copy(memory.tops[step + 1], view.tops)
+        copy(row(memory.tops, step + 1), view.tops, memory.tops.shape[1])
     # The first step is not discounted, and an episode cannot be over there.
-    is_new = is_new or step == 0 or CAP_MATTERS or differ(memory.shares[step], memory.shares[step + 1])
+    is_new = is_new or step == 0 or CAP_MATTERS
     if not is_new:
-        is_new = differ(view.tops, memory.tops[step + 1])
+        is_new = differ(row(memory.shares, step), row(memory.shares, step + 1), memory.shares.shape[1])
+    if not is_new:
+        is_new = differ(view.tops, row(memory.tops, step + 1), memory.tops.shape[1])
     if is_new:
         for o in range(num_states):
             memory.agenda[o]["todo"] = o
         return int(num_states)
-    copy(view.values, flat(memory.tables[step]))
-    copy(view.lower, flat(memory.lower_tables[step]))
-    copy(view.soon, flat(memory.soon_tables[step]))
-    copy(flat(policy[step + 1]), flat(policy[step]))
+    size = memory.tables.shape[1] * view.width
+    copy(view.values, row(memory.tables, step), size)
+    copy(view.lower, row(memory.lower_tables, step), size)
+    copy(view.soon, row(memory.soon_tables, step), size)
+    copy(row(policy, step + 1), row(policy, step), num_states * policy.shape[2])
     return list_states(data.counts, memory.agenda, FIRST, num_changed)
 
 
 @compiled(**INTERNAL)
-def differ(first: Floats, second: Floats) -> bool:
-    """Tell whether two arrays differ."""
+def differ(first: Floats, second: Floats, size: int) -> bool:
+    """Tell whether so many numbers differ."""
     i = 0
-    while i < first.shape[0] and first[i] == second[i]:
+    while i < size and first[i] == second[i]:
         i += 1
-    return bool(i < first.shape[0])
+    return i < size
 
 
 @compiled(**INTERNAL)
-def copy(source: Any, target: Any) -> None:
-    """Copy an array into another."""
-    for i in range(source.shape[0]):
+def copy(source: Any, target: Any, size: int) -> None:
+    """Copy so many numbers."""
+    for i in range(size):
         target[i] = source[i]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled
-from praemia.kernels.lanes import flat, gather, load, num_lanes, store
+from praemia.kernels.lanes import gather, load, num_lanes, store
 from praemia.kernels.records import (
     END,
     NUM_EXITS,
@@ -44,26 +44,26 @@ def continuation(
 
 
 @compiled(**INLINED)
-def fill_exits(table: Floats, num_states: int, terminal: Floats) -> None:
-    """Write the terminal values of the exits, [NUM_EXITS, W], into their rows of a table."""
-    for exit in range(NUM_EXITS):
-        for m in range(table.shape[1]):
-            table[num_states + exit, m] = terminal[exit, m]
+def fill_exits(table: Floats, width: int, num_states: int, terminal: Floats) -> None:
+    """Write the terminal values of the exits, [NUM_EXITS, W], into their rows of a table. Both are flat."""
+    for i in range(NUM_EXITS * width):
+        table[num_states * width + i] = terminal[i]
 
 
 @compiled(**INLINED)
-def fill_done(table: Floats, num_states: int, done: SmallInts, terminal: Floats) -> None:
+def fill_done(table: Floats, width: int, num_states: int, done: SmallInts, terminal: Floats) -> None:
     """Write the terminal value of an end into the first S rows, in the machine states in which an episode is over."""
     for i in range(done.shape[0]):
         m = np.int64(done[i])
         for s in range(num_states):
-            table[s, m] = terminal[END, m]
+            table[s * width + m] = terminal[END * width + m]
 
 
 @compiled(**INLINED)
 def fill_rows(
     zero: Any,
     table: Floats,
+    width: int,
     num_states: int,
     extra_rows: Records,
     layers: LayerArrays,
@@ -74,15 +74,15 @@ def fill_rows(
 ) -> None:
     """Fill the extra rows x = first … last − 1 with φ + Σ τ·table[z_x], in the columns m in a range.
 
-    The first S rows hold V, the next ones the exits. As many machine states are done at a time as ``zero`` has lanes.
+    The table is flat. Its first S rows hold V, the next ones the exits. As many machine states are done at a time as
+    ``zero`` has lanes.
     """
-    numbers, width = flat(table), table.shape[1]
     for x in range(first, last):
         label, here = np.int64(extra_rows[x]["label"]), (num_states + NUM_EXITS + x) * width
         target = np.int64(extra_rows[x]["target"])
         start = (target if target < num_states else np.int64(num_states)) * width  # END is the first exit
         for lane in range(first_column, last_column, num_lanes(zero)):
-            store(numbers, here + lane, continuation(zero, layers, label, numbers, start, lane, width))
+            store(table, here + lane, continuation(zero, layers, label, table, start, lane, width))
 
 
 @compiled(**INTERNAL)

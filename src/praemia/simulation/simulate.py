@@ -58,10 +58,7 @@ def simulate(
     >>> bool((again.returns == run.returns).all())
     True
     """
-    if isinstance(learner, type) or not hasattr(learner, "plan"):
-        raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
-    if not isinstance(task, Task | BlackBox):
-        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
+    _check_kinds(task, learner)
     key = check_run(num_episodes, seed, num_steps)
     if test_every is not None:
         check_tests(task, num_steps, test_every)
@@ -78,32 +75,47 @@ def simulate(
     else:
         assert isinstance(task, Task)
         tests = tested_loop(world, task, test_every, key, watched)
-    plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
-    in_user_units = _in_user_units(task)
     return Run(
         task=task.name,
         learner=learner.name,
         parameters=learner.parameters,
         seed=key,
-        num_episodes=world.played,
-        optimal_value=None if optimal is None else in_user_units(optimal),
-        plan_episodes=plans["episode"].copy(),
-        plan_values=in_user_units(plans["value"].copy()),
-        optimistic_values=in_user_units(plans["optimistic"].copy()),
-        returns=in_user_units(returns) if isinstance(task, Task) else returns,
-        final_policy=policy_of(task, world),
-        seconds=time.perf_counter() - began,
         versions=versions(),
         origin=origin_of(type(learner)),
-        mapped_gaps=_mapped_gaps(task, optimal, plans["value"]),
         discount=task.discount,
         until_done=task.until_done,
-        steps=world.log.steps[: world.played].copy(),
         step_budget=num_steps,
-        path_losses=_path_losses(task, world),
         test_every=test_every,
         tests=tests,
+        seconds=time.perf_counter() - began,
+        **_played(task, world, optimal),
     )
+
+
+def _check_kinds(task: object, learner: object) -> None:
+    """Refuse what is no task, and a class or anything else in place of a learner."""
+    if isinstance(learner, type) or not hasattr(learner, "plan"):
+        raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
+    if not isinstance(task, Task | BlackBox):
+        raise ParameterError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4'), or a BlackBox")
+
+
+def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[str, Any]:
+    """Return what was played, in the user's units, as fields of a ``Run``."""
+    plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
+    in_user_units = _in_user_units(task)
+    return {
+        "num_episodes": world.played,
+        "optimal_value": None if optimal is None else in_user_units(optimal),
+        "plan_episodes": plans["episode"].copy(),
+        "plan_values": in_user_units(plans["value"].copy()),
+        "optimistic_values": in_user_units(plans["optimistic"].copy()),
+        "returns": in_user_units(returns) if isinstance(task, Task) else returns,
+        "final_policy": policy_of(task, world),
+        "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
+        "steps": world.log.steps[: world.played].copy(),
+        "path_losses": _path_losses(task, world),
+    }
 
 
 def world_of(
