@@ -815,7 +815,7 @@ INFERENCE = (
     Fault(
         "each interval holds by itself only",
         "inference/answer.py",
-        "(1.0 - INTERVAL_LEVEL) / len(taken)",
+        "(1.0 - INTERVAL_LEVEL) / len(edges)",
         "1.0 - INTERVAL_LEVEL",
         f"{INFER}::test_intervals_are_those_of_each_label_even_if_labels_share_a_rule",
     ),

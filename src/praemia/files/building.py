@@ -213,8 +213,8 @@ def _build_in_environment(source: Source, part: TaskPart, world: EnvironmentPart
         with source.at("machine"):
             task = task.with_machine(machine)
     keys = ("horizon", "discount", "until_done")
-    given = {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
-    return replace(task, name=Path(source.name).stem, **given)
+    settings = {key: getattr(part, key) for key in keys if getattr(part, key) is not None}
+    return replace(task, name=Path(source.name).stem, **settings)
 
 
 def build_mdp(source: Source, part: MdpPart) -> LabeledMDP:

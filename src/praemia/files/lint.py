@@ -50,25 +50,25 @@ def _odd_machine(machine: RewardMachine, task: Task | None) -> Iterator[Finding]
         for state in machine.states
     }
     targets = {state: [out.target for out in chain.from_iterable(own)] for state, own in following.items()}
-    reached = closure([machine.initial], targets)
+    reachable = closure([machine.initial], targets)
     for state in machine.states:
-        if state not in reached:
+        if state not in reachable:
             yield Finding("warning", f"machine state {state!r} cannot be reached")
     yield from _idle_rules(machine, labels)
-    hopeless = reached - paying_states(following)
+    hopeless = reachable - paying_states(following)
     for state in machine.states:
         if state in hopeless:
             level: Level = "warning" if state == machine.initial else "note"
             yield Finding(level, f"from machine state {state!r} on, no reward can be earned")
     yield from _odd_propositions(machine, labels)
-    if task is not None and task.until_done and task.done_states.isdisjoint(map(machine.index.get, reached)):
+    if task is not None and task.until_done and task.done_states.isdisjoint(map(machine.index.get, reachable)):
         yield Finding("note", "until_done: the machine is never done, so no episode ends before its time")
 
 
 def _occurring_labels(task: Task) -> list[Label]:
     mdp = task.mdp
-    reached = reachable_observations(mdp)[mdp.edge_pairs // mdp.num_actions]
-    return [mdp.label_sets[number] for number in np.unique(mdp.labels[reached])]
+    is_reachable = reachable_observations(mdp)[mdp.edge_pairs // mdp.num_actions]
+    return [mdp.label_sets[number] for number in np.unique(mdp.labels[is_reachable])]
 
 
 def _idle_rules(machine: RewardMachine, labels: list[Label] | None) -> Iterator[Finding]:

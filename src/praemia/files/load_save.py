@@ -88,12 +88,12 @@ def load(path: str | Path, format: str | None = None, **options: Any) -> Task | 
     ``options`` are those of the file's format; None stands for one that is not given.
     """
     text, read = read_text(Path(path)), find_reader(path, format)
-    given = {name: value for name, value in options.items() if value is not None}
-    for name, value in given.items():
+    own_options = {name: value for name, value in options.items() if value is not None}
+    for name, value in own_options.items():
         if name not in getattr(format_of(path, format), "options", ()):
             formats = " and ".join(other.name for other in FORMATS.values() if name in other.options)
             raise ParameterError(f"{path}: {name}={value!r} is for files in the format {formats}; leave it out")
-    loaded: Task | RewardMachine = read(text, str(path), **given)
+    loaded: Task | RewardMachine = read(text, str(path), **own_options)
     return loaded
 
 

@@ -88,7 +88,7 @@ class Source:
         return True
 
     def has_any(self, keys: Iterable[str]) -> bool:
-        """Tell whether the file has one of some keys."""
+        """Tell whether the file has any of these keys."""
         return any(self.has((key,)) for key in keys)
 
     def line(self, path: DataPath) -> str:
@@ -190,9 +190,9 @@ def _value(name: str, event: Any, events: Iterator[Any], depth: int) -> Any:
         except FileError as error:
             raise _mistake(name, event, str(error)) from None
     if type(event) is SequenceStartEvent:
-        return [_value(name, item, events, depth + 1) for item in takewhile(_is_no_end, events)]
+        return [_value(name, item, events, depth + 1) for item in takewhile(_is_item, events)]
     mapping: dict[str, Any] = {}
-    for key in takewhile(_is_no_end, events):
+    for key in takewhile(_is_item, events):
         _require_plain(name, key, depth + 1)
         if type(key) is not ScalarEvent:
             raise _mistake(name, key, "a list or mapping as a key; expected a name")
@@ -202,7 +202,7 @@ def _value(name: str, event: Any, events: Iterator[Any], depth: int) -> Any:
     return mapping
 
 
-def _is_no_end(event: Any) -> bool:
+def _is_item(event: Any) -> bool:
     return not isinstance(event, CollectionEndEvent)
 
 

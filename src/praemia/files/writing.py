@@ -147,12 +147,12 @@ def _mdp_record(mdp: LabeledMDP) -> Block:
 
 def _ended(mdp: LabeledMDP) -> Iterator[str | dict[str, str]]:
     """Return the observations in which episodes always end, and the other transitions that end one."""
-    going_on = mdp.start_probs > 0.0
-    going_on[mdp.successors[~mdp.ends]] = True
-    met = np.zeros(mdp.num_observations, dtype=bool)
-    met[mdp.successors[mdp.ends]] = True
-    yield from (mdp.observation_name(o) for o in np.flatnonzero(met & ~going_on).tolist())
-    for edge in np.flatnonzero(mdp.ends & going_on[mdp.successors]).tolist():
+    is_ongoing = mdp.start_probs > 0.0
+    is_ongoing[mdp.successors[~mdp.ends]] = True
+    has_ending_entry = np.zeros(mdp.num_observations, dtype=bool)
+    has_ending_entry[mdp.successors[mdp.ends]] = True
+    yield from (mdp.observation_name(o) for o in np.flatnonzero(has_ending_entry & ~is_ongoing).tolist())
+    for edge in np.flatnonzero(mdp.ends & is_ongoing[mdp.successors]).tolist():
         (o, a), z = divmod(int(mdp.edge_pairs[edge]), mdp.num_actions), int(mdp.successors[edge])
         row = slice(*mdp.indptr[mdp.edge_pairs[edge] :][:2])
         if np.count_nonzero(mdp.successors[row] == z) > 1:

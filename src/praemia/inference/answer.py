@@ -134,10 +134,10 @@ class Inference(Displayed):
         smallest = ", proved smallest" if self.is_smallest else ""
         lines = [f"a {kind} machine with {size}{smallest}, from {self.num_episodes:,} episodes"]
         if self.held_out is not None:
-            held = self.held_out
+            score = self.held_out
             lines.append(
-                f"held out: {held.explained:.1%} of {held.episodes:,} episodes explained; "
-                f"{held.log_likelihood:.4f} nats per step (labels alone: {held.base_rate:.4f})"
+                f"held out: {score.explained:.1%} of {score.episodes:,} episodes explained; "
+                f"{score.log_likelihood:.4f} nats per step (labels alone: {score.base_rate:.4f})"
             )
         lines += [f"taken as probabilistic: {self.why_probabilistic}"] if self.why_probabilistic else []
         lines += [f"outside the class: {self.outside_class}"] if self.outside_class else []
@@ -229,11 +229,11 @@ def _outcomes(traces: Traces, group: LabelGroup, names: tuple[str, ...]) -> tupl
 
 def counted_intervals(traces: Traces, table: StateTable) -> Floats:
     """Return exact intervals [M, S, M, 2] for the probability of each edge that was taken."""
-    taken, totals = np.argwhere(table.counts > 0).tolist(), traces.label_totals(table.counts)
+    edges, totals = np.argwhere(table.counts > 0).tolist(), traces.label_totals(table.counts)
     intervals = np.zeros((*table.flow.shape, 2))
-    for state, symbol in taken:
+    for state, symbol in edges:
         count, total = int(table.counts[state, symbol]), int(totals[state, symbol])
-        interval = clopper_pearson(count, total, (1.0 - INTERVAL_LEVEL) / len(taken))
+        interval = clopper_pearson(count, total, (1.0 - INTERVAL_LEVEL) / len(edges))
         intervals[state, symbol, table.delta[state, symbol]] = interval
     return intervals
 
@@ -263,17 +263,17 @@ def clopper_pearson(count: int, total: int, failure_prob: float) -> tuple[float,
 
 def _relevant(traces: Traces, groups: list[LabelGroup]) -> tuple[str, ...]:
     """Return propositions that tell the labels of different groups apart: none of them can be left out."""
-    kept = list(traces.propositions)
+    names = list(traces.propositions)
     for name in reversed(traces.propositions):
-        fewer = [other for other in kept if other != name]
+        fewer = [other for other in names if other != name]
         owners: dict[frozenset[str], int] = {}
         if all(
             owners.setdefault(traces.labels[label].intersection(fewer), number) == number
             for number, group in enumerate(groups)
             for label in group.labels
         ):
-            kept = fewer
-    return tuple(kept)
+            names = fewer
+    return tuple(names)
 
 
 def _guard(labels: list[Label], relevant: tuple[str, ...]) -> Guard:

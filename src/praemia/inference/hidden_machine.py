@@ -1,6 +1,6 @@
 """Play in a task whose machine is hidden: explore, infer, plan, play until a surprise, infer again.
 
-The player sees observations, labels and rewards; p and the machine it does not know. It holds a machine, the one
+The player sees observations, labels and rewards; it knows neither p nor the machine. It holds a machine, the one
 inferred last, and follows its state by label and reward. Episodes are played in turn to
 
 - *explore*: go where something is new. New is a pair (o, a) visited less than m times, or a label that came less than m
@@ -154,9 +154,9 @@ class _Player:
         size, num_actions = self.task.num_observations, self.task.num_actions
         played = self.all.labels >= 0
         pairs = (self.all.observations[:, :-1] * num_actions + self.all.actions)[played]
-        kept = np.bincount(pairs, minlength=size * num_actions)[pairs] >= enough
-        after, ends = self.all.observations[:, 1:][played][kept], self.all.ends[played][kept]
-        columns = add_up(pairs[kept], after, ends, np.ones(len(after), dtype=np.int64), size)
+        is_frequent = np.bincount(pairs, minlength=size * num_actions)[pairs] >= enough
+        after, ends = self.all.observations[:, 1:][played][is_frequent], self.all.ends[played][is_frequent]
+        columns = add_up(pairs[is_frequent], after, ends, np.ones(len(after), dtype=np.int64), size)
         first_counts = np.bincount(self.all.observations[:, 0], minlength=size)
         return self.environment.dataset(Counted(size, num_actions, **columns, first_counts=first_counts))
 

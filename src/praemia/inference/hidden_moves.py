@@ -118,9 +118,9 @@ def _merged_starts(events: Traces, table: StateTable, counts: Floats, num_states
     """Yield machines made of some states of a merged one; an edge to another state may lead anywhere."""
     often = 1 + np.argsort(-counts[1:].sum(axis=1), kind="stable")
     for others in islice(combinations(often.tolist(), num_states - 1), STARTS):
-        kept = [0, *others]
-        targets = (table.moves[kept][:, :, None] == kept) + OPEN / num_states
-        yield _normalised(events, (counts[kept] + 0.5)[:, :, None] * targets)
+        states = [0, *others]
+        targets = (table.moves[states][:, :, None] == states) + OPEN / num_states
+        yield _normalised(events, (counts[states] + 0.5)[:, :, None] * targets)
 
 
 def _random_starts(events: Traces, counts: Floats, num_states: int, rng: np.random.Generator) -> Iterator[Floats]:
@@ -169,10 +169,10 @@ def _forward(traces: Traces, probs: Floats) -> tuple[Floats, Floats]:
     beliefs, step_probs = np.zeros((longest + 1, num_rows, len(probs))), np.ones((longest, num_rows))
     beliefs[0, :, 0] = 1.0
     for step in range(longest):
-        going = int((traces.lengths > step).sum())  # the first so many, as the longest episodes come first
-        moved = np.einsum("nq,nqz->nz", beliefs[step, :going], by_symbol[traces.symbols[:going, step]])
-        step_probs[step, :going] = np.maximum(moved.sum(axis=1), IMPOSSIBLE)
-        beliefs[step + 1, :going] = moved / step_probs[step, :going, None]
+        num_active = int((traces.lengths > step).sum())  # the first so many, as the longest episodes come first
+        joint = np.einsum("nq,nqz->nz", beliefs[step, :num_active], by_symbol[traces.symbols[:num_active, step]])
+        step_probs[step, :num_active] = np.maximum(joint.sum(axis=1), IMPOSSIBLE)
+        beliefs[step + 1, :num_active] = joint / step_probs[step, :num_active, None]
     return beliefs, step_probs
 
 
@@ -185,11 +185,11 @@ def _edge_use(traces: Traces, probs: Floats, beliefs: Floats, step_probs: Floats
     by_symbol = np.ascontiguousarray(probs.transpose(1, 0, 2))
     ahead = np.ones(beliefs.shape[1:])
     for step in reversed(range(len(step_probs))):
-        going = int((traces.lengths > step).sum())
-        symbols, here = traces.symbols[:going, step], step_probs[step, :going, None]
-        moves, scaled = by_symbol[symbols], ahead[:going] * (here > IMPOSSIBLE) / here
-        yield symbols, beliefs[step, :going, :, None] * moves * scaled[:, None, :]
-        ahead[:going] = np.einsum("nqz,nz->nq", moves, scaled)
+        num_active = int((traces.lengths > step).sum())
+        symbols, here = traces.symbols[:num_active, step], step_probs[step, :num_active, None]
+        moves, scaled = by_symbol[symbols], ahead[:num_active] * (here > IMPOSSIBLE) / here
+        yield symbols, beliefs[step, :num_active, :, None] * moves * scaled[:, None, :]
+        ahead[:num_active] = np.einsum("nqz,nz->nq", moves, scaled)
 
 
 def _expected(traces: Traces, probs: Floats) -> tuple[float, Floats]:
@@ -239,13 +239,13 @@ def _intervals(events: Traces, probs: Floats, flow: Floats) -> Floats:
     """
     error = (1.0 - INTERVAL_LEVEL) / (flow > 0.0).sum()
     intervals = np.zeros((*flow.shape, 2))
-    drawn = (probs > 0.0) & (probs < 1.0)
-    for edge in np.argwhere((flow > 0.0) & ~drawn).tolist():
+    is_random = (probs > 0.0) & (probs < 1.0)
+    for edge in np.argwhere((flow > 0.0) & ~is_random).tolist():
         times = int(flow[*edge])
         intervals[*edge] = clopper_pearson(times, times, error) if times else (0.0, 1.0)
-    p, deviation = probs[drawn], _deviations(events, probs, *np.nonzero(drawn))
+    p, deviation = probs[is_random], _deviations(events, probs, *np.nonzero(is_random))
     width = norm.isf(error / 2.0) * deviation / (p * (1.0 - p))
-    intervals[drawn] = expit(logit(p)[:, None] + width[:, None] * [-1.0, 1.0])
+    intervals[is_random] = expit(logit(p)[:, None] + width[:, None] * [-1.0, 1.0])
     return intervals
 
 

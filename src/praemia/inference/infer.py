@@ -168,18 +168,18 @@ def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progres
 
 def _held_out(data: Traces, merged: _Merged, failure_prob: float) -> HeldOut | None:
     """Infer a machine from most episodes, and score it on the others."""
-    kept, out = data.split(HELD_OUT, np.random.default_rng(0))
-    if data.num_episodes < 1.0 / HELD_OUT or not len(out.lengths):
+    training, test = data.split(HELD_OUT, np.random.default_rng(0))
+    if data.num_episodes < 1.0 / HELD_OUT or not len(test.lengths):
         return None
-    table = _merge_as(merged.is_deterministic, kept, failure_prob).table
-    counts = walk_from_start(out, table.moves).counts
-    base = kept.base_rates[kept.label_of, kept.reward_of]
-    unseen = (table.counts == 0) & (kept.label_totals(table.counts) > 0)  # a reward that the machine cannot pay
-    unexplained = walk_from_start(out, np.where(unseen, UNDECIDED, table.moves)).exit_state >= 0
+    table = _merge_as(merged.is_deterministic, training, failure_prob).table
+    counts = walk_from_start(test, table.moves).counts
+    base = training.base_rates[training.label_of, training.reward_of]
+    unseen = (table.counts == 0) & (training.label_totals(table.counts) > 0)  # a reward that the machine cannot pay
+    unexplained = walk_from_start(test, np.where(unseen, UNDECIDED, table.moves)).exit_state >= 0
     return HeldOut(
-        out.num_episodes,
-        float((counts * np.log(kept.probabilities(table.counts))).sum() / counts.sum()),
+        test.num_episodes,
+        float((counts * np.log(training.probabilities(table.counts))).sum() / counts.sum()),
         float((counts * np.log(base)).sum() / counts.sum()),
-        float(1.0 - out.weights[unexplained].sum() / out.num_episodes),
+        float(1.0 - test.weights[unexplained].sum() / test.num_episodes),
         table.num_states == merged.table.num_states,
     )

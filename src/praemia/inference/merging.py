@@ -263,11 +263,11 @@ class Merger:
         others = np.flatnonzero(self.exit_state >= 0)
         others = others[~np.isin(others, rows)]
         other_edges = self._exits(others)
-        met = np.isin(other_edges, edges)
+        shares_edge = np.isin(other_edges, edges)
         return compare_suffixes(
             traces,
-            np.concatenate((again, others[met])),
-            np.concatenate((steps, self.exit_step[others[met]])) + 1,
-            np.concatenate((edges, other_edges[met])),
-            np.arange(len(again) + int(met.sum())) < len(again),
+            np.concatenate((again, others[shares_edge])),
+            np.concatenate((steps, self.exit_step[others[shares_edge]])) + 1,
+            np.concatenate((edges, other_edges[shares_edge])),
+            np.arange(len(again) + int(shares_edge.sum())) < len(again),
         )

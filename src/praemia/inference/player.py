@@ -60,8 +60,8 @@ class Memory:
 
     def step(self, state: Ints, label: Ints, reward: Floats) -> Ints:
         """Return where the memory moves."""
-        moved: Ints = self.settled[state, label, self.columns(reward)]
-        return moved
+        states: Ints = self.settled[state, label, self.columns(reward)]
+        return states
 
     def paths(self, labels: Ints, rewards: Floats) -> Ints:
         """Return int64[N, H], the state of the memory before each step of episodes of labels and rewards [N, H]."""

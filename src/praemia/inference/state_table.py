@@ -47,13 +47,13 @@ def walk(traces: Traces, delta: Ints, rows: Ints, steps: Ints, states: Ints) -> 
         place = state * num_symbols + traces.symbols[row, step]
         counts += np.bincount(place, traces.weights[row], delta.size)
         state = flat[place]
-        left = state < 0
-        if left.any():
-            exit_state[index[left]], exit_step[index[left]] = place[left] // num_symbols, step[left]
+        has_left = state < 0
+        if has_left.any():
+            exit_state[index[has_left]], exit_step[index[has_left]] = place[has_left] // num_symbols, step[has_left]
         step = step + 1
-        going = ~left & (step < traces.lengths[row])
-        if not going.all():
-            index, row, step, state = index[going], row[going], step[going], state[going]
+        is_active = ~has_left & (step < traces.lengths[row])
+        if not is_active.all():
+            index, row, step, state = index[is_active], row[is_active], step[is_active], state[is_active]
     return Walk(counts.reshape(delta.shape), exit_state, exit_step)
 
 
@@ -215,10 +215,10 @@ def _cost(
     rows, steps, target = crossing
     for size in (SAMPLE, len(rows)) if deterministic else (len(rows),):
         part = rows[:size]
-        changed = rest + walk(traces, moves, part, steps[:size], np.full(len(part), target)).counts
-        if deterministic and has_conflict(traces.cells(changed)):
+        new_counts = rest + walk(traces, moves, part, steps[:size], np.full(len(part), target)).counts
+        if deterministic and has_conflict(traces.cells(new_counts)):
             return np.inf
-    return log_likelihood(traces, counts) - log_likelihood(traces, changed)
+    return log_likelihood(traces, counts) - log_likelihood(traces, new_counts)
 
 
 def doubts(traces: Traces, table: StateTable, *, deterministic: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -71,7 +71,7 @@ def smallest_machine(
     return RewardMachine.from_diagrams(tuple(map(str, range(len(members)))), "0", names, small, best_meaning)
 
 
-def with_names(machine: RewardMachine, names: Sequence[str], changed: Callable[[Reward], Reward]) -> RewardMachine:
+def with_names(machine: RewardMachine, names: Sequence[str], new_reward: Callable[[Reward], Reward]) -> RewardMachine:
     """Return a machine whose states are called by numbers with other names, and with changed rewards.
 
     A name that is long, or that an earlier state has, becomes a number.
@@ -82,7 +82,7 @@ def with_names(machine: RewardMachine, names: Sequence[str], changed: Callable[[
     final = tuple(states)
 
     def renamed(outcomes: Outcomes) -> Outcomes:
-        return tuple(Outcome(final[int(out.target)], out.probability, changed(out.reward)) for out in outcomes)
+        return tuple(Outcome(final[int(out.target)], out.probability, new_reward(out.reward)) for out in outcomes)
 
     meanings = machine.meanings
     diagrams = machine.diagrams.map_values(renamed)
@@ -232,12 +232,12 @@ def _noticed(machine: RewardMachine, diagrams: StateDiagrams, variable: int, cha
         return merge_outcomes(sorted(parts, key=lambda outcome: machine.index[outcome.target]))
 
     memo: Memo = {}
-    changed: dict[int, int] = {}
+    result_of: dict[int, int] = {}
     for diagram in diagrams.upwards:
         own = store.variable[diagram]
         if own > variable:
-            changed[diagram] = diagram
+            result_of[diagram] = diagram
             continue
-        low, high = changed[store.low[diagram]], changed[store.high[diagram]]
-        changed[diagram] = store.node(own, low, store.combine(high, low, mixed, memo) if own == variable else high)
-    return replace(diagrams, roots=tuple(changed[root] for root in diagrams.roots))
+        low, high = result_of[store.low[diagram]], result_of[store.high[diagram]]
+        result_of[diagram] = store.node(own, low, store.combine(high, low, mixed, memo) if own == variable else high)
+    return replace(diagrams, roots=tuple(result_of[root] for root in diagrams.roots))

@@ -138,8 +138,8 @@ def likely_meanings(names: Iterable[str], names_in_use: Collection[str] = ()) ->
     ``G`` before another name of the formula, or one that is ``names_in_use``, or before a single letter, is probably an
     operator; so are two operators before a small letter.
     """
-    written = list(names)
-    meanings = ((name, _likely_meaning(name, {*written, *names_in_use})) for name in written)
+    bare_names = list(names)
+    meanings = ((name, _likely_meaning(name, {*bare_names, *names_in_use})) for name in bare_names)
     return {name: meaning for name, meaning in meanings if meaning is not None}
 
 

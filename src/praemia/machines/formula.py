@@ -132,16 +132,16 @@ def disjunction(parts: Iterable[Formula]) -> Formula:
 
 
 def _junction(operator: str, parts: Iterable[Formula], neutral: Formula, absorbing: Formula) -> Formula:
-    kept: dict[Formula, None] = {}
+    operands: dict[Formula, None] = {}
     for part in parts:
         for item in part.parts if part.operator == operator else (part,):
             if item is absorbing:
                 return absorbing
             if item is not neutral:
-                kept[item] = None
-    if not kept:
+                operands[item] = None
+    if not operands:
         return neutral
-    return next(iter(kept)) if len(kept) == 1 else Formula(operator, tuple(kept))
+    return next(iter(operands)) if len(operands) == 1 else Formula(operator, tuple(operands))
 
 
 def unary(operator: str, part: Formula) -> Formula:

@@ -208,14 +208,14 @@ class Booleans(Diagrams):
         top = min(self.variable[lower], self.variable[upper])
         low0, low1 = (self.cofactor(lower, top, value) for value in (False, True))
         up0, up1 = (self.cofactor(upper, top, value) for value in (False, True))
-        only0, made0 = self._terms(self.both(low0, self.negate(up1)), up0, most, memo)
-        only1, made1 = self._terms(self.both(low1, self.negate(up0)), up1, most, memo)
-        rest = self.either(self.both(low0, self.negate(made0)), self.both(low1, self.negate(made1)))
-        shared, made = self._terms(rest, self.both(up0, up1), most, memo)
+        only0, cover0 = self._terms(self.both(low0, self.negate(up1)), up0, most, memo)
+        only1, cover1 = self._terms(self.both(low1, self.negate(up0)), up1, most, memo)
+        rest = self.either(self.both(low0, self.negate(cover0)), self.both(low1, self.negate(cover1)))
+        shared, cover = self._terms(rest, self.both(up0, up1), most, memo)
         terms = [*({top: True} | term for term in only1), *({top: False} | term for term in only0), *shared]
         if len(terms) > most:
             raise SizeError(f"a guard of more than {most:,} products; it is too long to be written out")
-        whole = self.either(made, self.node(top, made0, made1))
+        whole = self.either(cover, self.node(top, cover0, cover1))
         memo[lower, upper] = terms, whole
         return terms, whole
 

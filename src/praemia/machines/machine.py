@@ -172,9 +172,9 @@ class RewardMachine(Displayed):
 
     def changed(self, **changes: Any) -> RewardMachine:
         """Return a copy with other attributes: ``dataclasses.replace`` without building the diagrams again."""
-        kept = {name: value for name, value in self.__dict__.items() if not _is_computed(name)}
+        attributes = {name: value for name, value in self.__dict__.items() if not _is_computed(name)}
         machine = self.__class__.__new__(self.__class__)
-        machine._fill(**kept | changes)
+        machine._fill(**attributes | changes)
         return machine
 
     def __eq__(self, other: object) -> bool:
@@ -222,7 +222,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def exclusive_rules(self) -> tuple[Rule, ...]:
-        """Rules that say the same with guards that make_exclusive each other, one for each of ``rules``."""
+        """The same rules, with guards that exclude each other: one for each of ``rules``."""
         return self.rules if self.written_rules is None else make_exclusive(self.written_rules, self.first_match)
 
     @cached_property

@@ -191,8 +191,8 @@ class Reward:
     def _ends(self) -> tuple[float, float]:
         """The ends of an interval from which ``uniform`` makes this law again, bit for bit, if it is one interval."""
         near = self.lowest + self.widths[0]
-        tried = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
-        return self.lowest, next((high for high in tried if high - self.lowest == self.widths[0]), near)
+        candidates = (near, math.nextafter(near, -math.inf), math.nextafter(near, math.inf))
+        return self.lowest, next((high for high in candidates if high - self.lowest == self.widths[0]), near)
 
     def __str__(self) -> str:
         if self.values == (0.0, 1.0) and self.is_discrete:

@@ -81,7 +81,7 @@ def merge_outcomes(outcomes: Iterable[Outcome]) -> Outcomes:
 
 
 def validate_rules(rules: Iterable[Rule], states: Collection[str], propositions: Collection[str]) -> None:
-    """Refuse rules that name a state or a proposition that there is not."""
+    """Refuse rules that name an unknown state or proposition."""
     valid: set[Guard] = set()
     for rule in rules:
         for state in (rule.source, *(outcome.target for outcome in rule.outcomes)):

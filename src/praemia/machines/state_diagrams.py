@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import Any, TypeAlias, TypeVar
 
 from praemia.machines.diagrams import LEAF, Diagrams, Growth, deep_recursion
@@ -187,23 +188,23 @@ class _Refinement:
 
     def run(self) -> list[int]:
         """Return a class for each state; alike states have the same."""
-        touched = self._below
-        while touched:
-            changed = self._recompute(touched)
-            looked_at: dict[int, list[int]] = defaultdict(list)
-            for diagram in changed:
+        stale = self._below
+        while stale:
+            with_new_image = self._recompute(stale)
+            states_of_class: dict[int, list[int]] = defaultdict(list)
+            for diagram in with_new_image:
                 for state in self._states_at.get(diagram, ()):
-                    looked_at[self._classes[state]].append(state)
-            moved = [state for number, states in looked_at.items() for state in self._split(number, states)]
-            touched = self._above(leaf for state in moved for leaf in self._leaves_to[state])
+                    states_of_class[self._classes[state]].append(state)
+            moved = (self._split(number, states) for number, states in states_of_class.items())
+            stale = self._above(leaf for state in chain.from_iterable(moved) for leaf in self._leaves_to[state])
         return self._classes
 
-    def _recompute(self, touched: list[int]) -> list[int]:
+    def _recompute(self, stale: list[int]) -> list[int]:
         """Find the images of diagrams, children before their parents; return those whose image is another now."""
         store, images, image_of, classes = self._store, self._images, self._image_of, self._classes
         variable, low, high = store.variable, store.low, store.high
-        changed = []
-        for diagram in touched:
+        with_new_image = []
+        for diagram in stale:
             if variable[diagram] == LEAF:
                 image = images.setdefault(self._image(store.value(diagram), classes), len(images))
             else:
@@ -213,8 +214,8 @@ class _Refinement:
                     image = images.setdefault((variable[diagram], first, second), len(images))
             if image_of[diagram] != image:
                 image_of[diagram] = image
-                changed.append(diagram)
-        return changed
+                with_new_image.append(diagram)
+        return with_new_image
 
     def _split(self, number: int, states: list[int]) -> list[int]:
         """Split a class by its diagrams' images, some of which are new; return the states that got a new number."""

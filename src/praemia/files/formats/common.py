@@ -33,8 +33,8 @@ def parsed(parser: Any, text: str, name: str, expected: str, *, first_line: int 
         line, column = first_line + max(error.line, 1) - 1, max(error.column, 1)
         if at_end:
             line, column = first_line + text.count("\n"), len(text) - text.rfind("\n")
-        found = "it ends too early" if at_end else f"stopped at {rest!r}"
-        raise FileError(f"{name}:{line}:{column}: {found}; expected {expected}") from None
+        problem = "it ends too early" if at_end else f"stopped at {rest!r}"
+        raise FileError(f"{name}:{line}:{column}: {problem}; expected {expected}") from None
 
 
 def number(text: str, what: str) -> float:

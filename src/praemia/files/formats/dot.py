@@ -116,11 +116,11 @@ def _read_graph(text: str, name: str) -> _Graph:
 
 def _read_labels(graph: _Graph, name: str) -> tuple[list[_Arrow], dict[str, str]]:
     """Return the arrows with what they put out, and the names of states; the labels of arrows tell the kind."""
-    written = [arrow.label for arrow in graph.arrows]
-    if not written or any("/" in label for label in written):
+    labels = [arrow.label for arrow in graph.arrows]
+    if not labels or any("/" in label for label in labels):
         arrows = [_read_mealy(arrow, name) for arrow in graph.arrows]
         names = {node: graph.label(node) for node in graph.nodes}
-    elif all(map(_INPUT_CHANCE.fullmatch, written)):
+    elif all(map(_INPUT_CHANCE.fullmatch, labels)):
         arrows = [_read_mdp(arrow, graph.label(arrow.target)) for arrow in graph.arrows]
         names = {node: node for node in graph.nodes}
     else:

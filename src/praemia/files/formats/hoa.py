@@ -150,9 +150,9 @@ def _read_header(hoa: Hoa, item: Any) -> None:
             hoa.aliases[str(item.children[0])] = hoa.guard(item.children[1])
         case "acceptance":
             count, *condition = item.children
-            written = "".join(str(token) for part in condition for token in part.children)
-            if (str(count), written) != ("1", "Inf(0)"):
-                raise FileError(f"Acceptance: {count} {written}; expected one acceptance set, 1 Inf(0)")
+            condition_text = "".join(str(token) for part in condition for token in part.children)
+            if (str(count), condition_text) != ("1", "Inf(0)"):
+                raise FileError(f"Acceptance: {count} {condition_text}; expected one acceptance set, 1 Inf(0)")
             hoa.has_acceptance = True
         case _:
             header, *values = map(str, item.children)
@@ -218,7 +218,7 @@ def read_hoa(text: str, name: str, pay: str | None = None) -> RewardMachine:
 
 
 def _validate(hoa: Hoa) -> None:
-    """Refuse edges to states that there are not, two kinds of acceptance, and choice."""
+    """Refuse edges to missing states, two kinds of acceptance, and nondeterminism."""
     marked = any(edge.accepts for edges in hoa.edges.values() for edge in edges)
     if marked and any(hoa.accepting.values()):
         raise FileError(f"{hoa.name}: both states and edges are in the acceptance set; expected one kind")
@@ -235,10 +235,10 @@ def _validate(hoa: Hoa) -> None:
 
 def _require_deterministic(hoa: Hoa, state: int) -> None:
     functions = Booleans()
-    taken = functions.false
+    earlier_guards = functions.false
     for number, edge in enumerate(hoa.edges[state]):
         function = functions.function(edge.guard)
-        earlier = hoa.edges[state][:number] if functions.both(taken, function) != functions.false else []
+        earlier = hoa.edges[state][:number] if functions.both(earlier_guards, function) != functions.false else []
         for other in earlier:
             both = functions.both(functions.function(other.guard), function)
             if both != functions.false and (other.target, other.accepts) != (edge.target, edge.accepts):
@@ -246,7 +246,7 @@ def _require_deterministic(hoa: Hoa, state: int) -> None:
                     f"{hoa.name}:{edge.line}: from state {state} this edge and that of line {other.line} both hold on "
                     f"{format_label(functions.example(both))}; the automaton is not deterministic"
                 )
-        taken = functions.either(taken, function)
+        earlier_guards = functions.either(earlier_guards, function)
 
 
 @dataclass(frozen=True)
@@ -294,8 +294,8 @@ class _Paying:
 
     def _name(self, state: _State) -> str:
         number, accepted = state
-        given = self.hoa.names
-        own = given if len(given) == len(self.hoa.edges) == len(set(given.values())) else {}
+        file_names = self.hoa.names
+        own = file_names if len(file_names) == len(self.hoa.edges) == len(set(file_names.values())) else {}
         if number is None:
             name = "paid" if accepted else "rejected"
         else:

@@ -74,9 +74,9 @@ def build_multiagent(source: Source) -> RewardMachine:
             guard = exactly(label_of(item.event), propositions)
             outcome = Outcome(item.to_state, 1.0, Reward.of(item.reward))
             rules[item.from_state, item.event] = Rule(item.from_state, guard, (outcome,))
-    taken = without_stays(rule for rule in rules.values() if rule.source not in part.terminal_states)
+    live_rules = without_stays(rule for rule in rules.values() if rule.source not in part.terminal_states)
     with source.at("initial_state"):
-        return RewardMachine(tuple(part.states), part.initial_state, propositions, taken)
+        return RewardMachine(tuple(part.states), part.initial_state, propositions, live_rules)
 
 
 def _require(name: str, kind: str, names: list[str]) -> None:

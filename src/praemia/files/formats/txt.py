@@ -228,12 +228,12 @@ class _Machine:
 
     def build(self) -> RewardMachine:
         initial = ENDED if self.initial in self.terminals else self.initial
-        named = {initial, *self.entries, *(target for targets in self.entries.values() for target in targets)}
-        going_on = sorted(named - {ENDED})
-        rules = [rule for state in going_on for rule in self._rules(state)]
+        numbers = {initial, *self.entries, *(target for targets in self.entries.values() for target in targets)}
+        ongoing = sorted(numbers - {ENDED})
+        rules = [rule for state in ongoing for rule in self._rules(state)]
         targets = {out.target for rule in rules for out in rule.outcomes}
         ends = len(self.terminals) > 1 or initial == ENDED or self._name(ENDED) in targets
-        states = [*going_on, *([ENDED] if ends else [])]
+        states = [*ongoing, *([ENDED] if ends else [])]
         names = tuple(map(self._name, states))
         return RewardMachine(names, self._name(initial), tuple(self.letters), tuple(rules), first_match=True)
 
