@@ -1,8 +1,9 @@
-"""Sums in order and functions rounded correctly: what enters a plan, a value or a run has the same bits everywhere.
+"""Sums in order and functions rounded correctly: the same bits on every processor.
 
 BLAS and NumPy choose their code by the processor, and with it the order of a sum and the last bit of ``np.log``. So
-the modules that plan and play add up in order and use + − × ÷ √, which the standard for floating point fixes. Where
-they need more, it is here. (docs/concepts/reproducibility.md says what is promised.)
+the modules that plan and play add up in order and use + − × ÷ √, which the standard for floating point fixes, except
+where docs/concepts/reproducibility.md says so: some learners take logarithms or draw gamma variates. What others need
+beyond these operations is here.
 """
 
 from __future__ import annotations

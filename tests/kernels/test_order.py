@@ -1,4 +1,4 @@
-"""The order of equals: what is taken among actions of the same value, and what is stored of them."""
+"""Breaking ties: what is taken among actions of the same value, and what is stored of them."""
 
 from __future__ import annotations
 

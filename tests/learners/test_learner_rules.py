@@ -227,7 +227,7 @@ def check_combination(sees: str, task: Task, seed: int, given_fields: dict[str, 
             "one or the other",
         ),
         (lambda: SampleRule(prior="observations", weight=1.0, arms=2), "only one is drawn"),
-        (lambda: SampleRule(prior="best", weight=1.0, machine=1.0), "needs one over observations"),
+        (lambda: SampleRule(prior="best", weight=1.0, machine=1.0), "prior='best' cannot learn the machine"),
         (lambda: SetRule(kind="l1", scale=1.0, level=0.1, as_published=True), "bernstein"),
     ],
 )

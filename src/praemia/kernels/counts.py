@@ -13,12 +13,12 @@ from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
 # When a plan is due: a rule; or −n, as soon as a pair has been visited n times.
 DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
-GROWN = 20  # by GROWTH and REPAIR a plan is due after a GROWN-th of the episodes before the last one, if not sooner
+GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last whole plan, if not sooner
 
 
 @compiled(**INLINED)
 def add_state(counts: CountArrays, state: Whole) -> None:
-    """Note that a state exists; an end is none."""
+    """Note that a state was met; an end is not a state."""
     states = counts.states
     if state < states.shape[0] and states[state]["is_met"] == 0:
         states[state]["is_met"] = 1

@@ -35,12 +35,12 @@ from praemia.kernels.records import (
 )
 from praemia.kernels.rows import fill_exits, fill_rows
 
-MOST_LANES = 4  # replaced: machine states that are done at a time where there are as many
+MOST_LANES = 4  # replaced: the most lanes used, machine states that are done at a time
 Range = tuple[int, int]
 
 
 def lanes_of(width: int) -> int:
-    """Return how many machine states of a table are done at a time: 4, 8 or 16; more are compiled where needed."""
+    """Return how many machine states are done at a time; kernels for 8 and 16 lanes are compiled only when needed."""
     return 16 if width >= 16 else 8 if width >= 8 else 4
 
 
@@ -287,16 +287,16 @@ def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, disco
                 mass, onto = discount * states[h, o, m], states[h + 1]
                 if policy.ndim == 3:
                     if mass > 0.0:
-                        spread(model, machine, o * num_actions + np.int64(policy[h, o, m]), m, mass, onto)
+                        push_mass(model, machine, o * num_actions + np.int64(policy[h, o, m]), m, mass, onto)
                 else:
                     for a in range(num_actions):
                         share = mass * policy[h, o, m, a]
                         if share > 0.0:
-                            spread(model, machine, o * num_actions + a, m, share, onto)
+                            push_mass(model, machine, o * num_actions + a, m, share, onto)
 
 
 @compiled(**INTERNAL)
-def spread(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
+def push_mass(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""
     num_states = onto.shape[1]
     for e in range(model.indptr[pair], model.indptr[pair + 1]):

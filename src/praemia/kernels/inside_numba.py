@@ -5,10 +5,10 @@ Other kernels import such names from here alone. Besides, ``praemia.kernels.comp
 ``fndesc`` of what was compiled.
 
 *How kernels are compiled.* Numba optimises every function and makes machine code of it, and once more in every function
-that calls it, and so on to the top. Here a function that only kernels call is a ``Part``: it stays as it was written
-until it is linked into a kernel, and all of that is optimised once. This takes half the time. Passes of Numba that
-look for what our kernels do not have (closures, array expressions, ``with``) are left out; functions of users' learners
-have them all.
+that calls it, and so on to the top. Here a function that only kernels call is a ``PartCode``: it stays as it was
+written until it is linked into a kernel, and all of that is optimised once. This takes half the time. Passes of Numba
+that look for what our kernels do not have (closures, array expressions, ``with``) are left out; functions of users'
+learners have them all.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ __all__ = [
     "signature",
 ]
 
-ENVIRONMENT = "_ZN08NumbaEnv"  # how the names begin of what compiled code finds Python's objects by
+ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the symbols through which compiled code finds Python objects
 
 
-class Part(JITCodeLibrary):
+class PartCode(JITCodeLibrary):
     """The code of a function that only kernels call: not optimised and not executable by itself."""
 
     @property
@@ -75,7 +75,7 @@ class Part(JITCodeLibrary):
 
 
 class PartCodegen:
-    """What Numba asks of a code generator for a ``Part`` that it has compiled or reads from disk."""
+    """What Numba asks of a code generator for a ``PartCode`` that it has compiled or reads from disk."""
 
     def __init__(self, codegen: Any) -> None:
         self._codegen = codegen
@@ -83,13 +83,13 @@ class PartCodegen:
     def set_env(self, name: str, environment: Any) -> None:
         """Do nothing: a kernel sets the environments of its parts."""
 
-    def unserialize_library(self, state: tuple[str, str, bytes]) -> Part:
-        part = Part(self._codegen, state[0])
+    def unserialize_library(self, state: tuple[str, str, bytes]) -> PartCode:
+        part = PartCode(self._codegen, state[0])
         part._final_module, part._finalized = llvm.parse_bitcode(state[2]), True
         return part
 
 
-class Whole(JITCodeLibrary):
+class KernelCode(JITCodeLibrary):
     """The code of a kernel and of its parts, optimised together."""
 
     def _optimize_functions(self, module: Any) -> None:
@@ -111,11 +111,11 @@ class Whole(JITCodeLibrary):
 
 @register_pass(mutates_CFG=True, analysis_only=False)
 class KernelLowering(NativeLowering):
-    """Numba's last pass, which makes a ``Part`` of a function without wrappers and else a ``Whole``."""
+    """Numba's last pass, which makes a ``PartCode`` of a function without wrappers and else a ``KernelCode``."""
 
     def run_pass(self, state: Any) -> bool:
         is_part = state.flags.no_cpython_wrapper and state.flags.no_cfunc_wrapper
-        kind = Part if is_part else Whole
+        kind = PartCode if is_part else KernelCode
         state.library = kind(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
         changed: bool = super().run_pass(state)

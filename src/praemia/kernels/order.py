@@ -1,4 +1,4 @@
-"""The order of equals: what a plan does among actions whose optimistic values U are the same.
+"""Breaking ties: what a plan does among actions whose optimistic values U are the same.
 
 Published learners draw. The other orders look at two more values, of what was counted alone (p̂, without any bonus):
 

@@ -10,7 +10,7 @@ from praemia.kernels.records import CountArrays, EveryRow, Floats, LabelSupport,
 
 # The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
 # V_0 is kept as it is.
-STEP = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
+STEP_LIMITS = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
 
 
 # The agenda of a plan that is repaired (``praemia.kernels.repair``). The i-th record has the i-th state that took over
@@ -25,7 +25,7 @@ class SpecArrays(NamedTuple):
     layers: LayerArrays  # what rows are filled with: τ and φ, or τ alone where the variance is that of W
     moves: LayerArrays  # τ alone
     paid: Floats  # [L·W], φ
-    steps: Records  # [H + 1], STEP
+    steps: Records  # [H + 1], STEP_LIMITS
     exits: Floats  # [H + 1, NUM_EXITS, W], terminal values
     support: LabelSupport
     every: EveryRow
@@ -45,7 +45,7 @@ class PlanMemory(NamedTuple):
     by_pair: Floats  # [S·A, ·]
     by_successor: Floats  # [E, ·]
     drawn: SmallInts  # [S·A, ·], the continuation rows of observations that were drawn
-    order: SmallInts  # [M, rows], the rows, best first
+    sorted_rows: SmallInts  # [M, rows], the rows, best first
     rewards: Floats  # [S·A·W], Σ p̂ φ where the variance is that of W
     tops: Floats  # [1, G·W], or [H, G·W]: the most that can follow the pairs of each group
     tops_by_label: Floats  # [L·W]

@@ -136,7 +136,7 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
 
 @compiled(**INTERNAL)
 def differ(first: Floats, second: Floats, size: int) -> bool:
-    """Tell whether so many numbers differ."""
+    """Tell whether the first ``size`` numbers differ anywhere."""
     i = 0
     while i < size and first[i] == second[i]:
         i += 1
@@ -145,6 +145,6 @@ def differ(first: Floats, second: Floats, size: int) -> bool:
 
 @compiled(**INTERNAL)
 def copy(source: Any, target: Any, size: int) -> None:
-    """Copy so many numbers."""
+    """Copy the first ``size`` numbers."""
     for i in range(size):
         target[i] = source[i]

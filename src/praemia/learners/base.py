@@ -22,10 +22,21 @@ from praemia.limits import require_memory
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
+# When a plan is due (``praemia.kernels.counts``), to be made before the next episode:
+#
+#   doubling   a pair's visits have reached a power of 2
+#   epoch      a pair's visits since the last plan have reached those before it
+#   growth     as epoch, or the episodes have grown by 5 % since the last plan
+#   episode    an episode is over; with -at-once, within it as epoch
+#   known      a pair's visits have reached ``due_after``; QR-Max alone has it
+#   -at-once   after one of these: the plan is made as soon as it is due, in the middle of an episode
+#   step       after every step, at once
+#   repair     as growth-at-once, but a plan is made anew only once the episodes have grown, and repaired until then;
+#              headroom alone has it
 REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
-REPAIR = "repair"  # growth-at-once, in which only what changed is planned again until the episodes have grown
-AT_ONCE = "-at-once"  # after a rule: plan as soon as it says so, in the middle of an episode
-EVERY_STEP = "step"  # plan after every step, at once
+REPAIR = "repair"
+AT_ONCE = "-at-once"
+EVERY_STEP = "step"
 VIEWS = ("observations", "product")
 
 
@@ -208,8 +219,8 @@ class LearnerPlan:
 def replan_parameter(default: str) -> Any:
     """Declare when a learner plans again."""
     own = f"{REPAIR}, " if default == REPAIR else ""
-    text = f"when to plan again: {own}doubling, epoch, growth, episode, with {AT_ONCE} also within episodes; or step"
-    return field(default=default, metadata={"help": text})
+    rules = f"{own}doubling, epoch, growth, episode (append {AT_ONCE} to replan within episodes), or step"
+    return field(default=default, metadata={"help": f"when to plan again: one of {rules}"})
 
 
 @dataclass(frozen=True, kw_only=True)

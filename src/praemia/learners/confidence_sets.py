@@ -99,33 +99,33 @@ def sort_rows(zero: Any, data: PlanData, view: StepView) -> None:
 
     Those of the exits are left out: no successor has them for its own.
     """
-    order, width, size = data.memory.order, view.width, data.counts.states.shape[0]
-    num_rows = order.shape[1]
-    for m in range(order.shape[0]):
-        if order[m, 0] == order[m, num_rows - 1]:  # the first time
+    sorted_rows, width, size = data.memory.sorted_rows, view.width, data.counts.states.shape[0]
+    num_rows = sorted_rows.shape[1]
+    for m in range(sorted_rows.shape[0]):
+        if sorted_rows[m, 0] == sorted_rows[m, num_rows - 1]:  # the first time
             for i in range(num_rows):
-                order[m, i] = i if i < size else i + NUM_EXITS
+                sorted_rows[m, i] = i if i < size else i + NUM_EXITS
         gap = 1
         while gap < num_rows // 9:
             gap = 3 * gap + 1
         while gap > 0:
             for i in range(gap, num_rows):
-                row, j = order[m, i], i
+                row, j = sorted_rows[m, i], i
                 value = view.values[np.int64(row) * width + m]
-                while j >= gap and view.values[np.int64(order[m, j - gap]) * width + m] < value:
-                    order[m, j] = order[m, j - gap]
+                while j >= gap and view.values[np.int64(sorted_rows[m, j - gap]) * width + m] < value:
+                    sorted_rows[m, j] = sorted_rows[m, j - gap]
                     j -= gap
-                order[m, j] = row
+                sorted_rows[m, j] = row
             gap //= 3
 
 
 @inlined
-def best_row(every: EveryRow, order: SmallInts, pair: int, m: int) -> int:
+def best_row(every: EveryRow, sorted_rows: SmallInts, pair: int, m: int) -> int:
     """Return the best of a pair's own rows."""
     k = 0
-    while every.own[pair, every.rows[order[m, k]]["target"]] != order[m, k]:
+    while every.own[pair, every.rows[sorted_rows[m, k]]["target"]] != sorted_rows[m, k]:
         k += 1
-    return int(order[m, k])
+    return int(sorted_rows[m, k])
 
 
 @inlined
@@ -140,7 +140,7 @@ def best_in_ball(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     Half the radius is added to the best o' (at most to 1) and taken from the worst ones. There is no lower bound.
     """
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    top = best_row(data.spec.every, data.memory.order, pair, view.lane)
+    top = best_row(data.spec.every, data.memory.sorted_rows, pair, view.lane)
     best, highest = data.spec.every.rows[top]["target"], row_value(view, top)
     left, total = numbers[pair, numbers.shape[1] - 1], highest
     if pairs[pair]["visits"] > 0 and left < 1.0 - numbers[pair, best]:
@@ -170,15 +170,15 @@ def best_in_intervals(zero: Any, data: PlanData, pair: int, view: StepView) -> A
     A pair never visited may go anywhere. There is no lower bound.
     """
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    every, order = data.spec.every, data.memory.order
+    every, sorted_rows = data.spec.every, data.memory.sorted_rows
     left, total, k = numbers[pair, numbers.shape[1] - 1], 0.0, 0
     if pairs[pair]["visits"] == 0:
-        left, total = 0.0, row_value(view, best_row(every, order, pair, view.lane))
+        left, total = 0.0, row_value(view, best_row(every, sorted_rows, pair, view.lane))
     first = pairs[pair]["first"]
     for e in range(first, first + np.int64(pairs[pair]["distinct"])):
         total += data.memory.by_successor[e, 0] * row_value(view, successors[e]["row"])
-    while left > 0.0 and k < order.shape[1]:
-        row = order[view.lane, k]
+    while left > 0.0 and k < sorted_rows.shape[1]:
+        row = sorted_rows[view.lane, k]
         z = every.rows[row]["target"]
         if every.own[pair, z] == row:
             added = min(left, numbers[pair, z])

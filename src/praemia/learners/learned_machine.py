@@ -1,9 +1,10 @@
 """Learners that can learn the machine as well: its states are seen, its chances and rewards are not.
 
 The learner is told the states, the initial state, the labels and the range of the rewards; with ``moves_known`` also
-which moves are possible. It counts (m, σ, m') and rewards beside (o, a, o'), and plans as ``praemia.kernels.
-learned_machine`` says. With c_a = √(ln(2·H·Q·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0, Hoeffding's inequality
-for Σ over (r, m') of r + V*_{h+1}(o', m'), which lies in [0, H − h], and a union over h, m, σ, o' and n give
+which moves are possible. It counts (m, σ, m') and rewards beside (o, a, o'), and plans as
+``praemia.kernels.learned_machine`` says. With c_a = √(ln(2·H·Q·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0,
+Hoeffding's inequality for Σ over (r, m') of r + V*_{h+1}(o', m'), which lies in [0, H − h], and a union over h, m, σ,
+o' and n give
 
     φ̂ + W̄_h(m, σ, o') ≥ φ + Σ τ·V*_{h+1}   with probability 1 − ρ,   W̄_h = β_h + Σ τ̂·V̄_{h+1},
 

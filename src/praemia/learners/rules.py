@@ -122,8 +122,7 @@ class BonusRule(PlanRule):
         made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self._has_step_numbers
         if self.repairs and made_anew:
             raise ParameterError(
-                "a rule that repairs plans and draws among equals, is monotone, has numbers by step or another limit "
-                "than that of the labels; such plans are made anew"
+                "repairs=True needs limit='labels', an order other than 'drawn', monotone=False and no numbers by step"
             )
 
     @property
@@ -215,7 +214,7 @@ class SampleRule(PlanRule):
         if self.prior == "observations" and self.arms != 1:
             raise ParameterError(f"{self.arms} kernels with a prior over observations; only one is drawn")
         if self.prior == "best" and self.machine is not None:
-            raise ParameterError("a machine that is learned with a prior on the best; it needs one over observations")
+            raise ParameterError("prior='best' cannot learn the machine; use prior='observations'")
 
     def breaks_sticks(self, spec: TaskSpec) -> bool:
         """Tell whether there are fewer sticks than observations, on average."""

@@ -12,7 +12,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.plan_data import AGENDA, STEP, PlanData, PlanMemory, SpecArrays
+from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays
 from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
     END,
@@ -85,7 +85,7 @@ def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
 
 def step_records(caps: NDArray[np.float64], discount: float) -> Records:
     """Return the most that can still be earned at each step, and what its values count for the step before."""
-    steps = np.zeros(len(caps), dtype=STEP)
+    steps = np.zeros(len(caps), dtype=STEP_LIMITS)
     steps["cap"], steps["discount"] = caps, discount
     steps[0]["discount"] = 1.0
     return steps
@@ -180,7 +180,9 @@ class Workspace:
             by_pair=np.zeros((num_pairs, needs.by_pair)),
             by_successor=np.zeros((0, needs.by_successor)),
             drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
-            order=np.zeros((spec.num_machine_states if needs.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32),
+            sorted_rows=np.zeros(
+                (spec.num_machine_states if needs.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32
+            ),
             rewards=np.zeros(num_pairs * self.width if needs.variance_of == "W" else 0),
             tops=self._room_for_tops(),
             tops_by_label=self._room_for(known.support.indptr),

@@ -1,4 +1,4 @@
-"""Operations on machines: the smallest one that does something, products of two, missed events, and digests.
+"""Operations on machines: minimisation, products of two, missed events, and digests.
 
 Formulas and regular expressions become machines that *accept*: deterministic ones that pay 1 at every step at which the
 trace so far satisfies the text, and 0 at all others.

@@ -120,7 +120,7 @@ Labels: TypeAlias = Labelling | Iterable[LabelRule] | LabelFunction
 
 
 def as_labelling(labels: Labels) -> Labelling:
-    """Take rules or a function for the labelling that they describe."""
+    """Turn rules or a function into the labelling that they describe."""
     if isinstance(labels, Labelling):
         return labels
     if callable(labels):

@@ -52,8 +52,9 @@ class RewardMachine(Displayed):
     whose guard is ``else`` is taken where no other does, wherever it stands.
     ``idle_reward`` is what a step pays on which no rule holds: 0, but for a machine whose rewards were mapped.
 
-    Two machines are equal if they have the same states, initial state and propositions (in any order) and the same
-    outcomes in every state on every label, however the rules are written. ``dataclasses.replace`` makes a changed copy.
+    Two machines are equal if they have the same states in the same order, the same initial state, the same propositions
+    in any order, and the same outcomes in every state on every label, however the rules are written.
+    ``dataclasses.replace`` makes a changed copy.
 
     Attributes
     ----------
@@ -282,7 +283,7 @@ class RewardMachine(Displayed):
 
     @cached_property
     def reads(self) -> frozenset[str]:
-        """The propositions on which it depends what some state does."""
+        """The propositions that some state's behaviour depends on."""
         return self.diagrams.reads()
 
     def over(self, propositions: Iterable[str]) -> RewardMachine:

@@ -5,7 +5,7 @@ Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of l
 one. A state is a set of expressions, one of which the rest of the trace must match; the trace may end where one of them
 matches nothing at all.
 
-Formulas are trees, as formulas are: a letter is a guard, and the other operators are sequence (of two), either, *, +
+Expressions are trees, as formulas are: a letter is a guard, and the other operators are sequence (of two), either, *, +
 and empty.
 """
 
@@ -43,17 +43,17 @@ def _is_letter(expression: Formula) -> bool:
     return expression.operator in LETTERS
 
 
-def _matches_nothing(expression: Formula) -> bool:
+def _is_nullable(expression: Formula) -> bool:
     """Tell whether the empty word matches."""
     match expression.operator:
         case "empty" | "*":
             return True
         case "sequence":
-            return all(map(_matches_nothing, expression.parts))
+            return all(map(_is_nullable, expression.parts))
         case "either":
-            return any(map(_matches_nothing, expression.parts))
+            return any(map(_is_nullable, expression.parts))
         case "+":
-            return _matches_nothing(expression.parts[0])
+            return _is_nullable(expression.parts[0])
         case _:
             return False
 
@@ -130,7 +130,7 @@ class _Derivation:
         result = self.moves.leaf(frozenset())
         for expression in sorted(state, key=self._text_of):  # nested tuples with equal beginnings compare slowly
             result = self._union(result, self._derive(expression))
-        return self.moves.map(result, lambda left: (left, any(map(_matches_nothing, left))), {})
+        return self.moves.map(result, lambda left: (left, any(map(_is_nullable, left))), {})
 
     def _union(self, f: int, g: int) -> int:
         return self.moves.combine(f, g, lambda a, b: a | b, self._memo)
@@ -155,7 +155,7 @@ class _Derivation:
                 return self._followed(parts[0], Formula("*", parts))
             case "sequence":
                 result = self._followed(*parts)
-                return self._union(result, self._derive(parts[1])) if _matches_nothing(parts[0]) else result
+                return self._union(result, self._derive(parts[1])) if _is_nullable(parts[0]) else result
             case _:
                 letter = self._letters.function(expression)
                 return copy(self._letters, letter, moves, lambda yes: frozenset({EMPTY} if yes else ()), {})

@@ -106,7 +106,7 @@ class Reward:
 
     @classmethod
     def of(cls, reward: float | Reward) -> Reward:
-        """Take a number for the reward that always pays it."""
+        """Turn a number into the reward that always pays it."""
         return reward if isinstance(reward, Reward) else cls((float(reward),))
 
     @classmethod
@@ -231,7 +231,7 @@ class RewardRange:
         return rewards if self.is_unit else (rewards - self.low) / self.span
 
     def values_from_unit(self, values: Any, num_steps: float) -> Any:
-        """Tell values over a number of steps, discounted ones where they are, in the user's units."""
+        """Convert values over ``num_steps`` (discounted) steps to the user's units."""
         return values if self.is_unit else values * self.span + num_steps * self.low
 
     def to_unit(self, reward: Reward) -> Reward:

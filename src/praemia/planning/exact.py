@@ -239,7 +239,7 @@ def losses(
     worth = look_ahead(task.model, validate_policy(task, policy), plan.values)
     lost = np.zeros((task.num_machine_states, task.num_observations))
     for h in range(task.horizon):
-        # Rounding may take a best action for a better one.
+        # Rounding may make an action look better than the best.
         lost += visits[h] * np.maximum(0.0, plan.values[h] - worth[h])
     return lost
 

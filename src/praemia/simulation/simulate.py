@@ -93,7 +93,7 @@ def simulate(
 
 
 def _check_kinds(task: object, learner: object) -> None:
-    """Refuse what is no task, and a class or anything else in place of a learner."""
+    """Refuse anything that is not a task, and a class or anything else in place of a learner."""
     if isinstance(learner, type) or not hasattr(learner, "plan"):
         raise ParameterError(f"learner={learner!r}; expected a learner, such as learners.make('headroom')")
     if not isinstance(task, Task | BlackBox):

@@ -19,7 +19,7 @@ Start: TypeAlias = int | Mapping[int, float] | ArrayLike
 
 def require_sizes(num_observations: int, num_actions: int) -> None:
     if num_observations < 1 or num_actions < 1:
-        raise ModelError(f"{num_observations} observations and {num_actions} actions; there must be one at least")
+        raise ModelError(f"{num_observations} observations and {num_actions} actions; at least one of each is needed")
     if num_actions > MAX_ACTIONS:
         raise ModelError(f"{num_actions:,} actions; at most {MAX_ACTIONS:,} can be told apart")
     purpose = f"a kernel of {num_observations:,} × {num_actions:,} rows"
@@ -73,7 +73,7 @@ def transition_columns(
     weights = as_numbers(probs, "probs").astype(np.float64)
     lengths = [len(column) for column in (sources, actions, targets, weights)]
     if len(set(lengths)) > 1:
-        raise ModelError(f"o, a, z and probs have {lengths} entries; there must be as many of each")
+        raise ModelError(f"o, a, z and probs have {lengths} entries; they must have the same length")
     bad = ~(weights >= 0.0)
     if bad.any():
         i = int(np.argmax(bad))

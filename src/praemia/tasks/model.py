@@ -26,7 +26,7 @@ class Model:
     indptr : int64[O·A + 1]; successors : int32[N], from O on exits; probs : float64[N]; labels : int32[N] — the kernel.
     table : the machine on these labels.
     start_probs : float64[O].
-    exits : float64[H + 1, NUM_EXITS, M], the terminal value of leaving before step h, as the step that left counts it.
+    exits : float64[H + 1, NUM_EXITS, M], the terminal value of leaving before step h, discounted to the step that left.
         That of the exit UNKNOWN includes that step: nobody knows what it paid.
     discount : γ; what follows a step counts γ times as much as the step.
     """

@@ -3,7 +3,7 @@
     P((m', o')|(m, o), a) = p(o'|o, a) τ(m'|m, σ),   R((m, o), a) = Σ_o' p(o'|o, a) Σ_m' τ(m'|m, σ) ν̄(m, σ, m'),
 
 with σ = L(o, a, o'). (The paper's Lemma 1 leaves τ out of R; with it, R is the mean reward of the step.)
-Planning never needs it, which is well: it may have (M·O)² entries.
+Planning never needs it, which is just as well: it may have (M·O)² entries.
 
 ``product`` gives the matrices, for export and as an oracle; the state (m, o) has the number m · O + o, and where
 episodes can end, one more state, the last, is where they have: it pays nothing and is never left. ``product_task``

@@ -146,7 +146,10 @@ class Task(Displayed):
         return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
 
     def with_machine(self, machine: RewardMachine) -> Task:
-        """Return the task of the same MDP and horizon under another machine; ``lint`` reports unused names."""
+        """Return the task of the same MDP and horizon under another machine.
+
+        ``praemia check`` reports propositions that the machine never reads.
+        """
         propositions = frozenset().union(*self.mdp.label_sets)
         return replace(self, machine=machine.over(sorted(propositions)))
 
