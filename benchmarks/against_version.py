@@ -22,9 +22,9 @@ from tempfile import TemporaryDirectory
 
 LEARNERS = (
     *("ucbvi-prm", "headroom", "euler", "ucrl2-rm-l", "ucrl2-rm-b", "opsrl", "psrl", "ucbvi", "eqo", "mvp", "crm"),
-    *("ucbvi-bf", "qr-max", "q-learning", "random", "optimal", "told-support", "told-most"),
+    *("ucbvi-bf", "qr-max", "q-learning", "random", "optimal", "told-support"),
 )
-SLOW = ("crm", "q-learning", "told-support", "told-most")  # they plan in Python, in every episode or nearly so
+SLOW = ("crm", "q-learning", "told-support")  # they plan in Python, in every episode or nearly so
 EXACT = ("warehouse-5", "warehouse-40", "office-mail", "random-50x4x20-0")
 TAXI = """
 gymnasium: {id: Taxi-v4, labels: [{to: 0, label: [home]}]}

@@ -28,7 +28,8 @@ from praemia.learners import Headroom
 from praemia.statistics.standings import is_linear
 from praemia.text_tables import table_text
 
-DRAWN_SEEDS, DRAWN_EPISODES = TUNING_SEEDS[20:24], 3_000
+DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
+DRAWN_EPISODES = 3_000
 OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
 PLAIN, NEGLECT, FORGOTTEN = 0.0, 1.0, 2.0  # what the local headroom is multiplied by
 
@@ -115,9 +116,8 @@ def played(learner: Headroom, task: Task, runs: int, **length: int) -> list[Run]
 
 def studies(learner: Headroom, runs: int) -> Iterator[tuple[str, list[Run]]]:
     """Yield the runs of every task, with its group."""
-    for kind in KINDS:
-        for seed in DRAWN_SEEDS:
-            yield "drawn", played(learner, envs.drawn_task(kind, seed), runs, num_episodes=DRAWN_EPISODES)
+    for name in DRAWN:
+        yield "drawn", played(learner, envs.make(name), runs, num_episodes=DRAWN_EPISODES)
     for task in shuffled_offices():
         yield "offices", played(learner, task, min(runs, OFFICE_RUNS), num_steps=OFFICE_STEPS)
 

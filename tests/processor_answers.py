@@ -29,7 +29,7 @@ from praemia.tasks.task import Task
 NUM_STARTS, NUM_HUBS, NUM_ACTIONS = 41, 5, 3
 EPISODES = 12
 # What draws gammas, and what takes logarithms while it plans: other processors may decide otherwise.
-BY_DRAWING = ("psrl", "opsrl", "told-support", "told-most")
+BY_DRAWING = ("psrl", "opsrl", "told-support")
 BY_LOGARITHMS = ("ucrl2-rm-l", "ucrl2-rm-b")
 CLOSE = "certificate"
 

@@ -26,7 +26,7 @@ from praemia.learners import (
     QLearning,
     QRMax,
     Random,
-    Told,
+    ToldSupport,
 )
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
@@ -81,7 +81,7 @@ __all__ = [
     "StoredRuns",
     "Task",
     "TaskSpec",
-    "Told",
+    "ToldSupport",
     "TrajectoryReward",
     "compare",
     "deep",

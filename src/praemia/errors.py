@@ -87,7 +87,9 @@ def located(where: str | Callable[[], str]) -> Iterator[None]:
     try:
         yield
     except PraemiaError as error:
-        raise type(error)(f"{where() if callable(where) else where}: {error}") from None
+        placed = type(error)(f"{where() if callable(where) else where}: {error}")
+        placed.__dict__.update(error.__dict__)  # what an error carries beside its message
+        raise placed from None
 
 
 def came_from_interrupt(error: BaseException) -> bool:

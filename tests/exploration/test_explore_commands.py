@@ -151,7 +151,9 @@ def test_the_page_is_one_file_that_needs_nothing_else(data: Path, tmp_path: Path
     machines = [part for name in ("item", "delivery") for part in ("--machine", machine_file(tmp_path, name))]
     assert execute(["plan", str(data), *machines, "--task", "warehouse-3", "--report", str(page)]) == 0
     text = page.read_text()
-    assert text.count('<img alt="') == text.count("data:image/svg+xml;base64,") == 3
+    assert text.count('<img alt="') == text.count("data:image/svg+xml;base64,") == 1  # the map, in its own colours
+    assert text.count("<figure") == 3
+    assert text.count("<svg") > 3
     assert "They hold for any machine, also one chosen after looking at the data." in text
     assert "Likely: Bayesian." in text
     assert not re.search(r'(?:src|href)="(?!data:)', text)

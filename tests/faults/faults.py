@@ -495,8 +495,8 @@ SIMULATION = (
     Fault(
         "the plans so far are lost when the log grows",
         "simulation/loop.py",
-        "np.concatenate((log.plans, log.plans))",
-        "np.concatenate((0 * log.plans.view(np.int64).view(log.plans.dtype), log.plans))",
+        "np.concatenate((log.plans, _room_for_plans(len(log.plans))))",
+        "np.concatenate((_room_for_plans(len(log.plans)), log.plans))",
         f"{MATTERS_IN_RUNS}::test_no_plan_is_lost_however_many_there_are",
     ),
     Fault(

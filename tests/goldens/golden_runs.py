@@ -16,7 +16,7 @@ USUAL = 120  # episodes elsewhere
 BEGINNING, EARLY = "/beginning", 4  # how a run began: so many plans and episodes
 # Learners whose numbers come from the four operations and roots alone.
 PLAIN = ("headroom", "qr-max", "q-learning", "crm", "random", "optimal")
-TOLD = ("optimal", "told-support", "told-most")  # those that need the task
+TOLD = ("optimal", "told-support")  # those that need the task
 COEFFICIENTS = ("bonus_scale", "prior", "prior_visits", "failure_prob")  # those that may be nudged
 # In the last two, labels are known for steps taken alone; learners that ask about others refuse.
 ON_BOXES = {

@@ -242,3 +242,12 @@ def test_a_plan_on_the_product_sees_the_rewards() -> None:
     for variance in VARIANCES:
         run = simulate(task, ByRule(sees="product", given={"variance_of": variance}), 400, 0)
         assert run.plan_values[-1] > 0.5 * run.optimal_value
+
+
+def test_a_rule_may_have_any_number_of_constants_and_its_numbers_arguments_with_defaults() -> None:
+    def many(visits: float, visits_of_state: float, constants: Any, weight: float = 2.0) -> tuple[float, ...]:
+        return (weight * constants[79] / visits,)
+
+    rule = BonusRule(worth=worth, numbers=many, constants=(1.0,) * 80)
+    assert rule.needs(envs.make("warehouse-3").spec).by_pair == 1
+    assert rule.try_numbers(np.ones(80)) == (1.0,)

@@ -58,7 +58,7 @@ def test_a_reward_is_written_for_people(reward, text):
     ("values", "probabilities", "message"),
     [
         ((), (), "0 values"),
-        ((0.5, 0.6), (1.0,), "2 values and 1 probabilities"),
+        ((0.5, 0.6), (1.0,), "2 values, 1 probabilities and 2 widths"),
         ((1e200,), (1.0,), r"a reward of 1e\+200; expected a number between"),
         ((-math.inf,), (1.0,), "a reward of -inf"),
         ((math.nan,), (1.0,), "a reward of nan"),

@@ -25,7 +25,7 @@ from praemia.experiments.paper import RIVERSWIMS, UCBVI, UCBVI_PRM, UCRL2_B, UCR
 from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText, learner_choices
 
 LEAGUE = "league"
-YARDSTICKS = ("told-support", "told-most")
+YARDSTICKS = ("told-support",)
 DO_NOT_LEARN = ("random", "optimal")
 MODEL_FREE = ("q-learning", "crm")
 SETTINGS = {

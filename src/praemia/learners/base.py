@@ -58,8 +58,8 @@ class Recent:
 
     Attributes
     ----------
-    steps : int64[n, 6], the rows (o, a, o', label, m, m'); rewards : float64[n]. Where the episode ended before the
-        horizon, n is less than H and the last row has O + o' in place of o'.
+    steps : int64[n, 6], the rows (o, a, o', label, m, m'); rewards : float64[n]. Where a transition
+        ended the episode, the last row has O + o' in place of o'; where the machine is done, n may be less than H too.
     """
 
     steps: NDArray[np.int64]

@@ -95,7 +95,9 @@ class Headroom(CanLearnMachine, BonusLearner):
             scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
         order = "drawn" if self.learn_machine else self.order
         machine, repairs = self.machine_bonus(*scales), self.replan_rule == REPAIR
-        return replace(super().rule(spec, num_episodes), machine=machine, order=order, repairs=repairs)
+        uses_cap = self.functions()[1] not in (Headroom.worth, Headroom.theory_worth)
+        rule = super().rule(spec, num_episodes)
+        return replace(rule, machine=machine, order=order, repairs=repairs, uses_cap=uses_cap)
 
     @property
     def replan_rule(self) -> str:

@@ -40,8 +40,7 @@ BUILT_IN = {
     "crm": "praemia.learners.q_learning:CRM",
     "random": "praemia.learners.baselines:Random",
     "optimal": "praemia.learners.baselines:Optimal",
-    "told-support": "praemia.learners.baselines:Told",
-    "told-most": "praemia.learners.baselines:Told",
+    "told-support": "praemia.learners.baselines:ToldSupport",
 }
 CLASSES = {place.partition(":")[2]: place.partition(":")[0] for place in BUILT_IN.values()}
 

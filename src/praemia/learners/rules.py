@@ -86,6 +86,7 @@ class BonusRule(PlanRule):
     lower : ``worth`` and ``lower`` are told the gap; V̲ = max{0, lower(…)} of the action taken. None: no lower values.
     order : what to do among equals (``praemia.kernels.order``): "drawn", "certain", "counted" or "soonest".
     repairs : plans can be repaired (``praemia.kernels.repair``).
+    uses_cap : ``worth`` may depend on ``pair.cap``; if not, equal steps of a repaired plan are computed once.
     later_visits : ``pair.by_step`` is the term in N'. step_bonus : or these numbers, [H, O·A].
     machine : c_a and c_b, where the machine is learned; W then has a bonus of its own, and limits are H − h at most.
     """
@@ -100,6 +101,7 @@ class BonusRule(PlanRule):
     lower: Any = None
     order: str = "drawn"
     repairs: bool = False
+    uses_cap: bool = True
     later_visits: LaterVisits | None = None
     step_bonus: NDArray[np.float64] | None = None
     machine: MachineBonus | None = None
@@ -126,7 +128,10 @@ class BonusRule(PlanRule):
 
     @property
     def _tells_episodes(self) -> bool:
-        return self.numbers is not None and len(inspect.signature(self.numbers).parameters) == 4
+        if self.numbers is None:
+            return False
+        given = [item for item in inspect.signature(self.numbers).parameters.values() if item.default is item.empty]
+        return len(given) == 4
 
     def try_numbers(self, constants: NDArray[np.float64]) -> Any:
         """Return the numbers of a pair with two visits, computed in Python."""
@@ -149,7 +154,7 @@ class BonusRule(PlanRule):
         )
 
     def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        return *self.constants, *(self.later_visits or (0.0, 0.0)), *(self.machine or (0.0, 0.0))
+        return self._all_constants
 
     def recipe(self) -> Recipe:
         lower = self.lower is not None
@@ -164,7 +169,7 @@ class BonusRule(PlanRule):
             ("HAS_LOWER", lower),
             ("ORDER", ORDERS[self.order]),
             ("REPAIRS", self.repairs),
-            ("CAP_MATTERS", "cap" in self.worth.__code__.co_names),
+            ("CAP_MATTERS", self.uses_cap),
         )
         inner: Parts = (
             ("numbers", self.numbers if self._num_numbers else bonus.one_number),
@@ -180,12 +185,16 @@ class BonusRule(PlanRule):
         return Recipe(parts, inner)
 
     @property
+    def _all_constants(self) -> tuple[float, ...]:
+        return *self.constants, *(self.later_visits or (0.0, 0.0)), *(self.machine or (0.0, 0.0))
+
+    @property
     def _has_step_numbers(self) -> bool:
         return self.later_visits is not None or self.step_bonus is not None
 
     @property
     def _num_numbers(self) -> int:
-        return len(self.try_numbers(np.ones(64)))
+        return len(self.try_numbers(np.ones(len(self._all_constants))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -69,8 +69,8 @@ class Reward:
         widths = self.widths or (0.0,) * len(self.values)
         if not len(self.values) == len(self.probabilities) == len(widths) or not self.values:
             raise ModelError(
-                f"a reward with {len(self.values)} values and {len(self.probabilities)} probabilities; "
-                "there must be as many of one as of the other, and at least one"
+                f"a reward with {len(self.values)} values, {len(self.probabilities)} probabilities and {len(widths)} "
+                "widths; there must be as many of each, and at least one"
             )
         self._validate_numbers(widths)
         require_distribution("a reward: ", self.probabilities, TOLERANCE)

@@ -17,7 +17,7 @@ from praemia.errors import ModelError, PlanError
 from praemia.kernels.compiling import plain
 from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, GROWTH, REPAIR, STEP, ask_for_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
-from praemia.kernels.records import CountArrays, MachineCounts
+from praemia.kernels.records import CountArrays, MachineCounts, Records
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
 from praemia.learners.compiled import CompiledLearner, first_policy
 from praemia.learners.workspace import Workspace, learned_labels
@@ -287,13 +287,18 @@ FIRST_PLANS = 256
 
 def new_log(most_episodes: int, most_steps: int) -> LogArrays:
     """Return the log of a new run, in which a plan is due."""
-    plans, progress = np.zeros(FIRST_PLANS, dtype=PLAN), np.zeros(1, dtype=PROGRESS)
-    plans["value"], plans["optimistic"], progress["is_due"] = np.nan, np.nan, 1
-    progress["budget"] = most_steps
+    progress = np.zeros(1, dtype=PROGRESS)
+    progress["is_due"], progress["budget"] = 1, most_steps
     per_episode = np.empty(most_episodes), np.empty(most_episodes, dtype=np.int64)
-    return LogArrays(plans, *per_episode, np.empty(0), progress)
+    return LogArrays(_room_for_plans(FIRST_PLANS), *per_episode, np.empty(0), progress)
+
+
+def _room_for_plans(size: int) -> Records:
+    plans = np.zeros(size, dtype=PLAN)
+    plans["value"], plans["optimistic"] = np.nan, np.nan
+    return plans
 
 
 def grow_log(log: LogArrays) -> LogArrays:
     """Return the log with room for twice as many plans."""
-    return log._replace(plans=np.concatenate((log.plans, log.plans)))
+    return log._replace(plans=np.concatenate((log.plans, _room_for_plans(len(log.plans)))))

@@ -42,7 +42,7 @@ class OptimalityTest:
         world.policy = policy
         progress = world.log.progress[0]
         progress["played"], progress["steps"], progress["is_due"], progress["is_new"] = 0, 0, 0, 0
-        kernels.play(*world._play_arguments(SAMPLED_EPISODES))
+        kernels.play(*world.play_arguments(SAMPLED_EPISODES))
         return world.log.returns.copy()
 
     def p_value(self, policy: NDArray[Any]) -> float:

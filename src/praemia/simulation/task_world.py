@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,19 +90,17 @@ class TaskWorld(World):
         return with_every_row(counts, self.spec.every_row.rows) if self.needs.unseen else counts
 
     def experience(self) -> Experience:
-        shown = super().experience()
-        object.__setattr__(shown, "truth", self.task if self.learner.privileged else None)
-        return shown
+        return replace(super().experience(), truth=self.task if self.learner.privileged else None)
 
     def play(self, most: int) -> None:
         last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.task.horizon
         while self.played < last and not self.is_due and not self.is_spent:
             self.note_plan()
-            kernels.play(*self._play_arguments(min(last, self.played + size)))
+            kernels.play(*self.play_arguments(min(last, self.played + size)))
             if time.perf_counter() - began >= SLICE_SECONDS:
                 return
 
-    def _play_arguments(self, last: int) -> tuple[Any, ...]:
+    def play_arguments(self, last: int) -> tuple[Any, ...]:
         world, counts, _ = self._references
         return world, counts, self.policy, self.rule, self.world_rng, self._log_reference(), last
 
@@ -152,7 +151,7 @@ class TaskWorld(World):
     def _compile_kernels(self, work: Workspace) -> tuple[Any, Any, Any]:
         """Return what ``plan_and_play`` calls: the learner's plan, ``play`` and ``policy_value``."""
         plan = work.kernel(work.data(), self.learner_rng, self.policy)
-        play = pointer_to(kernels.play, *self._play_arguments(0))
+        play = pointer_to(kernels.play, *self.play_arguments(0))
         return plan, play, pointer_to(self._policy_value, self._references[2], self.arrays.starts, self.policy)
 
     @property
