@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import pytest
 
 import praemia
 from praemia.cli import execute
-from praemia.errors import ParameterError
+from praemia.errors import MissingExtraError, ParameterError
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.text_tables import number
 
@@ -85,3 +86,13 @@ def test_what_cannot_be_compared_is_refused_before_any_work(arguments: dict[str,
 def test_learners_of_one_class_are_called_by_their_names() -> None:
     result = praemia.compare(praemia.envs.riverswim(3), ["ucrl2-rm-l", "ucrl2-rm-b"], 20, runs=2)
     assert [series.title for series in result.series] == ["ucrl2-rm-l", "ucrl2-rm-b"]
+
+
+def test_what_the_figure_needs_is_asked_for_before_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*given: object, **options: object) -> NoReturn:
+        raise AssertionError("the work began")
+
+    monkeypatch.setattr("praemia.comparison.simulate", refuse)
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
+        praemia.compare(TASK, ["random"], 5, runs=1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -20,10 +21,10 @@ DATA = {".css", ".j2", ".js", ".pyi", ".typed"}
 BUILD = "import sys, hatchling.build as build; print(getattr(build, sys.argv[1])(sys.argv[2]))"
 
 
-def built(kind: str, folder: Path) -> Path:
+def built(kind: str, folder: Path, source: Path = ROOT) -> Path:
     """Build a wheel or a source archive as an installer would, without its isolation."""
     command = [sys.executable, "-c", BUILD, kind, str(folder)]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=source, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return folder / done.stdout.split()[-1]
 
@@ -64,6 +65,18 @@ def test_the_source_archive_is_enough_to_build_and_test(tmp_path: Path) -> None:
     assert {f"src/{name}" for name in package_files()} <= names
     assert {"pyproject.toml", "README.md", "LICENSE", "CITATION.cff", "Makefile", "tests/conftest.py"} <= names
     assert not [name for name in names if name.startswith((".venv", "results", "dist"))]
+
+
+def test_the_source_archive_leaves_out_what_else_lies_in_the_folder(tmp_path: Path) -> None:
+    kept = {"LICENSE", "README.md", "pyproject.toml"}
+    for name in kept:
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("src/praemia/__init__.py", "Makefile", "notes.txt", "runs/runs.csv"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).touch()
+    with tarfile.open(built("build_sdist", tmp_path / "dist", tmp_path)) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert names == kept | {"src/praemia/__init__.py", "Makefile", "PKG-INFO"}
 
 
 def test_the_version_is_written_once_and_cited_alike() -> None:

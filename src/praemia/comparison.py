@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from praemia import learners as registry
 from praemia.cli.progress import display
-from praemia.errors import ParameterError, require_whole
+from praemia.errors import ParameterError, require, require_whole
 from praemia.experiments.settings import MAX_RUNS, default_title
 from praemia.learners import Learner
 from praemia.report.cards import Card
@@ -80,7 +80,7 @@ def compare(
     """Play several learners on a task with the same seeds, and compare their regret.
 
     Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs, on all
-    cores.
+    cores, and needs no matplotlib.
 
     Parameters
     ----------
@@ -103,6 +103,7 @@ def compare(
     check_run(num_episodes, seed)
     runs = require_whole("runs", runs, 1, MAX_RUNS)
     players = _titled(learners)
+    require("matplotlib.figure")  # for the figure: whoever asks for it has waited for all runs
     runs_of: dict[str, list[Run]] = {title: [] for title in players}
     with display() as progress:
         report, length = progress.count("episodes"), num_episodes

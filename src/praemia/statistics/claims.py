@@ -91,8 +91,8 @@ CLAIMS = (
         "warehouse-of-all",
         "Warehouses: the lowest regret of all",
         BEYOND,
-        f"{PRM} has the lowest regret of all learners in all three warehouses, those included that the paper runs in "
-        "RiverSwim only.",
+        f"{PRM} has the lowest regret of all learners in all three warehouses, even of those that the paper compares "
+        "only in RiverSwim.",
         RATIO_ABOVE,
         Question.ABOVE,
         _ratios(WAREHOUSES, (PRODUCT, L1, PUBLISHED, CORRECT)),
