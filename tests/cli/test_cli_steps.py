@@ -34,6 +34,25 @@ def test_a_command_plays_a_budget_of_steps_until_the_task_is_done(
     assert len(praemia.load_runs(tmp_path / "runs")) == 2
 
 
+@pytest.mark.parametrize("task", ["warehouse-2", "file"])
+def test_a_command_takes_a_discount(task: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = praemia.envs.make("warehouse-2")
+    if task == "file":
+        task = str(tmp_path / "task.yaml")
+        praemia.save_task(made, task)
+    command = ["run", task, "--learner", "random", "--runs", "1", "--episodes", "3", "--discount", "0.9"]
+    assert execute([*command, "--out", str(tmp_path / "runs"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["optimal_value"] == pytest.approx(praemia.solve(made.with_discount(0.9)).value)
+    assert [run.discount for run in praemia.load_runs(tmp_path / "runs")] == [0.9]
+
+
+@pytest.mark.parametrize("discount", ["0", "1.5", "nan", "much"])
+def test_a_discount_is_above_0_and_at_most_1(discount: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*RUN, "--discount", discount]) == 2
+    assert "discount" in capsys.readouterr().err
+
+
 def test_a_frame_counts_the_steps(tmp_path: Path) -> None:
     assert execute([*RUN, "--episodes", "9", "--until-done", "--out", str(tmp_path / "runs"), "--json"]) == 0
     stored = praemia.load_runs(tmp_path / "runs")

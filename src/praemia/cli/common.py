@@ -123,6 +123,11 @@ def until_done_option(function: Function) -> Function:
     return click.option("--until-done", is_flag=True, help=text)(function)
 
 
+def discount_option(function: Function) -> Function:
+    text = "Let a reward count this factor less for every step that it comes later, above 0 and at most 1."
+    return click.option("--discount", type=float, help=text)(function)
+
+
 def is_typed(*names: str) -> bool:
     """Tell whether the command being run was given any of these options or arguments."""
     context = click.get_current_context()

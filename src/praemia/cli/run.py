@@ -13,6 +13,7 @@ import click
 from praemia.cli.common import (
     Where,
     complete_tasks,
+    discount_option,
     emit,
     episodes_option,
     fields_text,
@@ -47,6 +48,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @episodes_option(1000)
 @steps_option
 @until_done_option
+@discount_option
 @runs_option(4)
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
@@ -61,6 +63,7 @@ def run_command(
     episodes: int,
     steps: int | None,
     until_done: bool,
+    discount: float | None,
     runs: int,
     seed: int,
     where: Where,
@@ -73,12 +76,12 @@ def run_command(
     praemia run warehouse-4 --learner headroom --learner ucbvi --episodes 2000
     praemia run task.yaml --learner ucbvi-prm --set bonus_scale=0.01 --runs 16
     praemia run warehouse-3 --learner my_learner.py:MyLearner
-    praemia run office-coffee --until-done --steps 20000
+    praemia run office-coffee --until-done --discount 0.9 --steps 20000
     """
     from praemia.experiments.settings import Setting, TaskText, learner_choices
 
     if hidden_machine:
-        if is_typed("names", "settings", "steps", "until_done", "jobs", "out", "policies"):
+        if is_typed("names", "settings", "steps", "until_done", "discount", "jobs", "out", "policies"):
             raise click.UsageError("--hidden-machine goes with --episodes, --runs, --seed and --json alone")
         _run_hidden(task, episodes, runs, seed)
         return 0
@@ -86,7 +89,8 @@ def run_command(
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    setting = Setting(TaskText.of(task, until_done=until_done), choices, runs, num_episodes, seed, num_steps=steps)
+    text_of_task = TaskText.of(task, until_done=until_done, discount=discount)
+    setting = Setting(text_of_task, choices, runs, num_episodes, seed, num_steps=steps)
     began = time.perf_counter()
     members, failures = _perform(setting, where)
     optimal = members[0].first.optimal_value if members else None

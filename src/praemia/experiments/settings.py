@@ -43,17 +43,21 @@ class TaskText:
         return cls(name + suffix, f"environment: {{{entries}}}\n")
 
     @classmethod
-    def of(cls, name_or_path: str, *, until_done: bool = False) -> TaskText:
+    def of(cls, name_or_path: str, *, until_done: bool = False, discount: float | None = None) -> TaskText:
         """Refer to the task that a user means, a file or a built-in name, with everything a worker needs to make it.
 
-        With ``until_done`` its episodes end when the machine is done, whatever the task says.
+        With ``until_done`` its episodes end when the machine is done, with ``discount`` later rewards count less,
+        whatever the task says.
         """
-        if looks_like_file(name_or_path):
-            task = load_task(name_or_path)
-            return cls(task.name, dump(task.with_until_done() if until_done else task))
-        envs.make(name_or_path)
+        is_file = looks_like_file(name_or_path)
+        task = load_task(name_or_path) if is_file else envs.make(name_or_path)
+        changes = {"until_done: true": until_done, f"discount: {discount!r}": discount is not None}
+        task = task.with_until_done() if until_done else task
+        task = task.with_discount(discount) if discount is not None else task
+        if is_file:
+            return cls(task.name, dump(task))
         builtin = cls.builtin(name_or_path)
-        return replace(builtin, text=f"{builtin.text}until_done: true\n") if until_done else builtin
+        return replace(builtin, text=builtin.text + "".join(f"{line}\n" for line, is_set in changes.items() if is_set))
 
     def make(self) -> Task:
         """Return the task. A process parses a text once, not once for every run."""
