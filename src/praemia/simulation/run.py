@@ -135,6 +135,8 @@ class Run(Displayed):
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
+        if self.learned_policy is None:  # as in files of 0.3
+            object.__setattr__(self, "learned_policy", self.final_policy)
         if self.steps is None:
             object.__setattr__(self, "steps", np.full(self.num_episodes, _horizon_of(self), dtype=np.int64))
 
