@@ -40,27 +40,26 @@ EVERY_STEP = "step"
 VIEWS = ("observations", "product")
 
 
-class Needs(NamedTuple):
-    """How counts and tables are laid out for a learner's plans, and how much room they need for numbers of their own.
+class Layout:
+    """How a learner's counts are laid out, and what is counted beside visits and successors.
 
-    Names are those of the rule's fields (``praemia.learners.rules``).
+    A learner that plans in Python has this one. A compiled plan has that of its rule, which derives from it
+    (``praemia.learners.rules``): what a rule says of itself is said there alone.
     """
 
-    variance_of: str = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
-    limit: str = "steps left"  # "labels": the labels that can follow a pair are asked for
-    monotone: bool = False
-    lower: bool = False
-    spread: bool = False
-    order: str = "drawn"
-    repairs: bool = False  # tables of all steps are kept, and what leads where
-    unseen: bool = False  # continuation rows are those of every (o, a, o'), seen or not
-    steps: bool = False  # visits are counted by step too
-    by_step: bool = False  # numbers of a pair that depend on the step
-    by_pair: int = 0  # numbers of a pair
-    by_successor: int = 0  # numbers of a successor
-    drawn: int = 0  # observations drawn for a pair, by their continuation rows
-    sorts_rows: bool = False
-    one_state_at_a_time: bool = False  # the rule's functions cannot work on several machine states
+    variance_of = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
+    limit = "steps left"  # "labels": the labels that can follow a pair are asked for
+    repairs = False  # what leads where is kept
+
+    @property
+    def unseen(self) -> bool:
+        """Whether continuation rows are those of every (o, a, o'), seen or not."""
+        return False
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether visits are counted by step too, even if the learner does not ask for it."""
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +131,7 @@ class Experience:
     count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
-    needs: Needs = field(default=Needs(), repr=False)
+    layout: Layout = field(default_factory=Layout, repr=False)
 
     @property
     def num_steps(self) -> int:
@@ -277,9 +276,9 @@ class Learner(ABC):
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
 
-    def needs(self, spec: TaskSpec, num_episodes: int) -> Needs:
-        """Return what this learner needs counted, and how."""
-        return Needs(steps=self.uses_steps)
+    def layout(self, spec: TaskSpec, num_episodes: int) -> Layout:
+        """Return how what this learner plans from is counted."""
+        return Layout()
 
     @property
     def replan_rule(self) -> str:

@@ -24,9 +24,9 @@ from typing import ClassVar
 
 from praemia.kernels.plans import Recipe
 from praemia.kernels.q_learning import learn
-from praemia.learners.base import EVERY_STEP, Needs, parameter
+from praemia.learners.base import EVERY_STEP, parameter
 from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import PlanRule
+from praemia.learners.rules import PlanRule, Room
 from praemia.tasks.spec import TaskSpec
 
 
@@ -39,8 +39,8 @@ class UpdateRule(PlanRule):
     initial: float
     for_all_states: bool
 
-    def needs(self, spec: TaskSpec) -> Needs:
-        return Needs(by_pair=spec.num_machine_states)
+    def room(self, spec: TaskSpec) -> Room:
+        return Room(by_pair=spec.num_machine_states)
 
     def recipe(self) -> Recipe:
         return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)

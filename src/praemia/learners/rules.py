@@ -23,7 +23,7 @@ from praemia.errors import ParameterError, unknown_name
 from praemia.kernels import bonus, learned_machine, order, posterior_draws, recursion
 from praemia.kernels.plans import Parts, Recipe
 from praemia.learners import confidence_sets
-from praemia.learners.base import Needs
+from praemia.learners.base import Layout
 from praemia.tasks.spec import TaskSpec
 
 LIMITS = ("steps left", "horizon", "labels")
@@ -49,12 +49,37 @@ class LaterVisits(NamedTuple):
     factor: float
 
 
-class PlanRule(ABC):
-    """What the recursion and its memory ask of every rule."""
+class Room(NamedTuple):
+    """How many numbers of its own a rule keeps."""
+
+    by_pair: int
+    by_successor: int = 0
+    drawn: int = 0  # successors drawn for a pair
+
+
+class PlanRule(Layout, ABC):
+    """What the recursion and its memory ask of every rule; ``BonusRule`` says what its fields mean."""
+
+    monotone = False
+    spread = False
+    lower: Any = None
+    order = "drawn"
+    later_visits: LaterVisits | None = None
+    step_bonus: NDArray[np.float64] | None = None
+    sorts_rows = False  # rows are sorted for each machine state, so that plans look at one at a time
+
+    @property
+    def counts_steps(self) -> bool:
+        return self.later_visits is not None
+
+    @property
+    def has_step_numbers(self) -> bool:
+        """Whether pairs have numbers that depend on the step."""
+        return self.later_visits is not None or self.step_bonus is not None
 
     @abstractmethod
-    def needs(self, spec: TaskSpec) -> Needs:
-        """Return how counts and tables are laid out, and the room for the rule's numbers."""
+    def room(self, spec: TaskSpec) -> Room:
+        """Return the room for the rule's numbers."""
 
     @abstractmethod
     def recipe(self) -> Recipe:
@@ -119,7 +144,7 @@ class BonusRule(PlanRule):
                 f"order={self.order!r} with lower values, a machine that is learned or the variance of W; these rules "
                 "draw among equals"
             )
-        made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self._has_step_numbers
+        made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self.has_step_numbers
         if self.repairs and made_anew:
             raise ParameterError(
                 "repairs=True needs limit='labels', an order other than 'drawn', monotone=False and no numbers by step"
@@ -138,19 +163,8 @@ class BonusRule(PlanRule):
             return ()
         return self.numbers(2.0, 3.0, *((1.0,) if self._tells_episodes else ()), constants)
 
-    def needs(self, spec: TaskSpec) -> Needs:
-        return Needs(
-            variance_of=self.variance_of,
-            limit=self.limit,
-            monotone=self.monotone,
-            lower=self.lower is not None,
-            spread=self.spread,
-            order=self.order,
-            repairs=self.repairs,
-            steps=self.later_visits is not None,
-            by_step=self._has_step_numbers,
-            by_pair=max(1, self._num_numbers),
-        )
+    def room(self, spec: TaskSpec) -> Room:
+        return Room(by_pair=max(1, self._num_numbers))
 
     def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
         return self._all_constants
@@ -177,7 +191,7 @@ class BonusRule(PlanRule):
             ("worth", self.worth),
             ("lower", self.lower if lower else self.worth),
             ("prepare_steps", bonus.add_later_visits if self.later_visits else recursion.nothing_for_pair),
-            ("BY_STEP", self._has_step_numbers),
+            ("BY_STEP", self.has_step_numbers),
             ("VARIANCE_OF_W", self.variance_of == "W"),
             ("SPREAD", self.spread),
         )
@@ -186,10 +200,6 @@ class BonusRule(PlanRule):
     @property
     def _all_constants(self) -> tuple[float, ...]:
         return *self.constants, *(self.later_visits or (0.0, 0.0)), *(self.machine or (0.0, 0.0))
-
-    @property
-    def _has_step_numbers(self) -> bool:
-        return self.later_visits is not None or self.step_bonus is not None
 
     @property
     def _num_numbers(self) -> int:
@@ -220,14 +230,18 @@ class SampleRule(PlanRule):
         """Tell whether there are fewer sticks than observations, on average."""
         return 1.0 + self.weight * math.log(1.0 / LEAST_MASS) < spec.num_successors
 
-    def needs(self, spec: TaskSpec) -> Needs:
+    @property
+    def unseen(self) -> bool:
+        return self.prior == "observations"
+
+    def room(self, spec: TaskSpec) -> Room:
         if self.prior == "best":
-            return Needs(by_pair=self.arms, by_successor=self.arms)
+            return Room(by_pair=self.arms, by_successor=self.arms)
         # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
         mean = self.weight * math.log(1.0 / LEAST_MASS)
         most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
         sticks = most if self.breaks_sticks(spec) else spec.num_successors
-        return Needs(unseen=True, by_pair=sticks, by_successor=1, drawn=sticks)
+        return Room(by_pair=sticks, by_successor=1, drawn=sticks)
 
     def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
         if self.prior == "best":
@@ -236,7 +250,7 @@ class SampleRule(PlanRule):
         return self.weight, float(spec.num_successors), LEAST_MASS, sticks, self.machine or 0.0
 
     def recipe(self) -> Recipe:
-        one = self.prior == "observations"
+        one = self.unseen
         parts: Parts = (
             ("UNSEEN", one),
             ("prepare_pair", posterior_draws.draw_kernel if one else posterior_draws.draw_arms),
@@ -261,14 +275,16 @@ class SetRule(PlanRule):
     level: float
     as_published: bool = False
 
+    unseen = True
+    sorts_rows = True
+
     def __post_init__(self) -> None:
         _require("interval", self.kind, SETS)
         if self.as_published and self.kind != "bernstein":
             raise ParameterError("as_published=True is a variant of interval='bernstein' only")
 
-    def needs(self, spec: TaskSpec) -> Needs:
-        by_pair = spec.num_successors + 1
-        return Needs(unseen=True, one_state_at_a_time=True, by_pair=by_pair, by_successor=1, sorts_rows=True)
+    def room(self, spec: TaskSpec) -> Room:
+        return Room(by_pair=spec.num_successors + 1, by_successor=1)
 
     def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
         subsets = confidence_sets.log_of_subsets(spec.num_successors)

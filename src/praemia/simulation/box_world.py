@@ -59,7 +59,7 @@ class BoxWorld(World):
         self.world_rng, learner_rng = generators(seed)
         self.learner = learner
         super().__init__(learner, self._tabulated(), num_episodes, learner_rng, num_steps)
-        if box.is_encoded and self.needs.unseen:
+        if box.is_encoded and self.layout.unseen:
             raise ParameterError(
                 f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
                 "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
@@ -68,11 +68,11 @@ class BoxWorld(World):
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
-        self.compares = self.needs.unseen or self.needs.limit == "labels"
+        self.compares = self.layout.unseen or self.layout.limit == "labels"
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
             self._number_every_label()
-        if self.needs.unseen:
+        if self.layout.unseen:
             self.counts = with_every_row(self.counts, self.spec.every_row.rows)
         box.env.reset(seed=seed_of_box)
 
@@ -136,7 +136,7 @@ class BoxWorld(World):
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
-        if self.needs.unseen:
+        if self.layout.unseen:
             raise ModelError(
                 f"the label of {self.box.step_name(o, a, z)} depends on info, known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
@@ -212,7 +212,7 @@ class BoxWorld(World):
             if due and self.learner.replans_at_once and len(steps) < box.horizon:
                 self._replan_at_once(len(steps))
                 due = False
-        if self.needs.steps and o < size:
+        if self.num_counted_steps and o < size:
             self.counts.steps[len(steps), o] += 1
         self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
@@ -231,7 +231,7 @@ class BoxWorld(World):
         place = self.places.get((pair, z, label))
         if place is None:
             place = self.places[pair, z, label] = self._first_sight(pair, z, label)
-        if self.needs.steps:
+        if self.num_counted_steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
         return bool(count_visit(counts, pair, place, self.rule))
@@ -272,11 +272,11 @@ class BoxWorld(World):
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
-        if self.needs.unseen:
+        if self.layout.unseen:
             return int(self.spec.every_row.own[pair, successor])
         table, counts = self.spec.table, self.counts
         target = min(successor, len(counts.states))  # in which observation an episode ended does not matter
-        plain = table.keeps_state if self.needs.variance_of == "W" else table.has_no_effect
+        plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
         if plain[label]:
             return target
         if (label, target) not in self.rows:
@@ -287,7 +287,7 @@ class BoxWorld(World):
         """Make room for one more successor of a pair, and for one more continuation row."""
         counts = self.counts
         used, old = int(counts.pairs[pair]["distinct"]), int(counts.pairs[pair]["first"])
-        if counts.totals[0]["rows"] == len(counts.rows) and not self.needs.unseen:
+        if counts.totals[0]["rows"] == len(counts.rows) and not self.layout.unseen:
             self.counts = counts = counts._replace(rows=_doubled(counts.rows))
         if 0 < len(counts.links) == counts.totals[0]["links"]:
             self.counts = counts = counts._replace(links=_doubled(counts.links))
@@ -312,8 +312,8 @@ class BoxWorld(World):
         spec = self.spec
         first = np.zeros(spec.num_observations * spec.num_actions + 1, dtype=np.int64)
         first[-1] = FIRST_SUCCESSORS
-        sizes = (spec.num_observations, FIRST_ROWS, spec.horizon + 1 if self.needs.steps else 0)
-        num_links = FIRST_SUCCESSORS if self.needs.repairs else 0
+        sizes = (spec.num_observations, FIRST_ROWS, self.num_counted_steps)
+        num_links = FIRST_SUCCESSORS if self.layout.repairs else 0
         return CountArrays.empty(first, *sizes, no_moves_seen(self), self.num_recent, num_links)
 
 

@@ -42,7 +42,7 @@ class World(ABC):
 
     Attributes
     ----------
-    spec : what the learner may know. needs : what it needs counted, and how.
+    spec : what the learner may know. layout : how what it plans from is counted.
     num_episodes : K in the learner's formulas; the episodes to be played, unless ``num_steps`` limits their steps.
     policy : the policy being played, as kernels take it: [H, O, M], or [H, O, M, A] of action probabilities.
     plan : the plan being played, of a learner that plans in Python. work : what a compiled plan works with.
@@ -62,7 +62,7 @@ class World(ABC):
     ) -> None:
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
         self.num_episodes = num_episodes
-        self.needs = learner.needs(self.spec, num_episodes)
+        self.layout = learner.layout(self.spec, num_episodes)
         self.rule = RULES[learner.replan_rule] if learner.due_after is None else -learner.due_after
         most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
         most_episodes = num_episodes if num_steps is None else num_steps
@@ -82,6 +82,11 @@ class World(ABC):
     def num_recent(self) -> int:
         """How many steps of an episode are kept for the learner."""
         return int(self.spec.horizon) if self.learner.uses_recent else 0
+
+    @property
+    def num_counted_steps(self) -> int:
+        """For how many steps the visits to each state are counted: H + 1 or none."""
+        return int(self.spec.horizon) + 1 if self.layout.counts_steps or self.learner.uses_steps else 0
 
     @property
     def steps_played(self) -> int:
@@ -127,7 +132,7 @@ class World(ABC):
         """Return what the learner may look at."""
         begun = self.played or self.log.progress[0]["step"]
         recent = Recent.of(self.counts) if self.learner.uses_recent and begun else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, needs=self.needs)
+        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, layout=self.layout)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
@@ -226,7 +231,7 @@ def no_moves_seen(world: World) -> MachineCounts:
     spec = world.spec
     if not isinstance(spec, HiddenMachineSpec):
         return MachineCounts.empty(0, 0)
-    num_labels, num_states = len(learned_labels(spec, world.needs)), spec.num_machine_states
+    num_labels, num_states = len(learned_labels(spec, world.layout)), spec.num_machine_states
     require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
     return MachineCounts.empty(num_labels, num_states)
 
