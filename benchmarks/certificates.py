@@ -17,11 +17,12 @@ from machine_family import machine_family
 from numpy.typing import NDArray
 from scipy.special import betaln, xlogy
 
+from praemia.arithmetic import log_of_subsets
 from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.confidence import kl_radius
 from praemia.exploration.estimate import extremes
-from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
+from praemia.kernels.confidence_sets import bernstein_interval, l1_radius
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task

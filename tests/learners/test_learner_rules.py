@@ -53,7 +53,7 @@ class ByRule(CompiledLearner):
     given: dict[str, Any] = field(default_factory=dict)
 
     def rule(self, spec: Any, num_episodes: int) -> BonusRule:
-        return BonusRule(worth=worth, numbers=numbers, constants=(0.4, 0.2), **self.given)
+        return BonusRule(worth=worth, numbers=numbers, tells_episodes=True, constants=(0.4, 0.2), **self.given)
 
 
 FIELDS = st.fixed_dictionaries(

@@ -4,8 +4,8 @@ With p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is 
 √Var_p̂(Y) to the learner's ``worth``. Both are taken about the first successor: when all are worth the same, the
 deviation is 0 exactly. The variance can also be that of W alone: the rows then hold W, and the mean of φ is added.
 
-    numbers(visits, visits_of_state, episodes, constants)   the numbers of a pair, once for a plan: a tuple of floats;
-                                                            the episodes so far may be left out
+    numbers(visits, visits_of_state, constants)             the numbers of a pair, once for a plan: a tuple of floats;
+                                                            before the constants, the episodes so far if it is told them
     worth(mean, deviation, pair)                            what the pair is worth
     lower(mean, deviation, pair)                            a lower bound, from the lower values, where there are any
 
@@ -150,9 +150,9 @@ def keep_spread(zero: Any, spread: Floats, at: int, lane: int, part: Any) -> Non
 
 
 def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Fill by_step[h, pair] from the later visits; the constants end with cost, factor, and two of the machine's."""
-    pairs, successors, constants = data.counts.pairs, data.counts.successors, data.constants
-    cost, factor = constants[constants.shape[0] - 4], constants[constants.shape[0] - 3]
+    """Fill by_step[h, pair] from the later visits."""
+    pairs, successors = data.counts.pairs, data.counts.successors
+    cost, factor = data.rule[0]["later_cost"], data.rule[0]["later_factor"]
     first, visits = pairs[pair]["first"], pairs[pair]["visits"]
     for h in range(data.memory.by_step.shape[0]):
         cap, total = data.spec.steps[h]["cap"], 0.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,30 @@ from praemia.kernels.records import CountArrays, EveryRow, Floats, LabelSupport,
 # The most that can still be earned at a step, and what its values count for the step before: γ. At step 0 that is 1:
 # V_0 is kept as it is.
 STEP_LIMITS = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
+
+
+# The numbers of a rule (``praemia.learners.rules``), fixed for a run; those that belong to other rules are 0.
+RULE = np.dtype(
+    [
+        (name, "f8")
+        for name in (
+            *("later_cost", "later_factor"),  # ``praemia.kernels.bonus``
+            *("machine_root", "machine_visit", "machine_prior"),  # ``praemia.kernels.learned_machine``
+            *("prior", "num_successors", "least_mass", "breaks_sticks"),  # ``praemia.kernels.posterior_draws``
+            *("scale", "level", "log_subsets", "as_published"),  # ``praemia.kernels.confidence_sets``
+            *("rate", "next_discount", "initial"),  # ``praemia.kernels.q_learning``
+        )
+    ],
+    align=True,
+)
+
+
+def rule_record(numbers: Mapping[str, float]) -> Records:
+    """Return the numbers of a rule as kernels take them."""
+    record = np.zeros(1, dtype=RULE)
+    for name, number in numbers.items():
+        record[name] = number
+    return record
 
 
 # The agenda of a plan that is repaired (``praemia.kernels.repair``). The i-th record has the i-th state that took over
@@ -65,7 +90,8 @@ class PlanData(NamedTuple):
     counts: CountArrays
     spec: SpecArrays
     memory: PlanMemory
-    constants: Floats  # of the learner, fixed for a run
+    rule: Records  # [1], RULE
+    constants: Floats  # of the learner's own functions, fixed for a run
 
 
 class StepView(NamedTuple):

@@ -94,6 +94,7 @@ class BonusLearner(CompiledLearner):
     limit: ClassVar[str] = "steps left"  # or "horizon": H at every step; or "labels": what the pair's labels allow
     monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
     spread: ClassVar[bool] = False  # ``worth`` is told how far outcomes differ in the task
+    tells_episodes: ClassVar[bool] = False  # ``pair_numbers`` is told the episodes so far, before the constants
 
     @staticmethod
     @abstractmethod
@@ -118,6 +119,7 @@ class BonusLearner(CompiledLearner):
         rule = BonusRule(
             worth=worth,
             numbers=numbers,
+            tells_episodes=self.tells_episodes,
             constants=tuple(self.run_constants(spec, num_episodes)),
             variance_of=self.variance_of,
             limit=self.limit,

@@ -64,6 +64,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     replan_rules: ClassVar[tuple[str, ...]] = (*BonusLearner.replan_rules, REPAIR)
     limit: ClassVar[str] = "labels"
     spread: ClassVar[bool] = True
+    tells_episodes: ClassVar[bool] = True
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
@@ -96,7 +97,7 @@ class Headroom(CanLearnMachine, BonusLearner):
             scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
         order = "drawn" if self.learn_machine else self.order
         machine, repairs = self.machine_bonus(*scales), self.replan_rule == REPAIR
-        uses_cap = self.functions()[1] not in (Headroom.worth, Headroom.theory_worth)
+        uses_cap = self.functions()[1] not in (Headroom.worth, theory_worth)
         rule = super().rule(spec, num_episodes)
         return replace(rule, machine=machine, order=order, repairs=repairs, uses_cap=uses_cap)
 
@@ -120,19 +121,23 @@ class Headroom(CanLearnMachine, BonusLearner):
         headroom = np.maximum(pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean))
         return mean + (per_deviation * deviation + per_headroom * headroom)
 
-    @staticmethod
-    def theory_pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        return np.sqrt(constants[0] / visits), constants[0] / visits
-
-    @staticmethod
-    def theory_worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_limit = pair.numbers
-        return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)
-
     def functions(self) -> tuple[Any, Any]:
-        return self._chosen("pair_numbers"), self._chosen("worth")
+        """Return the functions of the chosen constants; those of a subclass are used with any constants."""
+        numbers, worth = super().functions()
+        if self.constants == "theory":
+            numbers = theory_pair_numbers if numbers is Headroom.pair_numbers else numbers
+            worth = theory_worth if worth is Headroom.worth else worth
+        return numbers, worth
 
-    def _chosen(self, name: str) -> Any:
-        """Return the function of the chosen constants; one that a subclass defines replaces those above it."""
-        names = (f"theory_{name}", name) if self.constants == "theory" else (name,)
-        return next(getattr(self, own) for kind in type(self).__mro__ for own in names if own in vars(kind))
+
+def theory_pair_numbers(
+    visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
+) -> tuple[float, ...]:
+    """Return 2√2·√(ℓ/n) and 8·ℓ/n."""
+    return np.sqrt(constants[0] / visits), constants[0] / visits
+
+
+def theory_worth(mean: Any, deviation: Any, pair: Any) -> Any:
+    """Return the mean and the larger of the two terms."""
+    per_deviation, per_limit = pair.numbers
+    return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)

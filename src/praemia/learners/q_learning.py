@@ -38,6 +38,7 @@ class UpdateRule(PlanRule):
     discount: float
     initial: float
     for_all_states: bool
+    constants: tuple[float, ...]  # what an end at each step is worth
 
     def room(self, spec: TaskSpec) -> Room:
         return Room(by_pair=spec.num_machine_states)
@@ -45,14 +46,8 @@ class UpdateRule(PlanRule):
     def recipe(self) -> Recipe:
         return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        return self.rate, self.discount, self.initial, *self._ends(spec)
-
-    def _ends(self, spec: TaskSpec) -> list[float]:
-        """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
-        idle = spec.machine.idle_reward.mean
-        sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
-        return [idle * total for total in sums][::-1]
+    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        return {"rate": self.rate, "next_discount": self.discount, "initial": self.initial}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +86,14 @@ class QLearning(CompiledLearner):
             discount=self.discount,
             initial=self.initial_value,
             for_all_states=self.for_all_states,
+            constants=self._ends(spec),
         )
+
+    def _ends(self, spec: TaskSpec) -> tuple[float, ...]:
+        """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
+        idle = spec.machine.idle_reward.mean
+        sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
+        return tuple(idle * total for total in sums)[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)

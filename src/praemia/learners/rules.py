@@ -10,7 +10,6 @@ fields means what its docstring says; a combination that could not mean anything
 
 from __future__ import annotations
 
-import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -19,10 +18,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels import bonus, learned_machine, order, posterior_draws, recursion
+from praemia.kernels import bonus, confidence_sets, learned_machine, order, posterior_draws, recursion
 from praemia.kernels.plans import Parts, Recipe
-from praemia.learners import confidence_sets
 from praemia.learners.base import Layout
 from praemia.tasks.spec import TaskSpec
 
@@ -60,6 +59,7 @@ class Room(NamedTuple):
 class PlanRule(Layout, ABC):
     """What the recursion and its memory ask of every rule; ``BonusRule`` says what its fields mean."""
 
+    constants: tuple[float, ...] = ()
     monotone = False
     spread = False
     lower: Any = None
@@ -83,11 +83,11 @@ class PlanRule(Layout, ABC):
 
     @abstractmethod
     def recipe(self) -> Recipe:
-        """Return what the plan is compiled from. It holds no numbers of a run: those are ``kernel_constants``."""
+        """Return what the plan is compiled from. It holds no numbers of a run."""
 
     @abstractmethod
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        """Return the numbers of the rule as its compiled functions read them."""
+    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        """Return the numbers of the rule by their names in ``praemia.kernels.plan_data.RULE``."""
 
 
 def _require(kind: str, value: str, known: tuple[str, ...]) -> None:
@@ -101,7 +101,8 @@ class BonusRule(PlanRule):
 
     Attributes
     ----------
-    worth, numbers, lower : functions as in ``praemia.kernels.bonus``; ``numbers`` may leave the episodes out.
+    worth, numbers, lower : functions as in ``praemia.kernels.bonus``.
+    tells_episodes : ``numbers`` is told the episodes so far.
     constants : what ``numbers`` is given.
     variance_of : "Y": the deviation is that of φ + W; "W": that of W alone. The mean is that of φ + W in both cases.
     limit : the most that a pair can be worth, and what it is worth before its first visit: "steps left" H − h,
@@ -118,6 +119,7 @@ class BonusRule(PlanRule):
 
     worth: Any
     numbers: Any = None
+    tells_episodes: bool = False
     constants: tuple[float, ...] = ()
     variance_of: str = "Y"
     limit: str = "steps left"
@@ -150,24 +152,23 @@ class BonusRule(PlanRule):
                 "repairs=True needs limit='labels', an order other than 'drawn', monotone=False and no numbers by step"
             )
 
-    @property
-    def _tells_episodes(self) -> bool:
-        if self.numbers is None:
-            return False
-        given = [item for item in inspect.signature(self.numbers).parameters.values() if item.default is item.empty]
-        return len(given) == 4
-
     def try_numbers(self, constants: NDArray[np.float64]) -> Any:
         """Return the numbers of a pair with two visits, computed in Python."""
         if self.numbers is None:
             return ()
-        return self.numbers(2.0, 3.0, *((1.0,) if self._tells_episodes else ()), constants)
+        return self.numbers(2.0, 3.0, *((1.0,) if self.tells_episodes else ()), constants)
 
     def room(self, spec: TaskSpec) -> Room:
         return Room(by_pair=max(1, self._num_numbers))
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        return self._all_constants
+    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        later, machine = self.later_visits or LaterVisits(0.0, 0.0), self.machine or MachineBonus(0.0, 0.0)
+        return {
+            "later_cost": later.cost,
+            "later_factor": later.factor,
+            "machine_root": machine.per_root,
+            "machine_visit": machine.per_visit,
+        }
 
     def recipe(self) -> Recipe:
         lower = self.lower is not None
@@ -187,7 +188,7 @@ class BonusRule(PlanRule):
         inner: Parts = (
             ("numbers", self.numbers if self._num_numbers else bonus.one_number),
             ("as_tuple", bonus.AS_TUPLE[max(1, self._num_numbers)]),
-            ("TELLS_EPISODES", self._num_numbers > 0 and self._tells_episodes),
+            ("TELLS_EPISODES", self._num_numbers > 0 and self.tells_episodes),
             ("worth", self.worth),
             ("lower", self.lower if lower else self.worth),
             ("prepare_steps", bonus.add_later_visits if self.later_visits else recursion.nothing_for_pair),
@@ -198,12 +199,8 @@ class BonusRule(PlanRule):
         return Recipe(parts, inner)
 
     @property
-    def _all_constants(self) -> tuple[float, ...]:
-        return *self.constants, *(self.later_visits or (0.0, 0.0)), *(self.machine or (0.0, 0.0))
-
-    @property
     def _num_numbers(self) -> int:
-        return len(self.try_numbers(np.ones(len(self._all_constants))))
+        return len(self.try_numbers(np.ones(len(self.constants))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -243,11 +240,14 @@ class SampleRule(PlanRule):
         sticks = most if self.breaks_sticks(spec) else spec.num_successors
         return Room(by_pair=sticks, by_successor=1, drawn=sticks)
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        if self.prior == "best":
-            return (self.weight,)
-        sticks = float(self.breaks_sticks(spec))
-        return self.weight, float(spec.num_successors), LEAST_MASS, sticks, self.machine or 0.0
+    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        return {
+            "prior": self.weight,
+            "num_successors": spec.num_successors,
+            "least_mass": LEAST_MASS,
+            "breaks_sticks": self.breaks_sticks(spec),
+            "machine_prior": self.machine or 0.0,
+        }
 
     def recipe(self) -> Recipe:
         one = self.unseen
@@ -286,9 +286,13 @@ class SetRule(PlanRule):
     def room(self, spec: TaskSpec) -> Room:
         return Room(by_pair=spec.num_successors + 1, by_successor=1)
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        subsets = confidence_sets.log_of_subsets(spec.num_successors)
-        return self.scale, self.level, subsets if self.kind == "l1" else float(self.as_published)
+    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        return {
+            "scale": self.scale,
+            "level": self.level,
+            "log_subsets": log_of_subsets(spec.num_successors),
+            "as_published": self.as_published,
+        }
 
     def recipe(self) -> Recipe:
         in_ball = self.kind == "l1"

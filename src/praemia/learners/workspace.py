@@ -12,7 +12,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays
+from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays, rule_record
 from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
     END,
@@ -106,7 +106,8 @@ class Workspace:
         self.lanes = 1 if self.rule.sorts_rows else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
         self.recipe = self.rule.recipe()
-        self.constants = np.array(self.rule.kernel_constants(self.spec), dtype=np.float64)
+        self.numbers = rule_record(self.rule.kernel_numbers(self.spec))
+        self.constants = np.array(self.rule.constants, dtype=np.float64)
         self.memory = self._new_memory()
 
     def for_next_plan(self, spec: TaskSpec) -> Workspace:
@@ -262,7 +263,7 @@ class Workspace:
 
     def data(self) -> Any:
         """Return what the plan is made from, as kernels take it."""
-        return by_reference(PlanData(self.counts, self.known, self.memory, self.constants))
+        return by_reference(PlanData(self.counts, self.known, self.memory, self.numbers, self.constants))
 
     def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
         """Make a plan: update policy[H, S, M] and the memory."""
