@@ -18,25 +18,11 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.records import CountArrays
+from praemia.learners.replanning import AT_ONCE, BETWEEN_EPISODES, EVERYBODYS, REPAIR, STEP, ReplanRule
 from praemia.limits import require_memory
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
-# When a plan is due (``praemia.kernels.counts``), to be made before the next episode:
-#
-#   doubling   a pair's visits have reached a power of 2
-#   epoch      a pair's visits since the last plan have reached those before it
-#   growth     as epoch, or the episodes have grown by 5 % since the last plan
-#   episode    an episode is over; with -at-once, within it as epoch
-#   known      a pair's visits have reached ``due_after``; QR-Max alone has it
-#   -at-once   after one of these: the plan is made as soon as it is due, in the middle of an episode
-#   step       after every step, at once
-#   repair     as growth-at-once, but a plan is made anew only once the episodes have grown, and repaired until then;
-#              headroom alone has it
-REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
-REPAIR = "repair"
-AT_ONCE = "-at-once"
-EVERY_STEP = "step"
 VIEWS = ("observations", "product")
 
 
@@ -218,7 +204,7 @@ class LearnerPlan:
 def replan_parameter(default: str) -> Any:
     """Declare when a learner plans again."""
     own = f"{REPAIR}, " if default == REPAIR else ""
-    rules = f"{own}doubling, epoch, growth, episode (append {AT_ONCE} to replan within episodes), or step"
+    rules = f"{own}{', '.join(BETWEEN_EPISODES)} (append {AT_ONCE} to replan within episodes), or {STEP}"
     return field(default=default, metadata={"help": f"when to plan again: one of {rules}"})
 
 
@@ -256,7 +242,7 @@ class Learner(ABC):
     # Parameters of learners that can learn the machine (``praemia.learners.learned_machine``); the others know it.
     learn_machine = False
     moves_known = False
-    replan_rules: ClassVar[tuple[str, ...]] = (*REPLAN_RULES, *(rule + AT_ONCE for rule in REPLAN_RULES), EVERY_STEP)
+    replan_rules: ClassVar[tuple[str, ...]] = EVERYBODYS  # what ``replan`` may be
 
     replan: str = replan_parameter("doubling")
 
@@ -281,19 +267,9 @@ class Learner(ABC):
         return Layout()
 
     @property
-    def replan_rule(self) -> str:
-        """The rule that says when to plan again."""
-        return self.replan.removesuffix(AT_ONCE)
-
-    @property
-    def replans_at_once(self) -> bool:
-        """Whether a plan that is due is made at once, and not before the next episode."""
-        return self.replan.endswith(AT_ONCE) or self.replan == EVERY_STEP or self.replan_rule == REPAIR
-
-    @property
-    def due_after(self) -> int | None:
-        """The visits to a pair after which a plan is due; None where ``replan`` names the rule."""
-        return None
+    def replan_rule(self) -> ReplanRule:
+        """When to plan again, as ``replan`` says it."""
+        return ReplanRule.of(self.replan)
 
     @property
     def random_share(self) -> float:

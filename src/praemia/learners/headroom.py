@@ -35,9 +35,10 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
 from praemia.kernels.bonus import natural_log
-from praemia.learners.base import REPAIR, failure_prob_parameter, parameter, replan_parameter
+from praemia.learners.base import failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
+from praemia.learners.replanning import REPAIR, ReplanRule
 from praemia.learners.rules import ORDERS, BonusRule
 from praemia.tasks.spec import TaskSpec
 
@@ -96,16 +97,15 @@ class Headroom(CanLearnMachine, BonusLearner):
         if self.constants == "theory":
             scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
         order = "drawn" if self.learn_machine else self.order
-        machine, repairs = self.machine_bonus(*scales), self.replan_rule == REPAIR
+        machine, repairs = self.machine_bonus(*scales), self.replan_rule.word == REPAIR
         uses_cap = self.functions()[1] not in (Headroom.worth, theory_worth)
         rule = super().rule(spec, num_episodes)
         return replace(rule, machine=machine, order=order, repairs=repairs, uses_cap=uses_cap)
 
     @property
-    def replan_rule(self) -> str:
-        """The rule that says when to plan again; where the machine is learned, a plan cannot be repaired."""
-        rule = super().replan_rule
-        return "growth" if rule == REPAIR and self.learn_machine else rule
+    def replan_rule(self) -> ReplanRule:
+        """When to plan again; where the machine is learned, a plan cannot be repaired."""
+        return ReplanRule("growth") if self.replan == REPAIR and self.learn_machine else super().replan_rule
 
     @staticmethod
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too

@@ -24,8 +24,9 @@ from typing import ClassVar
 
 from praemia.kernels.plans import Recipe
 from praemia.kernels.q_learning import learn
-from praemia.learners.base import EVERY_STEP, parameter
+from praemia.learners.base import parameter
 from praemia.learners.compiled import CompiledLearner
+from praemia.learners.replanning import STEP
 from praemia.learners.rules import PlanRule, Room
 from praemia.tasks.spec import TaskSpec
 
@@ -67,14 +68,14 @@ class QLearning(CompiledLearner):
     summary: ClassVar[str] = "tabular Q-learning on the cross product, ε-greedy, model-free"
     reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
     uses_recent: ClassVar[bool] = True
-    replan_rules: ClassVar[tuple[str, ...]] = (EVERY_STEP,)
+    replan_rules: ClassVar[tuple[str, ...]] = (STEP,)
     for_all_states: ClassVar[bool] = False
 
     learning_rate: float = parameter(0.1, "how far an update moves towards its target", 0.0, 1.0)
     discount: float = parameter(0.9, "the discount of the next step's value", 0.0, 1.0)
     epsilon: float = parameter(0.1, "the probability of a random action", 0.0, 1.0)
     initial_value: float = parameter(1.0, "where the table starts; high values explore", 0.0)
-    replan: str = field(default=EVERY_STEP, metadata={"help": "when to learn: after every step is the only rule here"})
+    replan: str = field(default=STEP, metadata={"help": "when to learn: after every step is the only rule here"})
 
     @property
     def random_share(self) -> float:

@@ -209,7 +209,7 @@ class BoxWorld(World):
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and self.learner.replans_at_once and len(steps) < box.horizon:
+            if due and self.learner.replan_rule.at_once and len(steps) < box.horizon:
                 self._replan_at_once(len(steps))
                 due = False
         if self.num_counted_steps and o < size:

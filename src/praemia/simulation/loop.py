@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, GROWTH, REPAIR, STEP, ask_for_plan
+from praemia.kernels.counts import ask_for_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
 from praemia.kernels.records import CountArrays, MachineCounts, Records
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
@@ -27,14 +27,6 @@ from praemia.simulation.interrupts import interrupts_held
 from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
-RULES = {
-    "doubling": DOUBLING,
-    "epoch": EPOCH,
-    "growth": GROWTH,
-    "episode": EPISODE,
-    "repair": REPAIR,
-    "step": STEP,
-}
 
 
 class World(ABC):
@@ -63,11 +55,11 @@ class World(ABC):
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
         self.num_episodes = num_episodes
         self.layout = learner.layout(self.spec, num_episodes)
-        self.rule = RULES[learner.replan_rule] if learner.due_after is None else -learner.due_after
+        self.rule = learner.replan_rule.code
         most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
         most_episodes = num_episodes if num_steps is None else num_steps
         self.log = new_log(most_episodes, most_steps)
-        self.log.progress["at_once"], self.log.progress["epsilon"] = learner.replans_at_once, learner.random_share
+        self.log.progress["at_once"], self.log.progress["epsilon"] = learner.replan_rule.at_once, learner.random_share
         self.plan: LearnerPlan | None = None
         self._own_values: NDArray[np.float64] | None = None  # the learner's V_0[M, O] of its last plan
         self._value: float | None = None  # the exact value of the policy, once it is computed

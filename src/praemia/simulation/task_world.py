@@ -48,7 +48,7 @@ class TaskWorld(World):
         super().__init__(learner, task.spec, num_episodes, learner_rng, num_steps)
         self.task, self.valued = task, valued
         self.arrays = self._world_arrays()
-        if valued and learner.replans_at_once:
+        if valued and learner.replan_rule.at_once:
             self.arrays = self.arrays._replace(best=_best_arrays(task))
             self.log = self.log._replace(losses=np.zeros(len(self.log.returns)))
         self.counts = self._empty_counts()
