@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 REPAIR = "kernels/test_repair.py"
-ORDER = "kernels/test_order.py"
+ORDER = "kernels/test_ordered_ties.py"
 EXACT = "planning/test_exact.py"
 Q_LEARNING = "learners/test_q_learning.py"
 OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
@@ -231,17 +231,17 @@ KERNELS = (
     ),
     Fault(
         "the first of equally good actions is always taken",
-        "kernels/recursion.py",
+        "kernels/ties.py",
         "skipped = np.int64(rng.random() * equals) if equals > 1 else FIRST",
         "skipped = 0",
         TIES,
     ),
     Fault(
         "ties are noticed in the first machine states alone",
-        "kernels/recursion.py",
-        "for k in range(lanes if count > lanes else count):",
-        "for k in range(min(count, lanes, 3)):",
-        "kernels/test_ties.py",
+        "kernels/ties.py",
+        "for k in range(lanes if count > lanes else count):\n            policy[place + k] = draw_best",
+        "for k in range(min(count, lanes, 3)):\n            policy[place + k] = draw_best",
+        "kernels/test_drawn_ties.py",
     ),
     Fault(
         "the minimum with the cap is dropped",
@@ -428,7 +428,7 @@ KERNELS = (
     ),
     Fault(
         "what is certain is not preferred",
-        "kernels/order.py",
+        "kernels/ties.py",
         "asked = select(least > low, asked, least)",
         "asked = asked + 0.0",
         ORDER,

@@ -114,7 +114,7 @@ def find_spread(zero: Any, data: PlanData, view: StepView) -> None:
     else:
         differences, room, local_room = zero, zero, zero
         for i in range(counts.totals[0]["states"]):
-            first = np.int64(counts.states[i]["met"]) * num_actions
+            first = np.int64(counts.states[i]["ith_met"]) * num_actions
             for pair in range(first, first + num_actions):
                 if counts.pairs[pair]["visits"] > 1:
                     differences = differences + load(zero, memory.spread, 3 * pair * LANES)
@@ -196,7 +196,7 @@ def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     base, mean, square = load(zero, view.values, at), zero, zero
     low_base, low_mean, low_square, apart = zero, zero, zero, zero
     if HAS_LOWER:
-        low_base = load(zero, view.lower, at)
+        low_base = load(zero, view.least, at)
         apart = successors[e]["count"] * (base - low_base) * (base - low_base)
     e += np.uint64(1)
     while e < last:
@@ -206,7 +206,7 @@ def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
         off = value - base
         mean, square = mean + count * off, square + count * off * off
         if HAS_LOWER:
-            low = load(zero, view.lower, at)
+            low = load(zero, view.least, at)
             off = low - low_base
             low_mean, low_square = low_mean + count * off, low_square + count * off * off
             apart = apart + count * (value - low) * (value - low)

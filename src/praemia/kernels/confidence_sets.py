@@ -31,10 +31,10 @@ def l1_radius(n: float, log_subsets: float, level: float) -> float:
 
 
 def bernstein_interval(p_hat: float, n: float, level: float, scale: float) -> tuple[float, float]:
-    """Return the ends of {x : |x − p̂| ≤ γ(√(2β·x(1 − x)/n) + β/(3n))}.
+    """Return the ends of {x : |x − p̂| ≤ κ(√(2β·x(1 − x)/n) + β/(3n))}.
 
-    β(n) = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)). Each end solves (x − p̂ ∓ c)² = s·x(1 − x) with c = γβ/(3n),
-    s = 2γ²β/n; where the shift c alone reaches past 0 or 1, the end is there.
+    β(n) = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)). Each end solves (x − p̂ ∓ c)² = s·x(1 − x) with c = κβ/(3n),
+    s = 2κ²β/n; where the shift c alone reaches past 0 or 1, the end is there.
     """
     most = max(n, math.e)
     beta = ETA * math.log(math.log(most) * math.log(ETA * most) / (level * (LOG_ETA * LOG_ETA)))

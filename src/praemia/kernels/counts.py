@@ -23,7 +23,7 @@ def add_state(counts: CountArrays, state: Whole) -> None:
     if state < states.shape[0] and states[state]["is_met"] == 0:
         states[state]["is_met"] = 1
         total = counts.totals[0]
-        states[total["states"]]["met"] = state
+        states[total["states"]]["ith_met"] = state
         total["states"] += 1
 
 
@@ -63,7 +63,7 @@ def add_changed(counts: CountArrays, pair: Whole) -> None:
     state = pair // (counts.pairs.shape[0] // states.shape[0])
     if states[state]["is_changed"] == 0:
         states[state]["is_changed"] = 1
-        states[total["changed"]]["changed"] = state
+        states[total["changed"]]["ith_changed"] = state
         total["changed"] += 1
 
 

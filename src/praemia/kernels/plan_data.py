@@ -38,10 +38,9 @@ def rule_record(numbers: Mapping[str, float]) -> Records:
     return record
 
 
-# The agenda of a plan that is repaired (``praemia.kernels.repair``). The i-th record has the i-th state that took over
-# counts, the i-th to be computed at a step, the i-th that changed at the step after, and says whether state i is to be
-# computed.
-AGENDA = np.dtype([(name, "i4") for name in ("seed", "todo", "changed", "is_listed")], align=True)
+# The agenda of a plan that is repaired (``praemia.kernels.repair``). Of lists of states, the i-th that took over
+# counts, that is to be computed at a step, and that changed at the step after; of state i, whether it is listed.
+AGENDA = np.dtype([(name, "i4") for name in ("ith_seed", "ith_todo", "ith_changed", "is_listed")], align=True)
 
 
 class SpecArrays(NamedTuple):
@@ -63,7 +62,7 @@ class PlanMemory(NamedTuple):
 
     # [2, S + NUM_EXITS + X, W], or [H + 1, ·, W] where plans are repaired: V_h is in tables[h % 2] or tables[h]
     tables: Floats
-    lower_tables: Floats  # the same for lower values, of learners that have them, or for L (``praemia.kernels.order``)
+    least_tables: Floats  # the same for the least it is worth: V̲ (``praemia.kernels.recursion``) or L (``….ties``)
     soon_tables: Floats  # the same for E
     action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
     by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
@@ -99,7 +98,7 @@ class StepView(NamedTuple):
 
     step: int
     values: Floats  # the table of V_{h+1} and its continuation rows, flat
-    lower: Floats  # the same of lower values, for learners that have them
+    least: Floats  # the same of the least it is worth, V̲ or L
     soon: Floats  # the same of E
     tops: Floats  # the most that can follow the pairs of each group
     width: int

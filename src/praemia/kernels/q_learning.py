@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, compiled
-from praemia.kernels.lanes import flat
+from praemia.kernels.numbers import flat
 from praemia.kernels.plan_data import PlanData
 from praemia.kernels.records import Actions, Whole
-from praemia.kernels.recursion import draw_best
+from praemia.kernels.ties import draw_best
 
 FOR_ALL_STATES = False  # replaced: whether every machine state learns from a step
 

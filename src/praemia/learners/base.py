@@ -167,7 +167,7 @@ class Experience:
     @property
     def met(self) -> NDArray[np.int32]:
         """The observations met so far, in the order of their first visits."""
-        return _read_only(self.count_arrays.states["met"][: self.count_arrays.totals[0]["states"]])
+        return _read_only(self.count_arrays.states["ith_met"][: self.count_arrays.totals[0]["states"]])
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -25,7 +25,7 @@ from praemia.kernels.records import Actions, action_type
 from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.rules import MOST_NUMBERS, BonusRule, PlanRule
 from praemia.learners.workspace import Workspace
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,7 +191,7 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         raise ParameterError(f"a bonus of shape {array.shape}; expected one that broadcasts to {shape}") from None
     if np.isnan(numbers).any():
         raise ParameterError("a bonus with NaN in it; expected numbers")
-    if experience.layout.unseen or isinstance(spec, HiddenMachineSpec):
+    if experience.layout.unseen or isinstance(spec, LearnedMachineSpec):
         raise ParameterError("plan_with_bonus in a learner whose counts are laid out otherwise; derive it from Learner")
     rule = BonusRule(
         worth=_mean_and_given_bonus,

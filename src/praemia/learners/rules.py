@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels import bonus, confidence_sets, learned_machine, order, posterior_draws, recursion
+from praemia.kernels import bonus, confidence_sets, learned_machine, posterior_draws, recursion, ties
 from praemia.kernels.plans import Parts, Recipe
 from praemia.learners.base import Layout
 from praemia.tasks.spec import TaskSpec
 
 LIMITS = ("steps left", "horizon", "labels")
 VARIANCES = ("Y", "W")
-ORDERS = {"drawn": order.DRAWN, "certain": order.CERTAIN, "counted": order.COUNTED, "soonest": order.SOONEST}
+ORDERS = {"drawn": ties.DRAWN, "certain": ties.CERTAIN, "counted": ties.COUNTED, "soonest": ties.SOONEST}
 PRIORS = ("observations", "best")
 SETS = ("l1", "bernstein")
 MOST_NUMBERS = len(bonus.AS_TUPLE) - 1  # of a pair
@@ -110,7 +110,7 @@ class BonusRule(PlanRule):
     monotone : Q never rises above that of the previous plan.
     spread : ``worth`` is told how far outcomes differ in this task, and what was seen to follow the pair's state.
     lower : ``worth`` and ``lower`` are told the gap; V̲ = max{0, lower(…)} of the action taken. None: no lower values.
-    order : what to do among equals (``praemia.kernels.order``): "drawn", "certain", "counted" or "soonest".
+    order : what to do among equals (``praemia.kernels.ties``): "drawn", "certain", "counted" or "soonest".
     repairs : plans can be repaired (``praemia.kernels.repair``).
     uses_cap : ``worth`` may depend on ``pair.cap``; if not, equal steps of a repaired plan are computed once.
     later_visits : ``pair.by_step`` is the term in N'. step_bonus : or these numbers, [H, O·A].

@@ -34,16 +34,16 @@ from praemia.learners.rules import PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.tasks.model import padded_exits
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
-KEPT = ("lower_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
+KEPT = ("least_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
 
-def learned_labels(spec: HiddenMachineSpec, layout: Layout) -> list[Label]:
+def learned_labels(spec: LearnedMachineSpec, layout: Layout) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
     by_labels = layout.limit == "labels"
     if layout.unseen or (by_labels and spec.asks_every_label):
@@ -125,13 +125,13 @@ class Workspace:
     def known(self) -> SpecArrays:
         """What is known of the task, as plans use it."""
         spec, rule = self.spec, self.rule
-        if isinstance(spec, HiddenMachineSpec):
+        if isinstance(spec, LearnedMachineSpec):
             return self._known_without_chances(spec)
         table = spec.every_table if rule.unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
         return self._spec_arrays(moves if rule.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
 
-    def _known_without_chances(self, spec: HiddenMachineSpec) -> SpecArrays:
+    def _known_without_chances(self, spec: LearnedMachineSpec) -> SpecArrays:
         """Return the same for a machine that is learned: its layers are written by each plan."""
         sets = learned_labels(spec, self.rule)
         layers = empty_layers(len(sets), spec.num_machine_states, self.width)
@@ -174,7 +174,7 @@ class Workspace:
             by_step[:] = rule.step_bonus
         return PlanMemory(
             tables=tables,
-            lower_tables=np.zeros(tables.shape if rule.lower is not None or is_ordered else (0, 0, 0)),
+            least_tables=np.zeros(tables.shape if rule.lower is not None or is_ordered else (0, 0, 0)),
             soon_tables=np.zeros(tables.shape if is_ordered else (0, 0, 0)),
             action_values=np.zeros((spec.horizon, 0, self.width)),
             by_step=by_step,
@@ -222,7 +222,7 @@ class Workspace:
             memory = memory._replace(tops_by_label=self._room_for(support.indptr))
         rows = self.spec.num_observations + NUM_EXITS + len(counts.rows)
         if memory.tables.shape[1] < rows:
-            new = {name: getattr(memory, name) for name in ("tables", "lower_tables", "soon_tables")}
+            new = {name: getattr(memory, name) for name in ("tables", "least_tables", "soon_tables")}
             for name, old in new.items():
                 if len(old):
                     new[name] = self._tables(rows) if name == "tables" else np.zeros_like(new["tables"])

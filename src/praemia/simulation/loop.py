@@ -24,7 +24,7 @@ from praemia.learners.workspace import Workspace, learned_labels
 from praemia.limits import require_memory
 from praemia.planning.policy import validate_policy
 from praemia.simulation.interrupts import interrupts_held
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
 
@@ -213,15 +213,15 @@ def run_loop(
 
 def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
     """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
-    if not learner.learn_machine or isinstance(spec, HiddenMachineSpec):
+    if not learner.learn_machine or isinstance(spec, LearnedMachineSpec):
         return spec
-    return HiddenMachineSpec.of(spec, moves_known=learner.moves_known)
+    return LearnedMachineSpec.of(spec, moves_known=learner.moves_known)
 
 
 def no_moves_seen(world: World) -> MachineCounts:
     """Return the counts of the machine's moves before any; empty where it is known."""
     spec = world.spec
-    if not isinstance(spec, HiddenMachineSpec):
+    if not isinstance(spec, LearnedMachineSpec):
         return MachineCounts.empty(0, 0)
     num_labels, num_states = len(learned_labels(spec, world.layout)), spec.num_machine_states
     require_memory(24 * num_labels * num_states**2, "what is learned of the machine")

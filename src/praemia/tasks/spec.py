@@ -1,7 +1,7 @@
 """What a learner may know of a task: all but the kernel p and where episodes start.
 
 ``TaskSpec`` is that, for a machine that is known. A learner that has to learn the machine is given a
-``HiddenMachineSpec``: the machine's states, not its probabilities and rewards.
+``LearnedMachineSpec``: the machine's states, not its probabilities and rewards.
 
 **Labels that can follow.** For learners that ask what a pair can lead to at best: a label and an o' can occur together
 if some pair has that label when it leads to o'. A pair allows the labels that it has for any o'. Where the label of
@@ -182,7 +182,7 @@ def _support(
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HiddenMachineSpec(TaskSpec):
+class LearnedMachineSpec(TaskSpec):
     """A spec whose machine has states and no rules, and whose table says only which moves are possible.
 
     Labels that are not among ``label_sets`` are numbered after them, so that one number means one label everywhere.
@@ -191,7 +191,7 @@ class HiddenMachineSpec(TaskSpec):
     possible: PossibleMoves
 
     @classmethod
-    def of(cls, spec: TaskSpec, *, moves_known: bool) -> HiddenMachineSpec:
+    def of(cls, spec: TaskSpec, *, moves_known: bool) -> LearnedMachineSpec:
         """Hide the rules of a machine; with ``moves_known``, not where each label can move each state."""
         machine = spec.machine
         states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, (), machine.idle_reward)

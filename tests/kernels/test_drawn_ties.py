@@ -10,7 +10,7 @@ from numba import njit
 from scipy.stats import chisquare
 
 from praemia.kernels.lanes import zeros
-from praemia.kernels.recursion import take_best
+from praemia.kernels.ties import take_best
 
 
 def taker(lanes: int) -> Any:
