@@ -366,8 +366,8 @@ KERNELS = (
     Fault(
         "Q-learning hopes for what comes after the end",
         "kernels/q_learning.py",
-        "if data.spec.done[i] == m:",
-        "if False:",
+        "or data.spec.is_done[m] > 0.0:",
+        ":",
         Q_LEARNING,
     ),
     Fault(
@@ -401,8 +401,8 @@ KERNELS = (
     Fault(
         "a plan hopes for what comes after the end",
         "kernels/recursion.py",
-        "exits)\n    if ORDER == DRAWN:\n        fill_done(table, width, num_states, spec.done, exits)\n",
-        "exits)\n",
+        "kept = select(load(zero, data.spec.is_done, view.lane) > 0.0, end, kept)",
+        "kept = kept + 0.0 * end",
         f"{UNTIL_DONE}::test_nobody_hopes_for_what_comes_after_the_end",
     ),
     Fault(

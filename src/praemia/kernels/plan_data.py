@@ -54,7 +54,7 @@ class SpecArrays(NamedTuple):
     support: LabelSupport
     every: EveryRow
     possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
-    done: SmallInts  # the machine states in which an episode is over
+    is_done: Floats  # [W], 1 for a machine state in which an episode is over
 
 
 class PlanMemory(NamedTuple):
@@ -79,7 +79,6 @@ class PlanMemory(NamedTuple):
     shares: Floats  # [H, 2], the spread and the local spread of each step
     local_limit: Floats  # [lanes], of one state
     exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
-    is_done: Floats  # [W], 1 for a machine state in which an episode is over
     agenda: Records  # [S], AGENDA, where plans are repaired
 
 

@@ -22,11 +22,8 @@ FOR_ALL_STATES = False  # replaced: whether every machine state learns from a st
 @compiled(**INLINED)
 def value_after(data: PlanData, target: Whole, m: Whole, end: float) -> float:
     """Return max_a Q of a successor, or what the end is worth where the episode is over."""
-    if target >= data.counts.states.shape[0]:
+    if target >= data.counts.states.shape[0] or data.spec.is_done[m] > 0.0:
         return end
-    for i in range(data.spec.done.shape[0]):
-        if data.spec.done[i] == m:
-            return end
     return float(data.memory.tables[0, target, m])
 
 

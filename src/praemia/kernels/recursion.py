@@ -34,7 +34,7 @@ from praemia.kernels.numbers import flat, row
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Records, Whole
 from praemia.kernels.repair import begin_again, begin_repair, fill_changed_rows, find_seeds, forget_changes, take_over
-from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
+from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 from praemia.kernels.ties import DRAWN, counted_values, take_best, take_in_order
 
 # Replaced when a learner's plan is compiled.
@@ -147,36 +147,42 @@ def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) 
     after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
     table, exits = row(memory.tables, after), row(spec.exits, step + 1)
     fill_exits(table, width, num_states, exits)
-    if ORDER == DRAWN:
-        fill_done(table, width, num_states, spec.done, exits)
     fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
     if HAS_LOWER or ORDER != DRAWN:
         table = row(memory.least_tables, after)
         fill_exits(table, width, num_states, exits)
-        if ORDER == DRAWN:
-            fill_done(table, width, num_states, spec.done, exits)
         fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
     if ORDER != DRAWN:  # nothing new comes after an end: E is 0 in the rows of exits
         soon = row(memory.soon_tables, after)
         fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)
 
 
+@inlined
+def kept_value(zero: Any, data: PlanData, view: StepView, value: Any) -> Any:
+    """Return what a table keeps of a value: γ times it, or what an end is worth where the episode is over."""
+    kept = value * data.spec.steps[view.step]["discount"]
+    if view.step > 0:  # at the first step no episode is over
+        end = load(zero, row(data.spec.exits, view.step), END * view.width + view.lane)
+        kept = select(load(zero, data.spec.is_done, view.lane) > 0.0, end, kept)
+    return kept
+
+
 def draw_actions(
     zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int, policy: Actions, rng: Any
 ) -> None:
     """Find the best actions of a state, drawing among equals, and keep what they are worth."""
-    spec, memory = data.spec, data.memory
+    memory, actions = data.memory, flat(policy)
     _, num_states, num_machine_states = policy.shape
-    actions, discount, now = flat(policy), spec.steps[view.step]["discount"], view.step % memory.tables.shape[0]
-    at = o * view.width + view.lane
+    now, at = view.step % memory.tables.shape[0], o * view.width + view.lane
     chosen, exist = (view.step * num_states + o) * num_machine_states + view.lane, num_machine_states - view.lane
-    here = row(memory.tables, now)
-    take_best(zero, flat(memory.options), num_actions, here, at, actions, chosen, exist, discount, rng)
+    best = take_best(zero, flat(memory.options), num_actions, actions, chosen, exist, rng)
+    store(row(memory.tables, now), at, kept_value(zero, data, view, best))
     if HAS_LOWER:
         below = row(memory.least_tables, now)
         for k in range(LANES if exist > LANES else exist):
             taken = np.int64(actions[chosen + k])
-            below[at + k] = discount * memory.options[(num_actions + taken) * LANES + k]
+            below[at + k] = memory.options[(num_actions + taken) * LANES + k]
+        store(below, at, kept_value(zero, data, view, load(zero, below, at)))
 
 
 def order_actions(
@@ -191,16 +197,13 @@ def order_actions(
     keeps: bool,
 ) -> bool:
     """Find the best actions of a state in their order, keep their values; tell whether these differ from ``old``."""
-    spec, memory, lane, step = data.spec, data.memory, view.lane, data.spec.steps[view.step]
+    memory, lane = data.memory, view.lane
     _, num_states, num_machine_states = policy.shape
     chosen, exist = (view.step * num_states + o) * num_machine_states + lane, num_machine_states - lane
     best, low, soon = take_in_order(zero, flat(memory.options), num_actions, flat(policy), chosen, exist, rng, keeps)
-    best, low = best * step["discount"], low * step["discount"]
-    if view.step > 0:  # an episode that is over has no steps left
-        is_done = load(zero, memory.is_done, lane)
-        end = load(zero, row(spec.exits, view.step), END * view.width + lane)
-        best, low = select(is_done > 0.0, end, best), select(is_done > 0.0, end, low)
-        soon = select(is_done > 0.0, 0.0, soon)
+    best, low = kept_value(zero, data, view, best), kept_value(zero, data, view, low)
+    if view.step > 0:  # nothing new comes after an end
+        soon = select(load(zero, data.spec.is_done, lane) > 0.0, 0.0, soon)
     now, at = view.step % memory.tables.shape[0], o * view.width + lane
     moved = select(best == load(zero, old.values, at), zero, 1.0)
     moved = select(low == load(zero, old.least, at), moved, 1.0)

@@ -37,21 +37,10 @@ REPAIRS = False
 
 
 @compiled(**INLINED)
-def take_best(
-    zero: Any,
-    options: Floats,
-    num_actions: int,
-    here: Floats,
-    at: Whole,
-    policy: Actions,
-    place: Whole,
-    count: int,
-    discount: float,
-    rng: Any,
-) -> None:
-    """Write γ times the best of options[a · lanes + k] to here[at + k] and its action to policy[place + k].
+def take_best(zero: Any, options: Floats, num_actions: int, policy: Actions, place: Whole, count: int, rng: Any) -> Any:
+    """Return the best of options[a · lanes + k], drawing among equals.
 
-    ``count`` or fewer of the machine states k exist; here and policy are flat.
+    The actions go to policy[place + k], flat, for ``count`` or fewer machine states k.
     """
     lanes = num_lanes(zero)
     best, choice, ties = load(zero, options, 0), zero, zero
@@ -59,11 +48,11 @@ def take_best(
         value = load(zero, options, a * lanes)
         better, ties = value > best, select(value == best, 1.0, ties)
         best, choice = select(better, value, best), select(better, float(a), choice)
-    store(here, at, best * discount)
     store_whole(policy, place, choice, count)
     if any_lane(ties > 0.0, count):
         for k in range(lanes if count > lanes else count):
             policy[place + k] = draw_best(options, k, lanes, num_actions, rng)
+    return best
 
 
 @compiled(**INTERNAL)

@@ -151,7 +151,7 @@ class Workspace:
             support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
             every=spec.every_row if self.rule.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
-            done=np.array(sorted(spec.done_states), dtype=np.int32),
+            is_done=np.pad(spec.is_done.astype(np.float64), (0, self.width - spec.num_machine_states)),
         )
 
     def _exits(self) -> NDArray[np.float64]:
@@ -191,7 +191,6 @@ class Workspace:
             shares=np.zeros((spec.horizon, 2)),
             local_limit=np.zeros(self.lanes),
             exists=(np.arange(self.width) < spec.num_machine_states).astype(np.float64),
-            is_done=np.isin(np.arange(self.width), list(spec.done_states)).astype(np.float64),
             agenda=np.zeros(num_states if rule.repairs else 0, dtype=AGENDA),
         )
 
