@@ -145,10 +145,17 @@ def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
 @compiled(**INLINED)
 def ask_for_plan(counts: CountArrays, rule: int, step: Whole) -> None:
     """Note whether a plan, asked for before a step, is to be made or the last one to be repaired."""
+    if rule == REPAIR and (step > 0 or not episodes_have_grown(counts)):
+        counts.totals[0]["is_repair"] = 1
+    else:
+        ask_for_whole_plan(counts)
+
+
+@register_jitable
+def ask_for_whole_plan(counts: CountArrays) -> None:
+    """Note that a plan is to be made, whatever there is to repair."""
     total = counts.totals[0]
-    total["is_repair"] = 1 if rule == REPAIR and (step > 0 or not episodes_have_grown(counts)) else 0
-    if total["is_repair"] == 0:
-        total["at_plan"] = total["episodes"]
+    total["is_repair"], total["at_plan"] = 0, total["episodes"]
 
 
 @compiled(**INLINED)

@@ -47,7 +47,7 @@ def learned_labels(spec: LearnedMachineSpec, layout: Layout) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
     by_labels = layout.limit == "labels"
     if layout.unseen or (by_labels and spec.asks_every_label):
-        return spec.every_label[1]
+        return spec.every_step.labels[1]
     return spec.labels_to_expect if by_labels else list(spec.label_sets)
 
 
@@ -70,8 +70,8 @@ def no_support(layers: LayerArrays) -> LabelSupport:
 
 
 def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
-    """Return the least that the machine can pay on average from each step on, whatever labels occur: [H, M]."""
-    table = spec.label_support[0]
+    """Return the least that the machine can pay on average from each step on, by labels that can occur: [H, M]."""
+    table = spec.every_step.support.table
     rows = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
     paid = np.bincount(rows, table.probs * table.rewards, len(table.indptr) - 1)
     least = np.zeros((spec.horizon + 1, spec.num_machine_states))
@@ -127,7 +127,7 @@ class Workspace:
         spec, rule = self.spec, self.rule
         if isinstance(spec, LearnedMachineSpec):
             return self._known_without_chances(spec)
-        table = spec.every_table if rule.unseen else spec.table
+        table = spec.every_step.table if rule.unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
         return self._spec_arrays(moves if rule.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
 
@@ -148,8 +148,8 @@ class Workspace:
             paid=paid,
             steps=step_records(caps, spec.discount),
             exits=padded_exits(self._exits(), self.width),
-            support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
-            every=spec.every_row if self.rule.unseen else NO_EVERY_ROW,
+            support=spec.every_step.support.arrays(self.width) if limit == "labels" else no_support(layers),
+            every=spec.every_step.rows if self.rule.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
             is_done=np.pad(spec.is_done.astype(np.float64), (0, self.width - spec.num_machine_states)),
         )

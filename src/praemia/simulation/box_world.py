@@ -23,7 +23,7 @@ from praemia.simulation.run import generators
 from praemia.simulation.task_world import with_every_row
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
-from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
+from praemia.tasks.spec import EveryStep, LearnedMachineSpec, TaskSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
@@ -54,6 +54,8 @@ class BoxWorld(World):
             raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
         self.box = box
         self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
+        self._has_warned = False  # of labels that contradict each other
+        self._end = 0  # the first free place of a successor
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
@@ -73,10 +75,10 @@ class BoxWorld(World):
             self._probe(seed_of_box)
             self._number_every_label()
         if self.layout.unseen:
-            self.counts = with_every_row(self.counts, self.spec.every_row.rows)
+            self.counts = with_every_row(self.counts, self.spec.every_step.rows.rows)
         box.env.reset(seed=seed_of_box)
 
-    def _tabulated(self) -> TaskSpec:
+    def _tabulated(self, asked_before: EveryStep | None = None) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
@@ -93,18 +95,19 @@ class BoxWorld(World):
             can_end=True,
             discount=box.discount,
             done_states=box.done_states,
+            asked_before=asked_before,
         )
         return spec_for(spec, self.learner)
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
         if isinstance(self.spec, LearnedMachineSpec) and self.spec.asks_every_label:
-            self.labels = {label: number for number, label in enumerate(self.spec.every_label[1])}
+            self.labels = {label: number for number, label in enumerate(self.spec.every_step.labels[1])}
             self._tabulate_again(0)
 
-    def _tabulate_again(self, num_kept: int) -> None:
+    def _tabulate_again(self, num_kept: int, asked_before: EveryStep | None = None) -> None:
         """Tabulate the machine anew; what was counted of its moves under the first labels is kept."""
-        self.spec = self._tabulated()
+        self.spec = self._tabulated(asked_before)
         old, new = self.counts.machine, no_moves_seen(self)
         kept = num_kept * self.box.machine.num_states
         if len(new.visits):
@@ -148,14 +151,10 @@ class BoxWorld(World):
     def number(self, label: Label) -> int:
         """Return the number of a label, numbering it when it is new."""
         if label not in self.labels:
-            before = self.spec
             self.labels[label] = len(self.labels)
-            self._tabulate_again(len(self.labels) - 1)
             # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
             renumbered = self.labels_need_info or self.learner.learn_machine
-            for name in ("every_label", "every_table", "every_row", "label_support"):
-                if name in before.__dict__ and not renumbered:
-                    self.spec.__dict__[name] = before.__dict__[name]
+            self._tabulate_again(len(self.labels) - 1, None if renumbered else self.spec.every_step)
         return self.labels[label]
 
     def play(self, most: int) -> None:
@@ -273,7 +272,7 @@ class BoxWorld(World):
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
         if self.layout.unseen:
-            return int(self.spec.every_row.own[pair, successor])
+            return int(self.spec.every_step.rows.own[pair, successor])
         table, counts = self.spec.table, self.counts
         target = min(successor, len(counts.states))  # in which observation an episode ended does not matter
         plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
@@ -303,9 +302,6 @@ class BoxWorld(World):
         self._end = first + needed
         for place in range(first, first + used):
             self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
-
-    _end = 0  # the first free place
-    _has_warned = False  # of labels that contradict each other
 
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with a little room."""

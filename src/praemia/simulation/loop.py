@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import ask_for_plan
+from praemia.kernels.counts import ask_for_plan, ask_for_whole_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
 from praemia.kernels.records import CountArrays, MachineCounts, Records
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
@@ -135,7 +135,7 @@ class World(ABC):
             self.policy = first_policy(self.spec, self.learner_rng)
         elif self.work.spec is not self.spec:
             self.work = self.work.for_next_plan(self.spec)
-            self.counts.totals["is_repair"] = 0
+            ask_for_whole_plan(self.counts)
         self.work.fit(self.counts)
         return self.work
 

@@ -66,7 +66,7 @@ class TaskWorld(World):
         arrays, first = _sampling_arrays(self.task), mdp.num_observations + NUM_EXITS
         edges = arrays.edges.copy()
         if self.layout.unseen:
-            every = self.spec.every_row
+            every = self.spec.every_step.rows
             rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
             plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
@@ -87,7 +87,7 @@ class TaskWorld(World):
         require_memory(needed + 8 * num_links, f"counting in {task!r}")
         sizes = (task.num_observations, num_rows, steps)
         counts = CountArrays.empty(self.arrays.indptr, *sizes, no_moves_seen(self), self.num_recent, num_links)
-        return with_every_row(counts, self.spec.every_row.rows) if self.layout.unseen else counts
+        return with_every_row(counts, self.spec.every_step.rows.rows) if self.layout.unseen else counts
 
     def experience(self) -> Experience:
         return replace(super().experience(), truth=self.task if self.learner.privileged else None)
