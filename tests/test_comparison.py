@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import dataclass
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ import pytest
 import praemia
 from praemia.cli import execute
 from praemia.errors import MissingExtraError, ParameterError
+from praemia.simulation import simulate
 from praemia.statistics.intervals import mean_interval, quotient_interval
 from praemia.text_tables import number
 
@@ -88,11 +89,20 @@ def test_learners_of_one_class_are_called_by_their_names() -> None:
     assert [series.title for series in result.series] == ["ucrl2-rm-l", "ucrl2-rm-b"]
 
 
-def test_what_the_figure_needs_is_asked_for_before_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*given: object, **options: object) -> NoReturn:
-        raise AssertionError("the work began")
+def test_without_matplotlib_there_are_tables_and_a_word_on_the_figure(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def note(*given: Any, **options: Any) -> Any:
+        told.append(capsys.readouterr().err)
+        return simulate(*given, **options)
 
-    monkeypatch.setattr("praemia.comparison.simulate", refuse)
+    told: list[str] = []
+    monkeypatch.setattr("praemia.comparison.simulate", note)
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    result = praemia.compare(TASK, ["random"], 5, runs=2)
+    assert told[0].startswith("no figure, only the tables: figures need matplotlib: pip install")  # before any run
+    assert [row[0] for row in result.table.rows] == ["random"]
+    assert "random" in str(result)
+    assert "no picture: figures need matplotlib" in result._repr_html_()
     with pytest.raises(MissingExtraError, match=r"pip install 'matplotlib>="):
-        praemia.compare(TASK, ["random"], 5, runs=1)
+        result.figure  # noqa: B018

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from praemia import learners as registry
-from praemia.cli.progress import display
-from praemia.errors import ParameterError, require, require_whole
+from praemia.cli.progress import display, say
+from praemia.errors import MissingExtraError, ParameterError, require, require_whole
 from praemia.experiments.settings import MAX_RUNS, default_title
 from praemia.learners import Learner
 from praemia.report.cards import Card
@@ -80,7 +80,7 @@ def compare(
     """Play several learners on a task with the same seeds, and compare their regret.
 
     Progress goes to standard error if it takes longer than two seconds. ``praemia run`` plays the same runs, on all
-    cores, and needs no matplotlib.
+    cores. The tables need no matplotlib, only the figure does.
 
     Parameters
     ----------
@@ -103,7 +103,10 @@ def compare(
     check_run(num_episodes, seed)
     runs = require_whole("runs", runs, 1, MAX_RUNS)
     players = _titled(learners)
-    require("matplotlib.figure")  # for the figure: whoever asks for it has waited for all runs
+    try:
+        require("matplotlib.figure")
+    except MissingExtraError as error:  # said before the runs: whoever wants the figure need not wait for them
+        say(f"no figure, only the tables: {error}")
     runs_of: dict[str, list[Run]] = {title: [] for title in players}
     with display() as progress:
         report, length = progress.count("episodes"), num_episodes

@@ -177,10 +177,12 @@ def test_check_reads_a_machine_alone_and_warns(tmp_path: Path, capsys: pytest.Ca
 
 def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["envs"]) == 0
-    header, *rows, _, hint = capsys.readouterr().out.splitlines()
-    assert header.split() == ["name", "observations", "actions", "machine", "states", "horizon", "summary"]
+    header, *rows, _, key, hint = capsys.readouterr().out.splitlines()
+    assert header.split() == ["name", "sizes", "horizon", "what", "to", "do"]
     assert [row.split()[0] for row in rows] == envs.names()
-    assert re.fullmatch(r"warehouse-3 +9 +5 +3 +9  Fetch an item .*", rows[envs.names().index("warehouse-3")])
+    assert max(map(len, rows)) <= 80  # one line each, in a usual terminal
+    assert re.fullmatch(r"warehouse-3 +9×5×3 +9  fetch an item .*", rows[envs.names().index("warehouse-3")])
+    assert key == "sizes: observations × actions × machine states"
     assert hint == "praemia envs NAME shows one, with its picture"
     assert execute(["envs", "warehouse-3"]) == 0
     shown = capsys.readouterr().out

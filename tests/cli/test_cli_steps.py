@@ -47,9 +47,44 @@ def test_a_command_takes_a_discount(task: str, tmp_path: Path, capsys: pytest.Ca
     assert [run.discount for run in praemia.load_runs(tmp_path / "runs")] == [0.9]
 
 
+def test_what_a_task_is_worth_shown_and_watched_with_a_discount(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    value = praemia.solve(praemia.envs.make("warehouse-2").with_discount(0.9)).value
+    assert execute(["solve", "warehouse-2", "--discount", "0.9", "--json"]) == 0
+    record = json.loads(capsys.readouterr().out)
+    assert (record["value"], record["discount"]) == (pytest.approx(value), 0.9)
+    assert execute(["show", "warehouse-2", "--discount", "0.9"]) == 0
+    assert f"worth {value:.4g} per episode" in capsys.readouterr().out
+    options = ["--discount", "0.9", "--until-done", "--episodes", "9"]
+    assert execute(["watch", "warehouse-2", *options, "--json"]) == 0
+    watched = json.loads(capsys.readouterr().out)
+    assert watched["optimal_value"] == pytest.approx(value)
+    assert execute(["run", "warehouse-2", *options, "--runs", "1", "--out", "kept", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["learners"][0]["regret"] == [watched["regret"]]
+    (stored,) = Path("kept").rglob("run-*.npz")  # a stored run says how it was played
+    assert execute(["watch", "warehouse-2", "--run", str(stored), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == watched
+    assert execute(["watch", "warehouse-2", "--run", str(stored), "--discount", "0.9"]) == 2
+    assert "as it was" in capsys.readouterr().err
+
+
+def test_a_run_says_how_to_go_on_with_the_same_task(capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([*RUN, "--episodes", "3", "--until-done", "--discount", "0.9"]) == 0
+    task = f"{RUN[1]} --until-done --discount 0.9"
+    lines = capsys.readouterr().out.splitlines()[-3:]
+    assert [line.partition("praemia ")[2].partition(" --learner")[0] for line in lines] == [
+        f"run {task}",
+        f"watch {task}",
+        f"show {task}",
+    ]
+
+
 @pytest.mark.parametrize("discount", ["0", "1.5", "nan", "much"])
-def test_a_discount_is_above_0_and_at_most_1(discount: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert execute([*RUN, "--discount", discount]) == 2
+@pytest.mark.parametrize("command", ["run", "solve", "show", "watch"])
+def test_a_discount_is_above_0_and_at_most_1(command: str, discount: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert execute([command, "warehouse-2", "--discount", discount]) == 2
     assert "discount" in capsys.readouterr().err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +33,8 @@ def test_a_suite_prints_its_table_and_writes_a_page(tmp_path: Path, capsys: pyte
     assert optimal.split()[2:5] == ["0", "0", "0"]
     page = (tmp_path / "runs" / "report.html").read_text()
     assert "The suite office" in page
+    assert re.search(r"<h1[^>]*>\s*The office of QR-Max", page)
+    assert "The office of QR-Max, with moves that slip: steps to the optimum, 2 runs of each learner." in page
     assert (tmp_path / "runs" / "figures" / "suite-office.png").is_file()
     # Run again, nothing is played, and the same is printed as data.
     assert execute([*command, "--out", str(tmp_path / "runs"), "--json"]) == 0

@@ -73,6 +73,19 @@ def test_every_step_of_a_fit_raises_the_likelihood() -> None:
     assert np.diff(likelihoods).min() > 0
 
 
+def test_a_move_to_a_wrong_state_is_named_with_the_true_one() -> None:
+    """Found: a delivery ends the task. In this truth one may start again."""
+    found = praemia.infer(draws(WAREHOUSE.machine, 600, 12, seed=0))
+    builder = praemia.MachineBuilder("empty", ("item", "delivery"))
+    builder.edge("empty", "item", "loaded", probability=0.8).edge("empty", "item", "empty", probability=0.2)
+    builder.edge("loaded", "delivery", "empty", probability=0.9, reward=1)
+    builder.edge("loaded", "delivery", "loaded", probability=0.1).edge("over", "item", "over")
+    compared = compare_with_truth(found, builder.build())
+    assert [str(item) for item in compared.differences if item.chance and item.chance[0] == 1.0] == [
+        "q1 (truly loaded) on {delivery} pays 1 and leads to q2 (truly over); the true machine goes to empty"
+    ]
+
+
 def test_the_warehouse_is_fitted_from_random_labels_and_planned_for() -> None:
     found = praemia.infer(draws(WAREHOUSE.machine, 600, 12, seed=0))
     assert found.is_fitted

@@ -204,7 +204,7 @@ def test_comparing_finds_chances_outside_their_intervals() -> None:
     compared = compare_with_truth(found, machine_of(table))
     assert not compared.is_right
     assert {item.chance[0] for item in compared.differences if item.chance} == {0.0, 1.0}
-    assert "chance 0.5000, outside" in compared.lines()[0]
+    assert "true probability 0.5000, outside" in compared.lines()[0]
 
 
 def test_two_inferred_states_that_stand_for_one_true_state_are_not_right() -> None:

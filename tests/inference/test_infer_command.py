@@ -36,7 +36,13 @@ def test_infer_prints_the_support_of_each_edge(traces: Path, capsys: pytest.Capt
     assert execute(["infer", str(traces), "--truth", "riverswim-3"]) == 0
     text = capsys.readouterr().out
     assert "2 states, proved smallest, from 300 episodes" in text
-    assert "the truth: the same rewards on every label seen, and every chance within its interval" in text
+    assert "the truth: the same rewards on every label seen, and every probability within its interval" in text
+
+
+def test_one_episode_is_one(traces: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    traces.write_text(traces.read_text().splitlines()[0])
+    assert execute(["infer", str(traces)]) == 0
+    assert capsys.readouterr().out.splitlines()[0].endswith(", from 1 episode")
 
 
 def test_a_drawing_shows_support_and_marks_what_differs_from_the_truth(traces: Path) -> None:

@@ -149,7 +149,7 @@ def test_the_command_writes_the_page_of_the_first_run(
     assert execute(["watch", "riverswim-5", "--run", str(stored), "--learner", "headroom"]) == 2
     assert "a run of ucbvi-prm" in capsys.readouterr().err
     assert execute(["watch", "riverswim-10", "--run", str(stored)]) == 2
-    assert "cannot be repeated" in capsys.readouterr().err
+    assert "the task or the learner is not the one that it was made with" in capsys.readouterr().err
     assert execute(["watch", "riverswim-5", "-o", "page.svg"]) == 2
     assert "expected a file .html" in capsys.readouterr().err
 

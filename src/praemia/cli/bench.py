@@ -15,7 +15,7 @@ import click
 
 from praemia.cli.common import emit, fields_text, json_option
 from praemia.cli.progress import display, say
-from praemia.text_tables import table_text
+from praemia.text_tables import plural, table_text
 
 if TYPE_CHECKING:
     from praemia.learners.base import Learner
@@ -83,7 +83,7 @@ def _text(record: dict[str, Any]) -> str:
     speeds = between(steps["best"] / 1e6, steps["median"] / 1e6, "{:.1f}")
     fields: dict[str, object] = {"steps per second between plans": f"{speeds} million, one core"}
     for name, run in record["runs"].items():
-        fields[f"a run of {name}"] = f"{_between(run, 1, '{:.3f}')} s with {run['plans']} plans"
+        fields[f"a run of {name}"] = f"{_between(run, 1, '{:.3f}')} s with {plural(run['plans'], 'plan')}"
     for name, times in record["plan_seconds"].items():
         fields[f"a plan of {name}"] = f"{_between(times, 1e6, '{:.0f}')} µs"
     if first is not None:

@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import wraps
@@ -118,16 +118,6 @@ def steps_option(function: Function) -> Function:
     return click.option("--steps", metavar="INTEGER", callback=read_length, help=text)(function)
 
 
-def until_done_option(function: Function) -> Function:
-    text = "End an episode as soon as the machine can neither pay nor charge any more."
-    return click.option("--until-done", is_flag=True, help=text)(function)
-
-
-def discount_option(function: Function) -> Function:
-    text = "Let a reward count this factor less for every step that it comes later, above 0 and at most 1."
-    return click.option("--discount", type=float, help=text)(function)
-
-
 def is_typed(*names: str) -> bool:
     """Tell whether the command being run was given any of these options or arguments."""
     context = click.get_current_context()
@@ -205,30 +195,69 @@ def where_options(out: str | None, help: str, *, spread: bool = True) -> Callabl
     The command gets them as one argument, ``where``.
     """
 
+    options: list[Callable[[Any], Any]] = [jobs_option]
+    if spread:
+        options += [
+            click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file."),
+            click.option(
+                "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
+            ),
+        ]
+    options += [
+        click.option("--out", type=click.Path(path_type=Path), default=out, show_default=True, help=help),
+        click.option(
+            "--no-policies",
+            "policies",
+            flag_value=False,
+            default=True,
+            help="Store runs without their final policies.",
+        ),
+    ]
+    return _bundle("where", Where, options)
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What a user changes about a task: ``resolve_task`` takes it as keywords."""
+
+    until_done: bool
+    discount: float | None
+
+    @property
+    def words(self) -> list[str]:
+        """The options as a user types them."""
+        discount = [] if self.discount is None else ["--discount", f"{self.discount:g}"]
+        return ["--until-done"] * self.until_done + discount
+
+
+def variant_options(function: Function) -> Callable[..., Any]:
+    """Add --until-done and --discount, as one argument ``variant``."""
+    options = [
+        click.option(
+            "--until-done",
+            is_flag=True,
+            help="End an episode as soon as the machine can neither pay nor charge any more.",
+        ),
+        click.option(
+            "--discount",
+            type=float,
+            help="Multiply a reward by this for every step before it; above 0, at most 1.",
+        ),
+    ]
+    return _bundle("variant", Variant, options)(function)
+
+
+def _bundle(
+    name: str, kind: type[Any], options: Sequence[Callable[[Any], Any]]
+) -> Callable[[Function], Callable[..., Any]]:
+    """Add options whose values a command gets as one argument, a dataclass with a field for each."""
+
     def add(function: Function) -> Callable[..., Any]:
         @wraps(function)
         def bundled(*arguments: Any, **values: Any) -> Any:
-            own = {item.name: values.pop(item.name) for item in fields(Where) if item.name in values}
-            return function(*arguments, where=Where(**own), **values)
+            own = {item.name: values.pop(item.name) for item in fields(kind) if item.name in values}
+            return function(*arguments, **{name: kind(**own)}, **values)
 
-        options: list[Callable[[Any], Any]] = [jobs_option]
-        if spread:
-            options += [
-                click.option("--engine", metavar="ADDRESS", help="A Dask scheduler's address or scheduler file."),
-                click.option(
-                    "--shard", metavar="I/N", help="Do only every N-th run, starting with the I-th (for array jobs)."
-                ),
-            ]
-        options += [
-            click.option("--out", type=click.Path(path_type=Path), default=out, show_default=True, help=help),
-            click.option(
-                "--no-policies",
-                "policies",
-                flag_value=False,
-                default=True,
-                help="Store runs without their final policies.",
-            ),
-        ]
         for option in reversed(options):
             bundled = option(bundled)
         return bundled

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    Variant,
     Where,
     complete_tasks,
-    discount_option,
     emit,
     episodes_option,
     fields_text,
@@ -25,7 +25,7 @@ from praemia.cli.common import (
     seed_option,
     set_option,
     steps_option,
-    until_done_option,
+    variant_options,
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
@@ -47,8 +47,7 @@ FEW = 20_000  # episodes in total for which starting processes costs more than i
 @set_option()
 @episodes_option(1000)
 @steps_option
-@until_done_option
-@discount_option
+@variant_options
 @runs_option(4)
 @seed_option
 @where_options(None, "Store the runs in this folder; stored runs are not repeated.", spread=False)
@@ -62,8 +61,7 @@ def run_command(
     settings: tuple[str, ...],
     episodes: int,
     steps: int | None,
-    until_done: bool,
-    discount: float | None,
+    variant: Variant,
     runs: int,
     seed: int,
     where: Where,
@@ -89,7 +87,7 @@ def run_command(
         raise click.UsageError("--episodes and --steps together; give one of the two")
     choices = learner_choices(list(dict.fromkeys(names)), parse_settings(settings))
     num_episodes = episodes if steps is None else None
-    text_of_task = TaskText.of(task, until_done=until_done, discount=discount)
+    text_of_task = TaskText.of(task, **vars(variant))
     setting = Setting(text_of_task, choices, runs, num_episodes, seed, num_steps=steps)
     began = time.perf_counter()
     members, failures = _perform(setting, where)
@@ -101,23 +99,23 @@ def run_command(
     if members:
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
         text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
-        text += _table(rows, with_steps=until_done or steps is not None)
+        text += _table(rows, with_steps=variant.until_done or steps is not None)
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where.out}" if where.out else ""
-        text += "\n\n" + _next_steps(task, names)
+        text += "\n\n" + _next_steps([task, *variant.words], names)
     emit({**shared, "learners": rows}, text)
     return report_failures(failures)
 
 
-def _next_steps(task: str, names: Sequence[str]) -> str:
+def _next_steps(task: list[str], names: Sequence[str]) -> str:
     """Say how to compare the learner, and how to see what it learned."""
     own, other = names[0], "headroom" if names[0] == "ucbvi-prm" else "ucbvi-prm"
     learner = [] if own == "headroom" else ["--learner", own]
     steps = {
-        "compare": ["run", task, "--learner", own, "--learner", other],
-        "see it learn": ["watch", task, *learner],
-        "see the optimum": ["show", task],
+        "compare": ["run", *task, "--learner", own, "--learner", other],
+        "see it learn": ["watch", *task, *learner],
+        "see the optimum": ["show", *task],
     }
     if len(names) > 1:
         del steps["compare"]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    Variant,
     complete_learners,
     complete_tasks,
     emit,
@@ -21,7 +22,7 @@ from praemia.cli.common import (
     parse_settings,
     seed_option,
     set_option,
-    until_done_option,
+    variant_options,
     wrote,
 )
 from praemia.cli.progress import display
@@ -39,9 +40,9 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.argument("task", shell_complete=complete_tasks)
 @click.option("--policy", default="optimal", show_default=True, metavar="RUN", help="A file with a run or a policy.")
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
-@until_done_option
+@variant_options
 @file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
-def show_command(task: str, policy: str, episode: int | None, until_done: bool, out: Path | None) -> None:
+def show_command(task: str, policy: str, episode: int | None, variant: Variant, out: Path | None) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
     Without --out it is printed as text; --episode plays an episode in the terminal.
@@ -54,8 +55,7 @@ def show_command(task: str, policy: str, episode: int | None, until_done: bool, 
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
     if suffix in (".png", ".gif"):
         require("PIL")
-    problem, given_policy = resolve_task(task), named_policy(policy)
-    problem = problem.with_until_done() if until_done else problem
+    problem, given_policy = resolve_task(task, **vars(variant)), named_policy(policy)
     with display():
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
@@ -120,7 +120,7 @@ def _animate(episode: Any) -> None:
 )
 @set_option("Set a parameter of the learner.")
 @episodes_option(1000, "Episodes of the run.")
-@until_done_option
+@variant_options
 @seed_option
 @click.option("--run", "run_file", type=click.Path(path_type=Path), help="Play a stored run again, as it was.")
 @file_option("-o", "--out", help="The page to write, .html; TASK-LEARNER.html by default.")
@@ -130,7 +130,7 @@ def watch_command(
     learner: str,
     settings: tuple[str, ...],
     episodes: int,
-    until_done: bool,
+    variant: Variant,
     seed: int,
     run_file: Path | None,
     out: Path | None,
@@ -152,15 +152,16 @@ def watch_command(
 
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
-    if run_file is not None and is_typed("settings", "episodes", "seed"):
-        raise click.UsageError("--run plays a run as it was; --set, --episodes and --seed do not go with it")
-    problem = TaskText.of(task, until_done=until_done)
-    task_picture(problem.make())  # a task that is too large is refused before the work
     if run_file is None:
+        problem = TaskText.of(task, **vars(variant))
+        task_picture(problem.make())  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
         run = _play_job(Job(problem, choice, episodes, (seed, 0)))
     else:
+        if is_typed("settings", "episodes", "seed", "until_done", "discount"):
+            raise click.UsageError("--run plays a run as it was; only --learner and --out go with it")
         choice, run = _stored(run_file, learner if is_typed("learner") else None)
+        problem = TaskText.of(task, until_done=run.until_done, discount=run.discount)
     with display() as progress:
         report = progress.count("episodes")
         view = LearningView.of(problem.make(), choice.make(), run, lambda played: report(played, run.num_episodes))

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from praemia.cli.common import (
+    Variant,
     complete_environments,
     complete_learners,
     complete_tasks,
@@ -17,6 +18,7 @@ from praemia.cli.common import (
     json_option,
     rho_option,
     terminal_width,
+    variant_options,
     wants_json,
 )
 from praemia.cli.progress import display
@@ -26,13 +28,14 @@ from praemia.text_tables import plural, table_text
 
 @click.command("solve")
 @click.argument("task", shell_complete=complete_tasks)
+@variant_options
 @json_option
-def solve_command(task: str) -> None:
+def solve_command(task: str, variant: Variant) -> None:
     """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
     from praemia.files import resolve_task
     from praemia.planning.exact import solve
 
-    problem = resolve_task(task)
+    problem = resolve_task(task, **vars(variant))
     with display():
         value = solve(problem, keep_values=False).value
     record = {
@@ -92,14 +95,15 @@ def envs_command(name: str | None) -> None:
     The names in the list are examples: warehouse-7 or riverswim-40 are environments too.
     """
     from praemia import envs
+    from praemia.envs.registry import aims
 
     if name is None:
         entries = [_env_entry(example) for example in envs.names()]
-        rows = [[f"{entry[key]:,}" if key in SIZES else entry[key] for key in ENTRY] for entry in entries]
-        table = table_text([key.replace("_", " ") for key in ENTRY], rows, terminal_width())
+        rows = [(entry["name"], *_sizes_text(entry), aims()[entry["name"]]) for entry in entries]
+        table = table_text(("name", "sizes", "horizon", "what to do"), rows, terminal_width())
         emit(
             {"environments": envs.names(), "entries": entries},
-            f"{table}\npraemia envs NAME shows one, with its picture",
+            f"{table}\nsizes: observations × actions × machine states\npraemia envs NAME shows one, with its picture",
         )
         return
     task = envs.make(name)
@@ -108,7 +112,6 @@ def envs_command(name: str | None) -> None:
 
 
 SIZES = ("observations", "actions", "machine_states", "horizon")
-ENTRY = ("name", *SIZES, "summary")
 
 
 def _env_entry(name: str) -> dict[str, Any]:
@@ -122,6 +125,11 @@ def _env_entry(name: str) -> dict[str, Any]:
         **dict(zip(SIZES, sizes, strict=True)),
         "summary": summary(name).partition(";")[0].rstrip("."),
     }
+
+
+def _sizes_text(entry: dict[str, Any]) -> tuple[str, str]:
+    *sizes, horizon = (f"{entry[key]:,}" for key in SIZES)
+    return "×".join(sizes), horizon
 
 
 @click.command("learners")

@@ -26,6 +26,7 @@ from praemia.errors import FileError, ModelError, ParameterError, require_whole
 from praemia.machines.labels import FunctionLabelling, Label, as_label
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import MAX_HORIZON, require_discount
+from praemia.text_tables import plural
 
 if TYPE_CHECKING:
     import gymnasium
@@ -149,7 +150,7 @@ class BlackBox:
         return EncodedNumbering(self.encode, require_whole("num_observations", limit, 1, MAX_SIZE, ModelError))
 
     def __repr__(self) -> str:
-        return f"BlackBox({self.name!r}, {self.machine.num_states} machine states, horizon {self.horizon})"
+        return f"BlackBox({self.name!r}, {plural(self.machine.num_states, 'machine state')}, horizon {self.horizon})"
 
     @property
     def name(self) -> str:

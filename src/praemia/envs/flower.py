@@ -32,7 +32,7 @@ HORIZON = 30
 
 
 def flower(loop: int = 20, horizon: int = HORIZON) -> Task:
-    """Count visits to the petals of a flower, with ``loop`` machine states in the big loop of its machine.
+    """Count visits to the petals of a flower; the largest loop of its machine has ``loop`` states.
 
     Examples
     --------

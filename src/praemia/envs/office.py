@@ -206,7 +206,7 @@ def _errand_edges(errand: str) -> list[tuple[str, str, str, float]]:
 
 
 def office_map(map: int = 1, exp: int = 1) -> Task:
-    """Run errand ``exp`` of QR-Max in its building ``map``, where moves slip.
+    """Run one of QR-Max's errands in one of its buildings, where moves slip.
 
     Examples
     --------

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +37,13 @@ class Family:
     ----------
     make : makes the task.
     suffix : a pattern of what follows the family's name; its groups are the parameters.
-    examples : names that stand for the family in lists and tests.
+    examples : names that stand for the family in lists and tests, each with a few words on what to do there.
     gymnasium_id : its name in Gymnasium.
     """
 
     make: Callable[..., Task]
     suffix: str
-    examples: tuple[str, ...]
+    examples: Mapping[str, str]
     gymnasium_id: str
 
     @property
@@ -55,37 +55,81 @@ class Family:
 _SIZE = f"-(?P<size>{_NUMBER})"
 _SIZES = f"-(?P<observations>{_NUMBER})x(?P<actions>{_NUMBER})x(?P<machine_states>{_NUMBER})"
 FAMILIES = {
-    "riverswim": Family(riverswim, _SIZE, ("riverswim-5", "riverswim-10", "riverswim-15"), "praemia/RiverSwim-v0"),
+    "riverswim": Family(
+        riverswim,
+        _SIZE,
+        {f"riverswim-{size}": "swim up a river and back" for size in (5, 10, 15)},
+        "praemia/RiverSwim-v0",
+    ),
     "riverswim-prm": Family(
         riverswim_prm,
         _SIZE,
-        ("riverswim-prm-5", "riverswim-prm-10", "riverswim-prm-15"),
+        {f"riverswim-prm-{size}": "swim; the right end counts w.p. 0.8" for size in (5, 10, 15)},
         "praemia/RiverSwimPRM-v0",
     ),
-    "warehouse": Family(warehouse, _SIZE, ("warehouse-3", "warehouse-4", "warehouse-5"), "praemia/Warehouse-v0"),
-    "flower": Family(flower, f"-(?P<loop>{_NUMBER})", ("flower-20",), "praemia/Flower-v0"),
-    "rooms": Family(two_rooms, _SIZE, ("rooms-9",), "praemia/TwoRooms-v0"),
+    "warehouse": Family(
+        warehouse,
+        _SIZE,
+        {f"warehouse-{size}": "fetch an item and deliver it" for size in (3, 4, 5)},
+        "praemia/Warehouse-v0",
+    ),
+    "flower": Family(
+        flower, f"-(?P<loop>{_NUMBER})", {"flower-20": "count visits to a flower's petals"}, "praemia/Flower-v0"
+    ),
+    "rooms": Family(two_rooms, _SIZE, {"rooms-9": "patrol two rooms joined by a door"}, "praemia/TwoRooms-v0"),
     "office-jair": Family(
-        office_jair, "-t(?P<task>[0-9])", tuple(f"office-jair-t{i}" for i in range(1, 5)), "praemia/OfficeJAIR-v0"
+        office_jair,
+        "-t(?P<task>[0-9])",
+        {
+            "office-jair-t1": "bring coffee to the office",
+            "office-jair-t2": "bring mail to the office",
+            "office-jair-t3": "bring coffee and mail to the office",
+            "office-jair-t4": "visit A, B, C and D in this order",
+        },
+        "praemia/OfficeJAIR-v0",
     ),
     "office-map": Family(
         office_map,
         "(?P<map>[0-9])-exp(?P<exp>[0-9])",
-        ("office-map0-exp0", "office-map1-exp1", "office-map2-exp3", "office-map3-exp5", "office-map4-exp6"),
+        {
+            "office-map0-exp0": "mail, then a corner, then the office",
+            "office-map1-exp1": "coffee to the office; moves slip",
+            "office-map2-exp3": "coffee and mail; moves slip",
+            "office-map3-exp5": "A to D, then coffee and mail",
+            "office-map4-exp6": "one coffee pays more than the other",
+        },
         "praemia/OfficeMap-v0",
     ),
     "office": Family(
         office,
         "-(?P<errand>[a-z-]+)",
-        ("office-coffee", "office-mail", "office-coffee-and-mail", "office-patrol"),
+        {
+            "office-coffee": "bring coffee and break no plant",
+            "office-mail": "bring mail and break no plant",
+            "office-coffee-and-mail": "bring both and break no plant",
+            "office-patrol": "patrol A, B, C, D; break no plant",
+        },
         "praemia/Office-v0",
     ),
-    "craft": Family(craft, f"-(?P<seed>{_NUMBER})-task(?P<task>[0-9]{{1,2}})", ("craft-0-task10",), "praemia/Craft-v0"),
-    "random": Family(random_task, f"{_SIZES}-(?P<seed>{_NUMBER})", ("random-20x4x5-0",), "praemia/Random-v0"),
+    "craft": Family(
+        craft,
+        f"-(?P<seed>{_NUMBER})-task(?P<task>[0-9]{{1,2}})",
+        {"craft-0-task10": "gather and make things on a big map"},
+        "praemia/Craft-v0",
+    ),
+    "random": Family(
+        random_task,
+        f"{_SIZES}-(?P<seed>{_NUMBER})",
+        {"random-20x4x5-0": "a random task with the given sizes"},
+        "praemia/Random-v0",
+    ),
     "drawn": Family(
         drawn_task,
         f"-(?P<kind>[a-z]+)(?:-(?P<size>large))?-(?P<seed>{_NUMBER})",
-        ("drawn-lake-42", "drawn-store-42"),
+        {
+            "drawn-lake-42": "cross an icy lake, drawn by a seed",
+            "drawn-store-42": "stock a store, drawn by a seed",
+        },
         "praemia/Drawn-v0",
     ),
 }
@@ -123,7 +167,7 @@ def names() -> list[str]:
     >>> "warehouse-4" in praemia.envs.names()
     True
     """
-    return [example for family in FAMILIES.values() for example in family.examples]
+    return list(aims())
 
 
 def summary(name: str) -> str:
@@ -136,6 +180,17 @@ def summary(name: str) -> str:
     """
     family, _ = _parse(name)
     return (inspect.getdoc(FAMILIES[family].make) or "").splitlines()[0].replace("`", "")
+
+
+def aims() -> dict[str, str]:
+    """Return for every name of ``names`` what to do there, in a few words.
+
+    Examples
+    --------
+    >>> aims()["warehouse-4"]
+    'fetch an item and deliver it'
+    """
+    return {name: aim for family in FAMILIES.values() for name, aim in family.examples.items()}
 
 
 def describe(name: str) -> str:

@@ -15,9 +15,9 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from praemia import envs, learners
+from praemia import learners
 from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
-from praemia.files import dump, load_task, looks_like_file, parse_task
+from praemia.files import dump, looks_like_file, parse_task, resolve_task
 from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
 from praemia.learners.registry import is_registered, made, names_of
@@ -44,17 +44,10 @@ class TaskText:
 
     @classmethod
     def of(cls, name_or_path: str, *, until_done: bool = False, discount: float | None = None) -> TaskText:
-        """Refer to the task that a user means, a file or a built-in name, with everything a worker needs to make it.
-
-        With ``until_done`` its episodes end when the machine is done, with ``discount`` later rewards count less,
-        whatever the task says.
-        """
-        is_file = looks_like_file(name_or_path)
-        task = load_task(name_or_path) if is_file else envs.make(name_or_path)
+        """Refer to the task of ``resolve_task``, with everything a worker needs to make it."""
+        task = resolve_task(name_or_path, until_done=until_done, discount=discount)
         changes = {"until_done: true": until_done, f"discount: {discount!r}": discount is not None}
-        task = task.with_until_done() if until_done else task
-        task = task.with_discount(discount) if discount is not None else task
-        if is_file:
+        if looks_like_file(name_or_path):
             return cls(task.name, dump(task))
         builtin = cls.builtin(name_or_path)
         return replace(builtin, text=builtin.text + "".join(f"{line}\n" for line, is_set in changes.items() if is_set))

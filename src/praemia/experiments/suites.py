@@ -123,7 +123,7 @@ _JAIR_CRITERION = "steps until the median reward per step, at ε = .1, is .95 of
 SUITES = {
     "office": Suite(
         "office",
-        "the office of QR-Max, with moves that slip",
+        "The office of QR-Max, with moves that slip",
         (
             *(_office(*key, row[0], dict(zip(_METHODS, row[1:], strict=True))) for key, row in _TABLE_4.items()),
             *(_office(*key, row) for key, row in _TABLE_6.items()),
@@ -135,7 +135,7 @@ SUITES = {
     ),
     "office-jair": Suite(
         "office-jair",
-        "the office without chance",
+        "The office without chance",
         tuple(
             Benchmark(f"office-jair-t{number}", horizon, _JAIR_STEPS, _JAIR_PUBLISHED.get(number, {}))
             for number, horizon in _JAIR_HORIZONS.items()
@@ -148,7 +148,7 @@ SUITES = {
     ),
     "craft": Suite(
         "craft",
-        "the longest craft task, on large maps without chance",
+        "The longest craft task, on large maps without chance",
         tuple(
             Benchmark(f"craft-{seed}-task10", horizon, _CRAFT_STEPS, {CRM: 770_000, "CRM with shaping": 710_000})
             for seed, horizon in enumerate(_CRAFT_HORIZONS)

@@ -36,6 +36,7 @@ from praemia.exploration.estimate import Estimate
 from praemia.kernels.records import Actions
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import occupancy
+from praemia.text_tables import plural
 
 NUM_SUGGESTIONS = 10
 NEARLY_ALL = 0.999
@@ -125,7 +126,8 @@ class Certificate:
             )
         if self.to_visit:
             names = (
-                f"{dataset.observation_name(s.observation)}/{dataset.action_name(s.action)} ({s.visits:,} visits)"
+                f"{dataset.observation_name(s.observation)}/{dataset.action_name(s.action)} "
+                f"({plural(s.visits, 'visit')})"
                 for s in self.to_visit[:5]
             )
             lines.append("to shrink it, visit " + ", ".join(names))

@@ -29,6 +29,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.tasks.mdp_input import whole_numbers
 from praemia.tasks.model import Model
 from praemia.tasks.task import Task, require_discount
+from praemia.text_tables import plural
 
 # Plain arrays with a JSON header, checked as they are read and never executed.
 FILE = ArchiveKind(
@@ -188,7 +189,8 @@ class Dataset(Counted, Displayed):
         visits = self.visits
         never = int((visits == 0).sum())
         lines = [
-            f"{self.num_episodes:,} episodes of {self.horizon} steps: {self.num_transitions:,} transitions, "
+            f"{plural(self.num_episodes, 'episode')} of {plural(self.horizon, 'step')}: "
+            f"{plural(self.num_transitions, 'transition')}, "
             f"{len(self.counts):,} distinct",
             f"pairs visited: {visits.size - never:,} of {visits.size:,}",
         ]
@@ -230,9 +232,10 @@ class Dataset(Counted, Displayed):
             return cls(**header | arrays, labelling=labelling)
 
     def __repr__(self) -> str:
-        sizes = f"{self.num_observations} observations, {self.num_actions} actions, horizon {self.horizon}"
+        sizes = f"{plural(self.num_observations, 'observation')}, {plural(self.num_actions, 'action')}"
+        sizes += f", horizon {self.horizon}"
         sizes += f", discount {self.discount:g}" if self.discount < 1.0 else ""
-        return f"Dataset({self.num_episodes:,} episodes: {sizes})"
+        return f"Dataset({plural(self.num_episodes, 'episode')}: {sizes})"
 
 
 def _check_lists(header: Mapping[str, Any]) -> None:

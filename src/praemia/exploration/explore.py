@@ -43,6 +43,7 @@ from praemia.limits import MAX_EPISODES
 from praemia.machines.machine import RewardMachine
 from praemia.simulation.run import Seed
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,7 +188,7 @@ def explore(
     except ContradictionError as error:
         session.keeps_search = True
         data = _dataset(session, explorer, {})
-        remedy = f"what was explored until then, {data.num_episodes:,} episodes, is kept: error.dataset"
+        remedy = f"what was explored until then, {plural(data.num_episodes, 'episode')}, is kept: error.dataset"
         raise ContradictionError(f"{error}; {remedy}", data) from None
     return _dataset(session, explorer, record)
 

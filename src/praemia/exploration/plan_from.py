@@ -35,6 +35,7 @@ from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.model import steps_left
 from praemia.tasks.task import MAX_HORIZON, Task
+from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,8 @@ class ExploredPlan(Displayed):
     def __repr__(self) -> str:
         sure = self.certificate
         return (
-            f"ExploredPlan(value {self.value} from {self.dataset.num_episodes:,} episodes, planner {self.planner!r}; "
+            f"ExploredPlan(value {self.value} from {plural(self.dataset.num_episodes, 'episode')}, "
+            f"planner {self.planner!r}; "
             f"loses at most {sure.bound:.4g} with probability {1.0 - sure.failure_prob:g})"
         )
 

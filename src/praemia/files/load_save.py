@@ -150,11 +150,15 @@ def load_machine(
     return loaded if isinstance(loaded, RewardMachine) else loaded.machine
 
 
-def resolve_task(name_or_path: str) -> Task:
-    """Return the task that a user means: a file, or a built-in name such as ``warehouse-4``."""
-    if looks_like_file(name_or_path):
-        return load_task(name_or_path)
-    return envs.make(name_or_path)
+def resolve_task(name_or_path: str, *, until_done: bool = False, discount: float | None = None) -> Task:
+    """Return the task that a user means: a file, or a built-in name such as ``warehouse-4``.
+
+    With ``until_done`` its episodes end when the machine is done, with ``discount`` later rewards count less, whatever
+    the task says.
+    """
+    task = load_task(name_or_path) if looks_like_file(name_or_path) else envs.make(name_or_path)
+    task = task.with_until_done() if until_done else task
+    return task if discount is None else task.with_discount(discount)
 
 
 def looks_like_file(name_or_path: str) -> bool:

@@ -24,6 +24,7 @@ from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.text_tables import plural
 
 INTERVAL_LEVEL = 0.95  # for all intervals of a machine together
 
@@ -129,14 +130,14 @@ class Inference(Displayed):
     def lines(self) -> list[str]:
         """Describe the machine and what supports it, line by line."""
         kind = "fitted" if self.is_fitted else "deterministic" if self.is_deterministic else "probabilistic"
-        size = f"{self.machine.num_states} state" + ("s" if self.machine.num_states != 1 else "")
+        size = plural(self.machine.num_states, "state")
         size += " and hidden moves" if self.is_fitted else ""
         smallest = ", proved smallest" if self.is_smallest else ""
-        lines = [f"a {kind} machine with {size}{smallest}, from {self.num_episodes:,} episodes"]
+        lines = [f"a {kind} machine with {size}{smallest}, from {plural(self.num_episodes, 'episode')}"]
         if self.held_out is not None:
             score = self.held_out
             lines.append(
-                f"held out: {score.explained:.1%} of {score.episodes:,} episodes explained; "
+                f"held out: {score.explained:.1%} of {plural(score.episodes, 'episode')} explained; "
                 f"{score.log_likelihood:.4f} nats per step (labels alone: {score.base_rate:.4f})"
             )
         lines += [f"taken as probabilistic: {self.why_probabilistic}"] if self.why_probabilistic else []

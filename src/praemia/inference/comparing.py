@@ -28,8 +28,10 @@ class Difference:
     Attributes
     ----------
     pays, truly_pays : the rewards that each can pay.
-    chance : the reward, the true chance of it, and the interval for this chance, which does not contain it; None if the
-        rewards differ already.
+    chance : the reward, its true probability, and the interval for it, which does not contain that; None if the rewards
+        differ already.
+    move : where the reward leads, and where the true machine goes with it, if it is a move that is compared: then the
+        probability is that of reward and move.
     """
 
     state: str
@@ -38,12 +40,16 @@ class Difference:
     pays: frozenset[float]
     truly_pays: frozenset[float]
     chance: tuple[float, float, tuple[float, float]] | None = None
+    move: tuple[str, str] | None = None
 
     def __str__(self) -> str:
         where = f"{self.state} (truly {self.true_state}) on {label_text(self.label)}"
         if self.chance is not None:
             reward, chance, (low, high) = self.chance
-            return f"{where} pays {reward:g} with chance {chance:.4f}, outside {low:.4f} … {high:.4f}"
+            what = f"{where} pays {reward:g}" + (f" and leads to {self.move[0]}" if self.move else "")
+            if self.move and chance == 0.0:
+                return f"{what}; the true machine goes to {self.move[1]}"
+            return f"{what} with true probability {chance:.4f}, outside {low:.4f} … {high:.4f}"
         pays, truly = (" or ".join(f"{value:g}" for value in sorted(each)) for each in (self.pays, self.truly_pays))
         return f"{where} pays {pays}; the true machine pays {truly}"
 
@@ -75,7 +81,7 @@ class Comparison:
     def lines(self) -> list[str]:
         """Say what differs, or that nothing does."""
         if self.is_right:
-            return ["the same rewards on every label seen, and every chance within its interval"]
+            return ["the same rewards on every label seen, and every probability within its interval"]
         if self.differences:
             return [str(item) for item in self.differences]
         return [f"{name} is several inferred states, which could be one" for name in self.shared]
@@ -120,10 +126,12 @@ def _compare_fitted(machine: RewardMachine, truth: RewardMachine, edges: Iterabl
             moves = true_moves(true_name[state], label)
             paid = frozenset(reward_key(edge.reward) for edge in ways), frozenset(moves)
             for edge in ways:
-                chance = moves.get(reward_key(edge.reward), {}).get(true_name[edge.target], 0.0)
+                targets = moves.get(reward_key(edge.reward), {})
+                chance = targets.get(true_name[edge.target], 0.0)
                 if paid[0] != paid[1] or not edge.interval[0] - LIKELY <= chance <= edge.interval[1] + LIKELY:
                     wrong = None if paid[0] != paid[1] else (edge.reward, chance, edge.interval)
-                    differences.append(Difference(state, true_name[state], label, *paid, wrong))
+                    move = f"{edge.target} (truly {true_name[edge.target]})", " or ".join(targets)
+                    differences.append(Difference(state, true_name[state], label, *paid, wrong, move))
         return Comparison({state: (name,) for state, name in true_name.items()}, tuple(differences))
 
     rest = product(truth.states, repeat=machine.num_states - 1)

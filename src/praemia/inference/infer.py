@@ -27,6 +27,7 @@ from praemia.inference.state_table import (
 )
 from praemia.inference.traces import Episode, Ints, Progress, Traces, label_text
 from praemia.machines.machine import RewardMachine
+from praemia.text_tables import plural
 
 HELD_OUT = 0.1  # of the episodes are held out, to score a machine inferred from the others
 MAX_REPAIRS = 50
@@ -86,7 +87,7 @@ def _answer(data: Traces, merged: _Merged, hidden: HiddenMoves | None, failure_p
         edges = list_edges(data, hidden.flow, hidden.intervals)
         unknown = tuple(map(_vague_text, (edge for edge in edges if edge.interval[1] - edge.interval[0] > CANNOT_TELL)))
         outside = (
-            f"if label and reward fixed the next state, {table.num_states} states would be needed; "
+            f"if label and reward fixed the next state, {plural(table.num_states, 'state')} would be needed; "
             f"{len(hidden.flow)} states with hidden moves predict held-out episodes as well"
         )
     return Inference(
@@ -143,7 +144,7 @@ def _merge(
         most = EXPLODES * description_length(data, StateTable.single(data))
         if deterministic or description_length(data, merged.table) <= most:
             return merged
-        size = f"{merged.table.num_states:,} states"
+        size = plural(merged.table.num_states, "state")
     except SizeError:
         if deterministic:
             raise

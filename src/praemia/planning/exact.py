@@ -29,6 +29,7 @@ from praemia.planning.backward import backward, look_ahead, start_value
 from praemia.planning.policy import PolicyLike, validate_policy
 from praemia.tasks.model import Model
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 STRETCH = 128  # steps of a stretch, where there is no horizon
 RELATIVE_ERROR = 1e-9
@@ -94,7 +95,8 @@ class Occupancy:
 
     def __repr__(self) -> str:
         horizon, num_states, num_observations = self.states.shape
-        return f"Occupancy({horizon - 1} steps, {num_states} machine states, {num_observations} observations)"
+        sizes = {"step": horizon - 1, "machine state": num_states, "observation": num_observations}
+        return f"Occupancy({', '.join(plural(size, what) for what, size in sizes.items())})"
 
     @property
     def observations(self) -> NDArray[np.float64]:

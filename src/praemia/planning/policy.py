@@ -20,6 +20,7 @@ from praemia.kernels.records import action_type
 from praemia.tasks.model import Model
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 PROBABILITY_TOLERANCE = 1e-9
 ROUNDED_TOLERANCE = 1e-3  # for probabilities of less than double precision
@@ -142,7 +143,7 @@ class Policy(Displayed):
 
     def __repr__(self) -> str:
         kind = "deterministic" if self.table.ndim == 3 else "randomised"
-        return f"Policy({kind}, {self.table.shape[0]} steps" + (f", for {self.task})" if self.task else ")")
+        return f"Policy({kind}, {plural(self.table.shape[0], 'step')}" + (f", for {self.task})" if self.task else ")")
 
     def action(self, step: int, machine_state: int, observation: int, random: np.random.Generator | None = None) -> int:
         """Return the action at a step, counted from 0; a randomised policy draws it from ``random``."""

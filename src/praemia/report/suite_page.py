@@ -17,7 +17,7 @@ from praemia.report.rendering import Section, Table
 from praemia.statistics.comparisons import Claim
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.suite_lines import SuiteLine, share_curve, suite_lines
-from praemia.text_tables import number, table_text
+from praemia.text_tables import number, plural, table_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -97,8 +97,8 @@ def suite_section(study: Study, claims: Sequence[Claim]) -> Section:
     suite = suite_of(study.name)
     assert suite is not None
     content = {
-        "purpose": study.purpose,
-        "runs": " or ".join(map(str, sorted({series.num_runs for series in study.series}))),
+        "purpose": suite.purpose,
+        "runs": " or ".join(plural(count, "run") for count in sorted({series.num_runs for series in study.series})),
         "charts": plots(suite_charts(suite, study.settings)),
         "table": Table(HEADER, list(map(line_cells, suite_lines(suite, study.settings)))),
         "explained": explained(suite),
@@ -125,5 +125,5 @@ def suite_figures(study: Study) -> Iterator[tuple[str, Figure]]:
     """Draw the figure of a suite, with a name for its file."""
     suite = suite_of(study.name)
     assert suite is not None
-    title = f"{suite.purpose[0].upper()}{suite.purpose[1:]}: value ÷ optimum against steps; triangles: published"
+    title = f"{suite.purpose}: value ÷ optimum against steps; triangles: published"
     yield study.name, chart_figure(suite_charts(suite, study.settings), title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from praemia.simulation.loop import World, run_loop
 from praemia.simulation.run import Run, versions
 from praemia.simulation.simulate import policy_of, world_of
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 
 def replay(
@@ -44,8 +45,15 @@ def _require_equal(run: Run, world: World, task: Task) -> None:
     same_plans = np.array_equal(episodes, run.plan_episodes[: len(episodes)])
     if same_plans and np.array_equal(task.values_from_unit(returns.copy()), run.returns[: len(returns)]):
         return
-    made, here = (" ".join(map(" ".join, pair.items())) for pair in (run.versions, versions()))
     raise PraemiaError(
         f"the run of {run.learner} on {run.task} cannot be repeated: played again it differs within "
-        f"{world.played + 1:,} episodes; it was made with {made or 'unknown versions'}, here is {here}"
+        f"{plural(world.played + 1, 'episode')}; {_reason(run.versions, versions())}"
     )
+
+
+def _reason(made: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """Say why a run may differ from the one that was recorded."""
+    if made == here:
+        return "the task or the learner is not the one that it was made with"
+    made_with, here_is = (" ".join(f"{name} {each[name]}" for name in sorted(each)) for each in (made, here))
+    return f"it was made with {made_with or 'unknown versions'}, here is {here_is}"

@@ -16,6 +16,7 @@ from praemia.machines.labels import format_label
 from praemia.planning.policy import Policy, PolicyLike, policy_array, validate_policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 
 class Step(NamedTuple):
@@ -58,7 +59,8 @@ class Episode(Displayed):
         return "\n".join([*lines, f"return {self.total_reward:g}"])
 
     def __repr__(self) -> str:
-        return f"Episode({self.task.name}, seed {self.seed}: {len(self)} steps, return {self.total_reward:g})"
+        length = plural(len(self), "step")
+        return f"Episode({self.task.name}, seed {self.seed}: {length}, return {self.total_reward:g})"
 
     def rows(self) -> list[tuple[str, ...]]:
         """Return the episode as a table of texts, the names of its columns first."""

@@ -24,6 +24,7 @@ from praemia.limits import require_memory
 from praemia.machines.labels import Label, Labelling, Labels, as_labelling
 from praemia.tasks.mdp_input import Start, as_numbers, require_rules, require_sizes, start_probs_of, transition_columns
 from praemia.tasks.picture import Map
+from praemia.text_tables import plural
 
 ROW_TOLERANCE = 1e-9
 
@@ -135,7 +136,8 @@ class LabeledMDP:
         return divmod(row, self.num_actions)
 
     def __repr__(self) -> str:
-        return f"LabeledMDP({self.num_observations} observations, {self.num_actions} actions, {len(self.probs)} edges)"
+        sizes = {"observation": self.num_observations, "action": self.num_actions, "edge": len(self.probs)}
+        return f"LabeledMDP({', '.join(plural(size, what) for what, size in sizes.items())})"
 
     @property
     def can_end(self) -> bool:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.kernels.records import END, NUM_EXITS, UNKNOWN, ModelArrays
 from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +44,8 @@ class Model:
 
     def __repr__(self) -> str:
         return (
-            f"Model({self.num_observations} observations, {self.num_actions} actions, "
-            f"{self.num_machine_states} machine states, horizon {self.horizon})"
+            f"Model({plural(self.num_observations, 'observation')}, {plural(self.num_actions, 'action')}, "
+            f"{plural(self.num_machine_states, 'machine state')}, horizon {self.horizon})"
         )
 
     @property

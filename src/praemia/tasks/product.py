@@ -29,6 +29,7 @@ from praemia.machines.rules import Outcome, Rule
 from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
+from praemia.text_tables import plural
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,9 @@ class Product:
     start_probs: NDArray[np.float64]
 
     def __repr__(self) -> str:
-        return f"Product({self.num_states} states, {self.num_actions} actions, horizon {self.horizon})"
+        return (
+            f"Product({plural(self.num_states, 'state')}, {plural(self.num_actions, 'action')}, horizon {self.horizon})"
+        )
 
     def to_dense(self) -> NDArray[np.float64]:
         """Return P as an array [S, A, S]."""
