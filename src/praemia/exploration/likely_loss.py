@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.estimate import Estimate
-from praemia.kernels.plan_data import rule_record
+from praemia.kernels.plan_data import fixed_record
 from praemia.kernels.posterior_draws import PosteriorArrays, draw_model
 from praemia.kernels.records import Actions, ModelArrays
 from praemia.kernels.references import by_reference
@@ -226,7 +226,7 @@ def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorAr
         counts=dataset.counts.astype(np.float64),
         targets=dataset.targets.astype(np.int32),
         own=labels.rows,
-        rule=rule_record(rule.kernel_numbers(estimate.spec)),
+        fixed=fixed_record(rule.fixed_numbers(estimate.spec)),
         weights=np.zeros((1, num_sticks)),
         drawn=np.zeros((1, num_sticks), dtype=np.int32),
         model=ModelArrays(

@@ -152,7 +152,7 @@ def keep_spread(zero: Any, spread: Floats, at: int, lane: int, part: Any) -> Non
 def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Fill by_step[h, pair] from the later visits."""
     pairs, successors = data.counts.pairs, data.counts.successors
-    cost, factor = data.rule[0]["later_cost"], data.rule[0]["later_factor"]
+    cost, factor = data.fixed[0]["later_cost"], data.fixed[0]["later_factor"]
     first, visits = pairs[pair]["first"], pairs[pair]["visits"]
     for h in range(data.memory.by_step.shape[0]):
         cap, total = data.spec.steps[h]["cap"], 0.0

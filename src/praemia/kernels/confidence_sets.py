@@ -55,10 +55,10 @@ _interval = inlined(bernstein_interval)
 def prepare_ball(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Fill p̂ of a pair, and half the radius of its ball."""
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    rule = data.rule[0]
+    fixed = data.fixed[0]
     n, first = float(pairs[pair]["visits"]), pairs[pair]["first"]
     if n > 0.0:
-        radius = rule["scale"] * _radius(n, rule["log_subsets"], rule["level"])
+        radius = fixed["scale"] * _radius(n, fixed["log_subsets"], fixed["level"])
         numbers[pair, numbers.shape[1] - 1] = 0.5 * radius
         for e in range(first, first + np.int64(pairs[pair]["distinct"])):
             numbers[pair, successors[e]["target"]] = successors[e]["count"] / n
@@ -70,7 +70,7 @@ def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float
     Lower ends are by_successor.
     """
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    scale, level, as_published = data.rule[0]["scale"], data.rule[0]["level"], data.rule[0]["as_published"]
+    scale, level, as_published = data.fixed[0]["scale"], data.fixed[0]["level"], data.fixed[0]["as_published"]
     n, first, left, last = float(pairs[pair]["visits"]), pairs[pair]["first"], 1.0, numbers.shape[1] - 1
     if n > 0.0:
         unseen = _interval(0.0, n, level, scale)[1]

@@ -53,7 +53,7 @@ def estimate_machine(data: PlanData, rng: Any) -> None:
 def add_machine_bonus(data: PlanData, step: int) -> None:
     """Write φ̂ + β_h, or β_h alone where φ̂ is added elsewhere, into the layers."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states, per_root, per_visit = layers.indptr[1], data.rule[0]["machine_root"], data.rule[0]["machine_visit"]
+    num_states, per_root, per_visit = layers.indptr[1], data.fixed[0]["machine_root"], data.fixed[0]["machine_visit"]
     for row in range(machine.visits.shape[0]):
         label, m = divmod(row, num_states)
         visits, at = machine.visits[row], label * width + m
@@ -70,7 +70,7 @@ def draw_machine(data: PlanData, rng: Any) -> None:
     Rewards in [0, 1] count as parts of a success: φ ~ Beta(α/2 + Σr, α/2 + n − Σr).
     """
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states, prior = layers.indptr[1], data.rule[0]["machine_prior"]
+    num_states, prior = layers.indptr[1], data.fixed[0]["machine_prior"]
     for row in range(machine.visits.shape[0]):
         label, m = divmod(row, num_states)
         num_possible, total = 0, 0.0

@@ -14,8 +14,8 @@ from praemia.kernels.records import CountArrays, EveryRow, Floats, LabelSupport,
 STEP_LIMITS = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
 
 
-# The numbers of a rule (``praemia.learners.rules``), fixed for a run; those that belong to other rules are 0.
-RULE = np.dtype(
+# Numbers of the learner that are fixed for a run, by name; those that belong to other rules are 0.
+FIXED = np.dtype(
     [
         (name, "f8")
         for name in (
@@ -30,9 +30,9 @@ RULE = np.dtype(
 )
 
 
-def rule_record(numbers: Mapping[str, float]) -> Records:
-    """Return the numbers of a rule as kernels take them."""
-    record = np.zeros(1, dtype=RULE)
+def fixed_record(numbers: Mapping[str, float]) -> Records:
+    """Return the fixed numbers of a rule as kernels take them."""
+    record = np.zeros(1, dtype=FIXED)
     for name, number in numbers.items():
         record[name] = number
     return record
@@ -88,7 +88,7 @@ class PlanData(NamedTuple):
     counts: CountArrays
     spec: SpecArrays
     memory: PlanMemory
-    rule: Records  # [1], RULE
+    fixed: Records  # [1], FIXED
     constants: Floats  # of the learner's own functions, fixed for a run
 
 

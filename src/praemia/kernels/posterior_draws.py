@@ -32,7 +32,7 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
     for e in range(first, last):
         data.memory.by_successor[e, 0] = draw_gamma(rng, successors[e]["count"])
         total += data.memory.by_successor[e, 0]
-    total = draw_prior(data.memory.by_pair, data.memory.drawn, data.rule, rng, pair, total)
+    total = draw_prior(data.memory.by_pair, data.memory.drawn, data.fixed, rng, pair, total)
     for e in range(first, last):
         data.memory.by_successor[e, 0] /= total
     k, drawn, own = 0, data.memory.drawn, data.spec.every.own
@@ -43,27 +43,27 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
 
 
 @inlined
-def draw_prior(weights: Floats, drawn: SmallInts, rule: Records, rng: Any, pair: int, seen: float) -> Any:
+def draw_prior(weights: Floats, drawn: SmallInts, fixed: Records, rng: Any, pair: int, seen: float) -> Any:
     """Draw the prior's part of a pair, ended by a weight of 0 where there is room; return the total weight.
 
     drawn[pair, k] is the successor that weights[pair, k] falls to. The total includes what was seen.
     """
-    if rule[0]["breaks_sticks"] > 0.0:
-        return break_sticks(weights, drawn, rule, rng, pair, seen)
+    if fixed[0]["breaks_sticks"] > 0.0:
+        return break_sticks(weights, drawn, fixed, rng, pair, seen)
     total, size = seen, weights.shape[1]
     for z in range(size):
         drawn[pair, z] = z
         # A weight of 0 would end the list.
-        weights[pair, z] = max(SMALLEST, draw_gamma(rng, rule[0]["prior"] / size))
+        weights[pair, z] = max(SMALLEST, draw_gamma(rng, fixed[0]["prior"] / size))
         total += weights[pair, z]
     return total
 
 
 @inlined
-def break_sticks(sticks: Floats, drawn: SmallInts, rule: Records, rng: Any, pair: int, seen: float) -> Any:
+def break_sticks(sticks: Floats, drawn: SmallInts, fixed: Records, rng: Any, pair: int, seen: float) -> Any:
     """Draw the prior's part as sticks, ended by a weight of 0; return the total weight, what was seen included."""
-    num_sticks, prior = sticks.shape[1], rule[0]["prior"]
-    size, least = rule[0]["num_successors"], rule[0]["least_mass"]
+    num_sticks, prior = sticks.shape[1], fixed[0]["prior"]
+    size, least = fixed[0]["num_successors"], fixed[0]["least_mass"]
     left = max(SMALLEST, draw_gamma(rng, prior))
     total, k = seen + left, 0
     while left > 0.0:
@@ -87,7 +87,7 @@ class PosteriorArrays(NamedTuple):
     counts: Floats  # how often each was seen
     targets: SmallInts
     own: Unsigned  # [O·A, N], the continuation row of every successor, seen or not
-    rule: Records  # [1], RULE
+    fixed: Records  # [1], FIXED
     weights: Floats  # [1, ·], the prior's part of one pair
     drawn: SmallInts
     model: ModelArrays  # written by each draw
@@ -103,7 +103,7 @@ def draw_model(data: PosteriorArrays, rng: Any) -> None:
         for i in range(data.indptr[pair], data.indptr[pair + 1]):
             probs[e], rows[e] = draw_gamma(rng, data.counts[i]), own[pair, np.int64(data.targets[i])]
             total, e = total + probs[e], e + 1
-        total = draw_prior(data.weights, data.drawn, data.rule, rng, 0, total)
+        total = draw_prior(data.weights, data.drawn, data.fixed, rng, 0, total)
         while k < data.weights.shape[1] and data.weights[0, k] > 0.0:
             probs[e], rows[e] = data.weights[0, k], own[pair, np.int64(data.drawn[0, k])]
             e, k = e + 1, k + 1
@@ -129,7 +129,7 @@ def draw_arms(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> No
     pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
     first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
     for j in range(data.memory.by_pair.shape[1]):
-        fictitious = draw_gamma(rng, data.rule[0]["prior"])
+        fictitious = draw_gamma(rng, data.fixed[0]["prior"])
         total = fictitious
         for e in range(first, last):
             drawn[e, j] = draw_gamma(rng, successors[e]["count"])

@@ -38,7 +38,7 @@ def mean_target(data: PlanData, label: Whole, m: Whole, target: Whole, end: floa
             if layers.common[layer] >= 0:
                 m_next = np.int64(layers.common[layer])
             total += layers.probs[at] * value_after(data, target, m_next, end)
-    return float(layers.paid[label * width + m] + data.rule[0]["next_discount"] * total)
+    return float(layers.paid[label * width + m] + data.fixed[0]["next_discount"] * total)
 
 
 @compiled(**INLINED)
@@ -46,7 +46,7 @@ def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Who
     """Move Q(o, m, a) towards a target; play the best action there, drawn among equals."""
     table, num_actions = data.memory.by_pair, data.counts.pairs.shape[0] // policy.shape[1]
     first, num_states = o * num_actions, table.shape[1]
-    table[first + a, m] += data.rule[0]["rate"] * (target - table[first + a, m])
+    table[first + a, m] += data.fixed[0]["rate"] * (target - table[first + a, m])
     best = draw_best(flat(table), first * num_states + m, num_states, num_actions, rng)
     data.memory.tables[0, o, m] = table[first + best, m]
     if policy[0, o, m] != best:
@@ -57,7 +57,7 @@ def update(data: PlanData, rng: Any, policy: Actions, o: Whole, m: Whole, a: Who
 @compiled(**INLINED)
 def begin(data: PlanData, policy: Actions) -> None:
     """Write the value that the table starts with, and play the same actions at every step."""
-    table, initial = data.memory.by_pair, data.rule[0]["initial"]
+    table, initial = data.memory.by_pair, data.fixed[0]["initial"]
     for pair in range(table.shape[0]):
         for m in range(table.shape[1]):
             table[pair, m] = initial
@@ -81,4 +81,4 @@ def learn(data: PlanData, rng: Any, policy: Actions) -> None:
             update(data, rng, policy, o, m, a, mean_target(data, np.int64(step["label"]), m, target, end))
     else:
         later = value_after(data, target, np.int64(step["m_next"]), end)
-        update(data, rng, policy, o, np.int64(step["m"]), a, step["reward"] + data.rule[0]["next_discount"] * later)
+        update(data, rng, policy, o, np.int64(step["m"]), a, step["reward"] + data.fixed[0]["next_discount"] * later)

@@ -47,7 +47,7 @@ class UpdateRule(PlanRule):
     def recipe(self) -> Recipe:
         return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)
 
-    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         return {"rate": self.rate, "next_discount": self.discount, "initial": self.initial}
 
 

@@ -86,8 +86,8 @@ class PlanRule(Layout, ABC):
         """Return what the plan is compiled from. It holds no numbers of a run."""
 
     @abstractmethod
-    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
-        """Return the numbers of the rule by their names in ``praemia.kernels.plan_data.RULE``."""
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        """Return the numbers of the rule by their names in ``praemia.kernels.plan_data.FIXED``."""
 
 
 def _require(kind: str, value: str, known: tuple[str, ...]) -> None:
@@ -161,7 +161,7 @@ class BonusRule(PlanRule):
     def room(self, spec: TaskSpec) -> Room:
         return Room(by_pair=max(1, self._num_numbers))
 
-    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         later, machine = self.later_visits or LaterVisits(0.0, 0.0), self.machine or MachineBonus(0.0, 0.0)
         return {
             "later_cost": later.cost,
@@ -240,7 +240,7 @@ class SampleRule(PlanRule):
         sticks = most if self.breaks_sticks(spec) else spec.num_successors
         return Room(by_pair=sticks, by_successor=1, drawn=sticks)
 
-    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         return {
             "prior": self.weight,
             "num_successors": spec.num_successors,
@@ -286,7 +286,7 @@ class SetRule(PlanRule):
     def room(self, spec: TaskSpec) -> Room:
         return Room(by_pair=spec.num_successors + 1, by_successor=1)
 
-    def kernel_numbers(self, spec: TaskSpec) -> dict[str, float]:
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         return {
             "scale": self.scale,
             "level": self.level,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays, rule_record
+from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays, fixed_record
 from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
     END,
@@ -106,8 +105,9 @@ class Workspace:
         self.lanes = 1 if self.rule.sorts_rows else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
         self.recipe = self.rule.recipe()
-        self.numbers = rule_record(self.rule.kernel_numbers(self.spec))
+        self.fixed = fixed_record(self.rule.fixed_numbers(self.spec))
         self.constants = np.array(self.rule.constants, dtype=np.float64)
+        self.known = self._known()
         self.memory = self._new_memory()
 
     def for_next_plan(self, spec: TaskSpec) -> Workspace:
@@ -115,15 +115,14 @@ class Workspace:
         following = copy(self)
         if spec is not self.spec:
             following.spec = spec
-            following.__dict__.pop("known", None)
+            following.known = following._known()
         kept = ("tables", "action_values", "by_pair", *(KEPT if self.rule.repairs else ()))
         copies: Any = {name: getattr(self.memory, name).copy() for name in kept}
         following.memory = self.memory._replace(**copies)
         return following
 
-    @cached_property
-    def known(self) -> SpecArrays:
-        """What is known of the task, as plans use it."""
+    def _known(self) -> SpecArrays:
+        """Return what is known of the task, as plans use it."""
         spec, rule = self.spec, self.rule
         if isinstance(spec, LearnedMachineSpec):
             return self._known_without_chances(spec)
@@ -262,7 +261,7 @@ class Workspace:
 
     def data(self) -> Any:
         """Return what the plan is made from, as kernels take it."""
-        return by_reference(PlanData(self.counts, self.known, self.memory, self.numbers, self.constants))
+        return by_reference(PlanData(self.counts, self.known, self.memory, self.fixed, self.constants))
 
     def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
         """Make a plan: update policy[H, S, M] and the memory."""
