@@ -197,8 +197,8 @@ KERNELS = (
     Fault(
         "growing episodes make no plan due",
         "kernels/counts.py",
-        "(rule == GROWTH and episodes_have_grown(counts))",
-        "(rule == GROWTH and False)",
+        "(replan == GROWTH and episodes_have_grown(counts))",
+        "(replan == GROWTH and False)",
         REPLAY,
     ),
     Fault(
@@ -211,8 +211,8 @@ KERNELS = (
     Fault(
         "plans are due at even numbers of visits",
         "kernels/counts.py",
-        "if rule == DOUBLING:\n        return bool(visits & (visits - 1) == 0)",
-        "if rule == DOUBLING:\n        return bool(visits & 1 == 0)",
+        "if replan == DOUBLING:\n        return bool(visits & (visits - 1) == 0)",
+        "if replan == DOUBLING:\n        return bool(visits & 1 == 0)",
         REPLAY,
     ),
     Fault(
@@ -330,8 +330,8 @@ KERNELS = (
     Fault(
         "a replan after a single episode is missed",
         "kernels/play.py",
-        "        play(world, counts, policy, rule, rng, log, last)\n",
-        "        play(world, counts, policy, rule, rng, log, last)\n"
+        "        play(world, counts, policy, replan, rng, log, last)\n",
+        "        play(world, counts, policy, replan, rng, log, last)\n"
         '        if progress["played"] - first == 1:\n            progress["is_due"] = 0\n',
         ONE_LOOP,
     ),

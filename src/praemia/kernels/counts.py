@@ -11,7 +11,7 @@ from numba.extending import register_jitable
 from praemia.kernels.compiling import INLINED, compiled
 from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
-# When a plan is due: a rule; or −n, as soon as a pair has been visited n times.
+# When a plan is due, as ``replan`` says it (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
 DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
 GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last whole plan, if not sooner
 
@@ -28,7 +28,7 @@ def add_state(counts: CountArrays, state: Whole) -> None:
 
 
 @compiled(**INLINED)
-def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bool:
+def count_visit(counts: CountArrays, pair: Whole, place: Whole, replan: int) -> bool:
     """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
     counts.successors[place]["count"] += 1.0
     own = counts.pairs[pair]
@@ -38,14 +38,14 @@ def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bo
         total = counts.totals[0]
         own["slot"] = total["slots"]
         total["slots"] += 1
-    if rule == DOUBLING:
+    if replan == DOUBLING:
         return bool(visits & (visits - 1) == 0)
-    if rule < 0:
-        return bool(visits == -rule)
-    if rule == STEP:
+    if replan < 0:
+        return bool(visits == -replan)
+    if replan == STEP:
         return True
     due = has_grown(visits, before)
-    if due and rule == REPAIR:
+    if due and replan == REPAIR:
         add_changed(counts, pair)
     return due
 
@@ -89,13 +89,13 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
 
 
 @compiled(**INLINED)
-def count_episode(counts: CountArrays, rule: int) -> bool:
+def count_episode(counts: CountArrays, replan: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     total = counts.totals[0]
     total["episodes"] += 1
-    if rule == REPAIR:
+    if replan == REPAIR:
         return bool(total["changed"] > 0 or episodes_have_grown(counts))
-    return bool(rule == EPISODE or (rule == GROWTH and episodes_have_grown(counts)))
+    return bool(replan == EPISODE or (replan == GROWTH and episodes_have_grown(counts)))
 
 
 @register_jitable
@@ -143,9 +143,9 @@ def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
 
 
 @compiled(**INLINED)
-def ask_for_plan(counts: CountArrays, rule: int, step: Whole) -> None:
+def ask_for_plan(counts: CountArrays, replan: int, step: Whole) -> None:
     """Note whether a plan, asked for before a step, is to be made or the last one to be repaired."""
-    if rule == REPAIR and (step > 0 or not episodes_have_grown(counts)):
+    if replan == REPAIR and (step > 0 or not episodes_have_grown(counts)):
         counts.totals[0]["is_repair"] = 1
     else:
         ask_for_whole_plan(counts)

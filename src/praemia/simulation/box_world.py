@@ -213,7 +213,7 @@ class BoxWorld(World):
                 due = False
         if self.num_counted_steps and o < size:
             self.counts.steps[len(steps), o] += 1
-        self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
+        self.log.progress["is_due"] = count_episode(self.counts, self.replan_code) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _act(self, choice: Any) -> int:
@@ -233,7 +233,7 @@ class BoxWorld(World):
         if self.num_counted_steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
-        return bool(count_visit(counts, pair, place, self.rule))
+        return bool(count_visit(counts, pair, place, self.replan_code))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""

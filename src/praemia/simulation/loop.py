@@ -55,7 +55,7 @@ class World(ABC):
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
         self.num_episodes = num_episodes
         self.layout = learner.layout(self.spec, num_episodes)
-        self.rule = learner.replan_rule.code
+        self.replan_code = learner.replan_rule.code
         most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
         most_episodes = num_episodes if num_steps is None else num_steps
         self.log = new_log(most_episodes, most_steps)
@@ -142,7 +142,7 @@ class World(ABC):
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
         progress, total = self.log.progress[0], self.counts.totals[0]
-        plain(ask_for_plan)(self.counts, self.rule, int(progress["step"]))
+        plain(ask_for_plan)(self.counts, self.replan_code, int(progress["step"]))
         if not total["is_repair"]:
             self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
         if self.plans_compiled:
@@ -160,7 +160,7 @@ class World(ABC):
     def note_plan(self) -> None:
         """Note the plan that an episode starts with, unless it is noted already, or an episode is under way."""
         progress = self.log.progress[0]
-        if not plain(is_to_be_noted)(progress, self.rule):
+        if not plain(is_to_be_noted)(progress, self.replan_code):
             return
         number = self.num_plans
         if number == len(self.log.plans):

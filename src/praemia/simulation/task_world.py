@@ -102,7 +102,7 @@ class TaskWorld(World):
 
     def play_arguments(self, last: int) -> tuple[Any, ...]:
         world, counts, _ = self._references
-        return world, counts, self.policy, self.rule, self.world_rng, self._log_reference(), last
+        return world, counts, self.policy, self.replan_code, self.world_rng, self._log_reference(), last
 
     def _log_reference(self) -> Any:
         """Return the log as kernels take it; it is another one once it has grown."""
@@ -140,7 +140,7 @@ class TaskWorld(World):
             self.policy,
             values,
             record,
-            self.rule,
+            self.replan_code,
             self.world_rng,
             self._work_limit,
         )
