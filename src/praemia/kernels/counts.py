@@ -11,7 +11,7 @@ from numba.extending import register_jitable
 from praemia.kernels.compiling import INLINED, compiled
 from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
-# When a plan is due, as ``replan`` says it (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
+# When a plan is due (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
 DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
 GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last whole plan, if not sooner
 

@@ -32,6 +32,7 @@ from praemia.learners.base import Layout
 from praemia.learners.rules import PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
+from praemia.tasks.extremes import least_to_earn
 from praemia.tasks.model import padded_exits
 from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
@@ -68,6 +69,7 @@ def no_support(layers: LayerArrays) -> LabelSupport:
     return LabelSupport(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
 
 
+<<<<<<< HEAD
 def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
     """Return the least that the machine can pay on average from each step on, by labels that can occur: [H, M]."""
     table = spec.every_step.support.table
@@ -82,6 +84,8 @@ def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
     return least[:-1]
 
 
+=======
+>>>>>>> main
 def step_records(caps: NDArray[np.float64], discount: float) -> Records:
     """Return the most that can still be earned at each step, and what its values count for the step before."""
     steps = np.zeros(len(caps), dtype=STEP_LIMITS)
@@ -158,7 +162,7 @@ class Workspace:
         exits = self.spec.exits
         if self.rule.order != "drawn":
             exits = exits.copy()
-            exits[1:, UNKNOWN] = least_to_earn(self.spec)
+            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.label_support[0])
             if not (self.spec.can_end or self.spec.done_states):
                 exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
         return exits
