@@ -69,23 +69,6 @@ def no_support(layers: LayerArrays) -> LabelSupport:
     return LabelSupport(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
 
 
-<<<<<<< HEAD
-def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
-    """Return the least that the machine can pay on average from each step on, by labels that can occur: [H, M]."""
-    table = spec.every_step.support.table
-    rows = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
-    paid = np.bincount(rows, table.probs * table.rewards, len(table.indptr) - 1)
-    least = np.zeros((spec.horizon + 1, spec.num_machine_states))
-    for h in range(spec.horizon - 1, -1, -1):
-        ended, later = spec.exits[h + 1, END], spec.discount * least[h + 1]
-        later = np.where(spec.is_done, ended, np.minimum(later, ended) if spec.can_end else later)
-        by_label = paid + np.bincount(rows, table.probs * later[table.targets], len(paid))
-        least[h] = by_label.reshape(-1, spec.num_machine_states).min(axis=0)
-    return least[:-1]
-
-
-=======
->>>>>>> main
 def step_records(caps: NDArray[np.float64], discount: float) -> Records:
     """Return the most that can still be earned at each step, and what its values count for the step before."""
     steps = np.zeros(len(caps), dtype=STEP_LIMITS)
@@ -162,7 +145,7 @@ class Workspace:
         exits = self.spec.exits
         if self.rule.order != "drawn":
             exits = exits.copy()
-            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.label_support[0])
+            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.every_step.support.table)
             if not (self.spec.can_end or self.spec.done_states):
                 exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
         return exits
