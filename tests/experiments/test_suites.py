@@ -24,6 +24,7 @@ from praemia.statistics.suite_lines import (
     share_curve,
     steps_of_plans,
     steps_to,
+    steps_to_learn,
     steps_to_pass,
     steps_to_play,
     suite_lines,
@@ -71,9 +72,16 @@ def test_what_is_played_is_near_the_optimum_when_every_later_part_loses_little()
 
 
 def test_the_published_criterion_is_met_when_a_test_is_passed_for_the_first_time() -> None:
-    tests = [[1000.0, 0.01], [2000.0, math.nan], [3000.0, 0.2], [4000.0, 0.05]]
-    assert steps_to_pass(run_with([1.0], tests=tests)) == 3000.0
+    tests = [[1000, 0.01, 0, 0.45], [2000, math.nan, 0.2, 0.5], [3000, 0.2, 0.1, 0.47], [4000, 0.05, 0.3, 0.5]]
+    run = run_with([1.0], tests=tests)
+    assert [steps_to_pass(run, learned=learned) for learned in (False, True)] == [3000.0, 2000.0]
     assert steps_to_pass(run_with([1.0], tests=tests[:2])) == math.inf
+
+
+def test_a_share_is_learned_when_no_later_learned_policy_falls_below_it() -> None:
+    tests = [[1000, 0, 0, 0.45], [2000, 0, 0, 0.5], [3000, 0, 0, 0.47], [4000, 0, 0, 0.48]]
+    run = run_with([1.0], tests=tests)
+    assert [steps_to_learn(run, share) for share in (0.8, 0.92, 0.95, 0.99)] == [1000.0, 2000.0, 4000.0, math.inf]
 
 
 def test_curves_are_medians_of_what_the_last_plan_is_worth() -> None:
@@ -165,7 +173,7 @@ def test_tests_change_nothing_in_a_run(name: str) -> None:
     np.testing.assert_array_equal(plain.returns, tested.returns)
     np.testing.assert_array_equal(plain.plan_values, tested.plan_values)
     assert tested.tests is not None
-    assert tested.tests.shape == (6, 2)
+    assert tested.tests.shape == (6, 4)
     ends = np.cumsum(tested.steps)
     assert set(tested.tests[:, 0]) <= set(ends)
     assert np.all(np.diff(tested.tests[:-1, 0], prepend=0) >= 500)

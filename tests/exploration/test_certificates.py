@@ -28,10 +28,11 @@ from praemia.exploration.bounds import machine_bounds
 from praemia.exploration.certificate import _shifted
 from praemia.exploration.confidence import confidence
 from praemia.exploration.coverage import best_values
-from praemia.exploration.estimate import Estimate, extremes
+from praemia.exploration.estimate import Estimate
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.planning.exact import evaluate, solve
+from praemia.tasks.extremes import extremes
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 

@@ -89,10 +89,10 @@ def test_the_action_of_a_place_is_that_of_the_step_at_which_it_is_visited_most(c
     assert PolicyView.of(corridor.with_horizon(3), fixed).footprint.actions[0].tolist() == [1, 0, -1]
 
 
-def test_a_run_is_shown_by_its_final_policy() -> None:
+def test_a_run_is_shown_by_what_it_learned() -> None:
     task = envs.warehouse(size=3)
     run = praemia.simulate(task, praemia.Optimal(), num_episodes=5)
-    assert PolicyView.of(task, run.final_policy).value == pytest.approx(praemia.solve(task).value)
+    assert PolicyView.of(task, run.learned_policy).value == pytest.approx(praemia.solve(task).value)
     assert f"a policy, worth {praemia.solve(task).value:.4g}" in str(praemia.show(task, run))
 
 
@@ -219,7 +219,7 @@ def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None
     with pytest.raises(ModelError, match="expected a Task"):
         praemia.show("corridor")  # type: ignore[arg-type]
     kept = praemia.simulate(corridor, praemia.Optimal(), num_episodes=2)
-    object.__setattr__(kept, "final_policy", None)
+    kept = replace(kept, final_policy=None, learned_policy=None)
     with pytest.raises(ModelError, match="kept without its policy"):
         praemia.show(corridor, kept)
 

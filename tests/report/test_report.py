@@ -94,7 +94,7 @@ def test_runs_of_other_random_streams_are_told_and_never_mixed(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_final_policy_that_was_stored_is_shown_on_its_map(kept: bool, tmp_path: Path) -> None:
+def test_a_policy_that_was_stored_is_shown_on_its_map(kept: bool, tmp_path: Path) -> None:
     choices = (LearnerChoice.of("random"), LearnerChoice.of("optimal"))
     setting = Setting(TaskText.builtin("warehouse-3"), choices, num_runs=1, num_episodes=5)
     store = Store.create(tmp_path / "store")

@@ -25,6 +25,7 @@ from praemia.tasks.task import Task
 PREFIX = "suite-"
 NUM_RUNS = 10
 SHARES, PLAYED_SHARE = (0.9, 0.95, 0.99), 0.9  # of the optimum: of single plans, and of what is played
+LEARNED_SHARE = 0.95  # of learned policies
 TEST_EVERY, TEST_LEVEL = 1_000, 0.1  # when the published t test is made, and from which p on a policy passes
 QR_MAX, QR_MAX_TOLD, R_MAX, R_MAX_TOLD = "QR-Max", "QR-Max, told the machine", "R-Max", "R-Max, told the machine"
 Q_LEARNING, CRM = "Q-learning", "CRM"

@@ -11,8 +11,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, partial
-from math import fsum
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,10 +22,10 @@ from praemia.kernels.records import END, UNKNOWN
 from praemia.machines.algebra import state_digests
 from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rules import Outcome
+from praemia.tasks.extremes import extremes
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.mdp_input import require_rules
-from praemia.tasks.model import Model, exits_at_end, steps_left
+from praemia.tasks.model import Model, exits_at_end
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import MAX_HORIZON, require_discount
 
@@ -160,27 +159,6 @@ def machine_digest(machine: RewardMachine, horizon: int, discount: float, rules:
     if discount < 1.0:  # data of 0.3 knows no discounts, and its digests still count
         contents["discount"] = discount
     return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
-
-
-def extremes(
-    machine: RewardMachine, horizon: int, discount: float, *, can_end: bool, sign: float = 1.0
-) -> NDArray[np.float64]:
-    """Return the most that a machine can pay on average from step h on, whatever the labels: [H + 1, M].
-
-    The least for a ``sign`` of −1. Where an episode can end, an idle machine may pay for all that is left of it.
-    """
-    idle = sign * machine.idle_reward.mean * steps_left(horizon, discount)
-    table = np.zeros((horizon + 1, machine.num_states))
-    for h in range(horizon - 1, -1, -1):
-        later = np.maximum(table[h + 1], idle[h + 1]) if can_end else table[h + 1]
-        after = dict(zip(machine.states, (discount * later).tolist(), strict=True))
-        table[h] = machine.diagrams.highest(partial(_gain, after, sign))
-    return sign * table
-
-
-def _gain(after: dict[str, float], sign: float, outcomes: tuple[Outcome, ...]) -> float:
-    """Return what outcomes pay on average, with the sign, and what follows them."""
-    return fsum(out.probability * (sign * out.reward.mean + after[out.target]) for out in outcomes)
 
 
 def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:

@@ -253,6 +253,7 @@ class Learner(ABC):
     uses_steps: ClassVar[bool] = False  # reads ``experience.step_visits``
     uses_recent: ClassVar[bool] = False  # reads ``experience.recent``
     privileged: ClassVar[bool] = False  # is told the task
+    has_estimate: ClassVar[bool] = False  # plans with p̂: the learned policy of a run is then the best one in p̂
     optimistic: ClassVar[bool] = False  # V_0 bounds the optimum from above at the theoretical constants
     # Parameters of learners that can learn the machine (``praemia.learners.learned_machine``); the others know it.
     learn_machine = False

@@ -32,6 +32,8 @@ from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
 class CompiledLearner(Learner):
     """A learner whose plan is a compiled function of the counts."""
 
+    has_estimate: ClassVar[bool] = True
+
     @abstractmethod
     def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
         """Return how this learner values a pair, in a run of so many episodes."""

@@ -33,6 +33,7 @@ from praemia.learners.base import Needs
 from praemia.learners.rules import BonusRule, PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
+from praemia.tasks.extremes import least_to_earn
 from praemia.tasks.model import padded_exits
 from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
 
@@ -67,20 +68,6 @@ def empty_layers(num_labels: int, num_states: int, width: int) -> LayerArrays:
 def no_support(layers: LayerArrays) -> LabelSupport:
     """Return an empty support, for plans that do not look at it."""
     return LabelSupport(NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, NO_INTS, NO_SMALL_INTS, layers)
-
-
-def least_to_earn(spec: TaskSpec) -> NDArray[np.float64]:
-    """Return the least that the machine can pay on average from each step on, whatever labels occur: [H, M]."""
-    table = spec.label_support[0]
-    rows = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))
-    paid = np.bincount(rows, table.probs * table.rewards, len(table.indptr) - 1)
-    least = np.zeros((spec.horizon + 1, spec.num_machine_states))
-    for h in range(spec.horizon - 1, -1, -1):
-        ended, later = spec.exits[h + 1, END], spec.discount * least[h + 1]
-        later = np.where(spec.is_done, ended, np.minimum(later, ended) if spec.can_end else later)
-        by_label = paid + np.bincount(rows, table.probs * later[table.targets], len(paid))
-        least[h] = by_label.reshape(-1, spec.num_machine_states).min(axis=0)
-    return least[:-1]
 
 
 def step_records(caps: NDArray[np.float64], discount: float) -> Records:
@@ -158,7 +145,7 @@ class Workspace:
         exits = self.spec.exits
         if self.needs.order != "drawn":
             exits = exits.copy()
-            exits[1:, UNKNOWN] = least_to_earn(self.spec)
+            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.label_support[0])
             if not (self.spec.can_end or self.spec.done_states):
                 exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
         return exits

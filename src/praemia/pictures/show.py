@@ -76,7 +76,7 @@ def show(task: Task, policy: PolicyLike | None = None) -> PolicyPicture:
 
     Parameters
     ----------
-    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, a ``Plan``, or a ``Run`` for its final policy; the
+    policy : an array [H, M, O] or [H, M, O, A], a ``Policy``, a ``Plan``, or a ``Run`` for what it learned; the
         optimal policy if none is given. A policy that was made for another task is shown with a warning.
 
     Returns

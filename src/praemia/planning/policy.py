@@ -35,20 +35,20 @@ class HasPolicy(Protocol):
         """The policy, [H, M, O] or [H, M, O, A]."""
 
 
-class HasFinalPolicy(Protocol):
+class HasLearnedPolicy(Protocol):
     """What learning returns: a ``Run``."""
 
     @property
-    def final_policy(self) -> NDArray[Any] | None:
-        """The last policy, [H, M, O] or [H, M, O, A]; None if it was not kept."""
+    def learned_policy(self) -> NDArray[Any] | None:
+        """What was learned, [H, M, O] or [H, M, O, A]; None if it was not kept."""
 
 
-PolicyLike: TypeAlias = ArrayLike | HasPolicy | HasFinalPolicy
+PolicyLike: TypeAlias = ArrayLike | HasPolicy | HasLearnedPolicy
 
 
 def policy_array(policy: PolicyLike) -> NDArray[Any]:
-    """Return the array of a policy: of a ``Policy``, of a ``Plan``, of a ``Run`` its last one, or an array itself."""
-    table = getattr(policy, "final_policy", getattr(policy, "policy", policy))
+    """Return the array of a policy: of a ``Policy``, a ``Plan``, what a ``Run`` has learned, or an array itself."""
+    table = getattr(policy, "learned_policy", getattr(policy, "policy", policy))
     if table is None and policy is not None:
         raise ModelError(f"{policy!r} was kept without its policy (--no-policies)")
     try:

@@ -90,7 +90,7 @@ def study_section(study: Study, claims: Sequence[Claim]) -> Section:
         "per_episode": plots(per_episode_charts(drawn_settings(study)))["panels"],
         "summary": summary_table(study.settings),
         "pairs": pairs_table(study.settings),
-        "policies": list(filter(None, map(_final_policy, drawn_settings(study).values()))),
+        "policies": list(filter(None, map(_learned_policy, drawn_settings(study).values()))),
     }
     return Section(slug(study.name), study.purpose, "study.html.j2", content)
 
@@ -154,10 +154,10 @@ def _comparisons(comparisons: Iterable[Comparison], confidence: float) -> Table:
     return Table(("comparison", "runs", level, "holds", "result"), rows)
 
 
-def _final_policy(members: Sequence[Series]) -> dict[str, Any] | None:
-    """Return a map of the last policy of the best learner's first run; None if it was not stored or has no map."""
+def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
+    """Return a map of what the best learner's first run learned; None if it was not stored or has no map."""
     best = min(members, key=lambda series: float(series.final.mean()))
-    task, policy = best.model, best.first.final_policy
+    task, policy = best.model, best.first.learned_policy
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
     try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from praemia.experiments.settings import slug
-from praemia.experiments.suites import PLAYED_SHARE, SHARES, Suite, suite_of
+from praemia.experiments.suites import LEARNED_SHARE, PLAYED_SHARE, SHARES, Suite, suite_of
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve, PublishedPoint
 from praemia.report.figures import chart_figure
@@ -22,7 +22,11 @@ from praemia.text_tables import number, plural, table_text
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-HEADER = ("task", "learner", *(f"to {share:g}" for share in SHARES), "played", "t test", "published", "seconds")
+HEADER = (
+    *("task", "learner"),
+    *(f"to {share:g}" for share in SHARES),
+    *("played", f"learned to {LEARNED_SHARE:g}", "t test", "learned t test", "published", "seconds"),
+)
 CURVE_POINTS, FIRST_STEP = 300, 100
 ABOVE = 1.06  # where published figures are marked: above the curves
 
@@ -39,7 +43,8 @@ def line_cells(line: SuiteLine) -> tuple[str, ...]:
     """Return a line of the table, in the order of ``HEADER``."""
     near = (steps_text(line.near[share], line.budget) for share in SHARES)
     published = "–" if line.published is None else f"{line.published:,}"
-    others = (steps_text(steps, line.budget) for steps in (line.played, line.passed))
+    kinds = (line.played, line.learned, line.passed, line.learned_passed)
+    others = (steps_text(steps, line.budget) for steps in kinds)
     return (line.task, line.learner, *near, *others, published, number(line.seconds))
 
 
@@ -53,7 +58,12 @@ def explained(suite: Suite) -> list[str]:
         "exploration included.",
         f"Published: {suite.criterion}. {suite.source}.",
         *(
-            ["t test: the same criterion here, against 100 episodes of an optimal policy."]
+            [
+                f"Learned to {LEARNED_SHARE:g}: steps until every learned policy, the best in the learner's estimate, "
+                "without a bonus, is worth this share of the optimum; of learners without an estimate, every plan.",
+                "t test: the same criterion here, against 100 episodes of an optimal policy; of the plan, and of the "
+                "learned policy.",
+            ]
             if suite.test_every is not None
             else []
         ),
@@ -82,7 +92,9 @@ def suite_data(suite: Suite, lines: Sequence[SuiteLine]) -> dict[str, Any]:
                 "budget": line.budget,
                 "steps": {f"{share:g}": finite(steps) for share, steps in line.near.items()},
                 "played": finite(line.played),
+                "learned": finite(line.learned),
                 "t_test": finite(line.passed),
+                "learned_t_test": finite(line.learned_passed),
                 "published": line.published,
                 "seconds": line.seconds,
             }

@@ -36,7 +36,7 @@ def replay(
         if world.is_due:
             world.replan()
         _require_equal(run, world, task)
-        yield policy_of(task, world).copy()
+        yield policy_of(task, world, world.policy).copy()
 
 
 def _require_equal(run: Run, world: World, task: Task) -> None:

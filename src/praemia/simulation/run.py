@@ -54,7 +54,7 @@ FILE = ArchiveKind(
     arrays={
         "plan_episodes": ArrayType("i"),
         **dict.fromkeys(("plan_values", "optimistic_values", "returns"), ArrayType("f")),
-        "final_policy": ArrayType("iuf", (3, 4), is_optional=True),
+        **dict.fromkeys(("final_policy", "learned_policy"), ArrayType("iuf", (3, 4), is_optional=True)),
         "mapped_gaps": ArrayType("f", is_optional=True),
         "steps": ArrayType("i", is_optional=True),
         "path_losses": ArrayType("f", is_optional=True),
@@ -81,7 +81,9 @@ class Run(Displayed):
     optimistic_values : float64[E], the learner's own V_k(start); NaN where it has none.
     returns : float64[K], the sampled return of each episode. steps : int64[K], how many steps it took: H, unless it
         ended before. (0 in an old file that does not tell H, of a black box and without a policy.)
-    final_policy : the last policy, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
+    final_policy : the last policy played, [H, M, O] or [H, M, O, A]; None in a run that was stored without it.
+    learned_policy : the one to use: the best in the learner's estimate of the task, without a bonus for exploring; the
+        last policy played where it has no estimate or learns the machine (``praemia.simulation.learned``).
     seconds : how long it took; NaN where that was not recorded, as in a file.
     versions : of the packages that can change a result; streams : the revision of the random streams.
     title : the learner's name in tables and figures. task_text : the task as the text of a task file, where known.
@@ -90,8 +92,9 @@ class Run(Displayed):
     mapped_gaps : float64[E], the loss per episode of each plan, subtracted where rewards lie in [0, 1] and then scaled;
         None for rewards that lie there anyway. Values in the user's units are rounded, and their differences with them.
     discount : the task's; values, returns and regret are discounted.
-    tests : float64[n, 2], after how many steps the plan was tested against an optimal one by sampled episodes, and the
-        p-values; None where ``test_every`` was not asked for (``praemia.simulation.sampled_tests``).
+    tests : float64[n, 4], None where ``test_every`` was not asked for: after how many steps the last plan and the
+        learned policy were tested against an optimal one by sampled episodes (``praemia.simulation.sampled_tests``),
+        both p-values, and the exact value of the learned policy.
 
     Examples
     --------
@@ -113,6 +116,7 @@ class Run(Displayed):
     optimistic_values: NDArray[np.float64]
     returns: NDArray[np.float64]
     final_policy: NDArray[Any] | None
+    learned_policy: NDArray[Any] | None = None
     seconds: float = math.nan
     versions: dict[str, str] = field(default_factory=dict)
     streams: int = STREAMS
@@ -131,6 +135,8 @@ class Run(Displayed):
     def __post_init__(self) -> None:
         if not self.title:
             object.__setattr__(self, "title", self.learner)
+        if self.learned_policy is None:  # as in files of 0.3
+            object.__setattr__(self, "learned_policy", self.final_policy)
         if self.steps is None:
             object.__setattr__(self, "steps", np.full(self.num_episodes, _horizon_of(self), dtype=np.int64))
 
@@ -228,6 +234,8 @@ def _check_lengths(run: Run) -> None:
     starts = run.plan_episodes
     if run.path_losses is not None and len(run.path_losses) != run.num_episodes:
         raise DamageError("its losses do not belong to its episodes")
+    if run.tests is not None and run.tests.shape[1] != 4:
+        raise DamageError(f"its tests have {plural(run.tests.shape[1], 'column')}; expected 4")
     if not len(starts) or starts[0] != 0 or np.any(np.diff(starts) <= 0) or starts[-1] >= run.num_episodes:
         raise DamageError("its plans do not follow one another")
 

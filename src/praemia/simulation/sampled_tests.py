@@ -17,7 +17,8 @@ from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, require_whole
 from praemia.kernels import play as kernels
 from praemia.learners.baselines import Random
-from praemia.planning.exact import solve
+from praemia.planning.exact import evaluate, solve
+from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
 from praemia.simulation.product_view import from_product
 from praemia.simulation.task_world import TaskWorld
@@ -73,14 +74,15 @@ def check_tests(task: Task | BlackBox, num_steps: int | None, test_every: int) -
 def tested_loop(
     world: World, task: Task, test_every: int, seed: tuple[int, ...], on_progress: Callable[[int], None] | None
 ) -> NDArray[np.float64]:
-    """Play a run to its end; return after how many steps its plan was tested, and the p-values, float64[n, 2]."""
+    """Play a run to its end, and return its tests, float64[n, 4] (``Run.tests``)."""
     test, progress = OptimalityTest(task, seed), world.log.progress[0]
     budget, tests = int(progress["budget"]), []
     while world.steps_played < budget:
         progress["budget"] = min(budget, world.steps_played + test_every)
         run_loop(world, len(world.log.returns), on_progress=on_progress)
-        policy = world.policy
+        plan, learned = world.policy, learned_policy(world)
         if world.learner.sees == "product":
-            policy = from_product(policy, task.num_machine_states)
-        tests.append((float(world.steps_played), test.p_value(policy)))
-    return np.array(tests).reshape(-1, 2)
+            plan, learned = (from_product(policy, task.num_machine_states) for policy in (plan, learned))
+        value = evaluate(task, learned.swapaxes(1, 2), keep_values=False).value
+        tests.append((float(world.steps_played), test.p_value(plan), test.p_value(learned), value))
+    return np.array(tests).reshape(-1, 4)

@@ -20,6 +20,7 @@ from praemia.learners.external import origin_of
 from praemia.limits import MAX_EPISODES, require_memory
 from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
+from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
 from praemia.simulation.product_view import from_product, product_box, product_of
 from praemia.simulation.run import Run, Seed, seed_key, versions
@@ -44,8 +45,8 @@ def simulate(
     With ``num_steps`` the episode in which so many steps are reached is the last; T = K·H in a learner's formulas is
     then this number, up to whole episodes. On a black box the regret cannot be known, and the record holds the returns
     alone. ``seed`` is a whole number or several; ``on_progress`` is called with the number of episodes played so far,
-    of steps with ``num_steps``. Every ``test_every`` steps of such a run, after the episode, the plan is tested against
-    an optimal one by sampled episodes (``run.tests``).
+    of steps with ``num_steps``. Every ``test_every`` steps of such a run, after the episode, the plan and the learned
+    policy are tested against an optimal one by sampled episodes (``run.tests``).
 
     Examples
     --------
@@ -111,7 +112,8 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "plan_values": in_user_units(plans["value"].copy()),
         "optimistic_values": in_user_units(plans["optimistic"].copy()),
         "returns": in_user_units(returns) if isinstance(task, Task) else returns,
-        "final_policy": policy_of(task, world),
+        "final_policy": policy_of(task, world, world.policy),
+        "learned_policy": policy_of(task, world, learned_policy(world)),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
@@ -133,10 +135,10 @@ def world_of(
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
 
 
-def policy_of(task: Task | BlackBox, world: World) -> NDArray[Any]:
-    """Return the policy being played, [H, M, O] or [H, M, O, A]."""
-    sees_product = world.learner.sees == "product"
-    policy = from_product(world.policy, task.machine.num_states) if sees_product else world.policy
+def policy_of(task: Task | BlackBox, world: World, policy: NDArray[Any]) -> NDArray[Any]:
+    """Return a policy in a world as users see it, [H, M, O] or [H, M, O, A]."""
+    if world.learner.sees == "product":
+        policy = from_product(policy, task.machine.num_states)
     return policy.swapaxes(1, 2)
 
 

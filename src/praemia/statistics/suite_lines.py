@@ -3,10 +3,11 @@
 A run is *near the optimum for good* from the first plan on from which every plan that an episode starts with is worth
 at least a share of the optimum. Values are exact, so chance has no part in it; plans are recorded whenever one is new,
 or, of a learner that changes its plan at every step, whenever the steps have grown by 2 %. One plan that explores late
-is enough to count as not there yet, even if it is mended at the first step. So beside it stands what is *played*: after
-how many steps the run loses, by its regret, less than a tenth of the optimum per episode, in this and every later
-twentieth of its steps. The *published criterion* is a sampled one: the first time that a t test no longer tells the
-plan from an optimal one.
+is enough to count as not there yet, even if it is mended at the first step. So beside it stand what is *learned*: the
+same for the policies that the run would have been left with (``praemia.simulation.learned``), each time that they are
+tested; and what is *played*: after how many steps the run loses, by its regret, less than a tenth of the optimum per
+episode, in this and every later twentieth of its steps. The *published criterion* is a sampled one: the first time that
+a t test no longer tells the plan, or the learned policy, from an optimal one.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.experiments.suites import PLAYED_SHARE, SHARES, TEST_LEVEL, Suite
+from praemia.experiments.suites import LEARNED_SHARE, PLAYED_SHARE, SHARES, TEST_LEVEL, Suite
 from praemia.simulation import Run
 from praemia.statistics.stored_runs import Series
 
@@ -52,10 +53,20 @@ def steps_to_play(run: Run, share: float = PLAYED_SHARE) -> float:
     return float(after * width) if after < PLAYED_PARTS else math.inf
 
 
-def steps_to_pass(run: Run) -> float:
-    """Return after how many steps a plan passed the sampled test for the first time; infinite if never."""
+def steps_to_learn(run: Run, share: float) -> float:
+    """Return after how many steps every learned policy is worth a share of the optimum; infinite if never."""
     assert run.tests is not None
-    passed = run.tests[run.tests[:, 1] > TEST_LEVEL, 0]
+    assert run.optimal_value is not None
+    steps, *_, values = run.tests.T
+    below = np.flatnonzero(run.optimal_value - values > (1.0 - share) * abs(run.optimal_value))
+    after = 0 if len(below) == 0 else int(below[-1]) + 1
+    return float(steps[after]) if after < len(steps) else math.inf
+
+
+def steps_to_pass(run: Run, *, learned: bool = False) -> float:
+    """Return after how many steps a plan, or a learned policy, passed the sampled test first; infinite if never."""
+    assert run.tests is not None
+    passed = run.tests[run.tests[:, 2 if learned else 1] > TEST_LEVEL, 0]
     return float(passed[0]) if len(passed) else math.inf
 
 
@@ -67,7 +78,8 @@ class SuiteLine:
     ----------
     budget : the steps of a run. near : for each share of the optimum, the steps of each run; infinite if never.
     played : the steps of each run after which it plays near the optimum on average.
-    passed : the same by the published criterion; empty where it was not asked for.
+    learned : the steps of each run to a learned policy near the optimum. passed, learned_passed : those of the plan and
+        the learned policy by the published criterion. All three are empty where tests were not asked for.
     published : what was published for this learner, if it was. seconds : the median time of a run.
     """
 
@@ -76,7 +88,9 @@ class SuiteLine:
     budget: int
     near: Mapping[float, tuple[float, ...]]
     played: tuple[float, ...]
+    learned: tuple[float, ...]
     passed: tuple[float, ...]
+    learned_passed: tuple[float, ...]
     published: int | None
     seconds: float
 
@@ -92,10 +106,13 @@ def suite_lines(suite: Suite, settings: Mapping[str, Sequence[Series]]) -> list[
 
 def _line(series: Series, budget: int, published: int | None) -> SuiteLine:
     runs = series.runs
-    passed = tuple(steps_to_pass(run) for run in runs) if series.first.tests is not None else ()
+    tested = runs if series.first.tests is not None else ()
+    learned = tuple(steps_to_learn(run, LEARNED_SHARE) for run in tested)
+    passed, learned_passed = (tuple(steps_to_pass(run, learned=which) for run in tested) for which in (False, True))
     near = {share: tuple(steps_to(run, share) for run in runs) for share in SHARES}
     played = tuple(map(steps_to_play, runs))
-    return SuiteLine(series.task, series.title, budget, near, played, passed, published, series.seconds)
+    by_tests = (learned, passed, learned_passed)
+    return SuiteLine(series.task, series.title, budget, near, played, *by_tests, published, series.seconds)
 
 
 def share_curve(series: Series, steps: NDArray[np.float64]) -> NDArray[np.float64]:
