@@ -658,7 +658,7 @@ EXPLORATION = (
     ),
     Fault(
         "the most that can still be paid is not discounted",
-        "exploration/estimate.py",
+        "tasks/extremes.py",
         "(discount * later).tolist()",
         "later.tolist()",
         f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts",
