@@ -70,13 +70,22 @@ def test_what_is_claimed_of_headroom_is_printed_with_its_outcome(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     names = ("--learner", "headroom", "--learner", "ucbvi-prm", "--runs", "2", "--episodes", "100", "--jobs", "1")
-    league = ["league", "--task", "rooms-9", *names, "--out", str(tmp_path)]
+    league = ["league", "--task", "drawn-lake-42", *names, "--out", str(tmp_path)]
     assert execute(league) == 0
     assert "not decided   headroom is first in the league on tasks that nobody tuned on." in capsys.readouterr().out
     assert execute([*league, "--json"]) == 0
     claims = json.loads(capsys.readouterr().out)["claims"]
     outcomes = {claim["key"]: (claim["outcome"], claim["why"]) for claim in claims}
     assert outcomes["headroom-first"] == ("not decided", "too few runs (2; at least 8 are needed)")
+
+
+@pytest.mark.usefixtures("no_page")
+def test_of_tasks_of_ones_own_nothing_is_claimed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ("--learner", "headroom", "--learner", "ucbvi-prm", "--runs", "2", "--episodes", "100", "--jobs", "1")
+    assert execute(["league", "--task", "rooms-9", *names, "--out", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "headroom" in out
+    assert "not decided" not in out
 
 
 @pytest.mark.usefixtures("no_page")

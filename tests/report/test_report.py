@@ -123,6 +123,7 @@ def test_ones_own_experiment_is_headed_by_its_name_and_repeated_by_its_command(t
         text = path.read_text(encoding="utf-8")
         assert "<h1>my-study</h1>" in text
         assert f"praemia experiment {file}" in text
+        assert "Learners in pairs: 1 comparison<" in text
         assert "reproduce" not in text
 
 

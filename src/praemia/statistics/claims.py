@@ -15,7 +15,7 @@ from itertools import pairwise, product
 
 from scipy.stats import binomtest
 
-from praemia.experiments.league import LEAGUE, is_untouched
+from praemia.experiments.league import DRAWN, LEAGUE, is_untouched
 from praemia.experiments.paper import (
     FLOWER_LOOPS,
     HEADROOM,
@@ -222,14 +222,18 @@ def check_claims(studies: Sequence[Study]) -> list[Claim]:
 
 
 def _check_league(study: Study) -> list[Claim]:
-    """Check the claims against the runs of a league; there are none where Headroom does not play with others."""
+    """Check the claims against the runs of a league.
+
+    There are none where Headroom does not play with others, or only on tasks of the user's choice: those of the league
+    are drawn.
+    """
     board = LeagueTable.of(study.settings)
-    if OWN not in board.learners or len(board.learners) < 2:
-        return []
     untouched = {task: members for task, members in study.settings.items() if is_untouched(task)}
-    others = LeagueTable.of(untouched) if untouched else None
-    on_others = [_first(others), _short_tails(others)] if others else []
-    return check([*on_others, _few_linear_runs(study)], [study])
+    is_league = any(task.startswith(f"{DRAWN}-") for task in untouched)
+    if OWN not in board.learners or len(board.learners) < 2 or not is_league:
+        return []
+    others = LeagueTable.of(untouched)
+    return check([_first(others), _short_tails(others), _few_linear_runs(study)], [study])
 
 
 def _first(board: LeagueTable) -> Statement:
