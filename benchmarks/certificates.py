@@ -17,11 +17,12 @@ from machine_family import machine_family
 from numpy.typing import NDArray
 from scipy.special import betaln, xlogy
 
+from praemia.arithmetic import log_of_subsets
 from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.confidence import kl_radius
 from praemia.exploration.estimate import extremes
-from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
+from praemia.kernels.confidence_sets import bernstein_interval, l1_radius
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
@@ -135,7 +136,7 @@ def confidence_sets(dataset: Dataset) -> dict[str, LargestMeans]:
 def bounds(dataset: Dataset, task: Task, policy: NDArray[np.int64], largest: LargestMeans) -> tuple[float, float]:
     """Return V̄ − V̲^π and D, in plain backward steps; ``policy`` is [H, M, O]."""
     spec, machine = task.spec, task.machine
-    numbers, table = spec.every_label[0], spec.every_table
+    numbers, table = spec.every_step.labels[0], spec.every_step.table
     size, num_actions, num_states = task.num_observations, task.num_actions, machine.num_states
     labels, tau = numbers.reshape(-1, size), np.zeros((len(table.has_no_effect), num_states, num_states))
     row = np.repeat(np.arange(len(table.indptr) - 1), np.diff(table.indptr))

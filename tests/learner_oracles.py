@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from oracles import label_of
 
-from praemia.learners.base import Experience, Learner, LearnerPlan, Needs
+from praemia.learners.base import Experience, Layout, Learner, LearnerPlan
 from praemia.tasks.task import Task
 
 
@@ -70,10 +70,10 @@ class Wanderer(Learner):
         """Return a wanderer whose episodes are counted as those of a learner would be."""
         return cls(sees=learner.sees, instead=learner)
 
-    def needs(self, spec: Any, num_episodes: int) -> Needs:
-        """Count by step too."""
+    def layout(self, spec: Any, num_episodes: int) -> Layout:
         instead = super() if self.instead is None else self.instead
-        return instead.needs(spec, num_episodes)._replace(steps=True)
+        layout: Layout = instead.layout(spec, num_episodes)
+        return layout
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec

@@ -28,7 +28,7 @@ class Known:
             task.num_machine_states,
             task.horizon,
         )
-        numbers, table = task.spec.every_label[0], task.spec.every_table
+        numbers, table = task.spec.every_step.labels[0], task.spec.every_step.table
         count = table.indptr.shape[0] // self.Q
         edges = list(zip(table.targets.tolist(), table.probs.tolist(), table.rewards.tolist(), strict=True))
         starts = table.indptr.tolist()

@@ -9,7 +9,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from praemia.kernels.exact import exact_kernels, lanes_of
-from praemia.kernels.lanes import flat
+from praemia.kernels.numbers import flat
 from praemia.kernels.records import LayerArrays
 from praemia.kernels.references import by_reference
 

@@ -8,6 +8,7 @@ beyond these operations is here.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Context, Decimal
 from typing import Any
@@ -26,6 +27,13 @@ def portable_log(x: float) -> float:
 def portable_exp(x: float) -> float:
     """Return e^x, rounded correctly."""
     return float(Decimal(x).exp(_MANY_DIGITS))
+
+
+def log_of_subsets(num_observations: int) -> float:
+    """Return ln(2^O − 2); 2^O is never formed."""
+    if num_observations == 1:
+        return -math.inf
+    return num_observations * portable_log(2.0) + portable_log(1.0 - math.ldexp(1.0, 1 - num_observations))
 
 
 def ordered_sum(values: ArrayLike, axis: int = -1) -> Any:

@@ -14,8 +14,9 @@ import numpy as np
 from praemia import envs
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError, PraemiaError
-from praemia.learners.base import AT_ONCE, Learner
+from praemia.learners.base import Learner
 from praemia.learners.baselines import Random
+from praemia.learners.replanning import AT_ONCE
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.simulation import Run, simulate
@@ -119,9 +120,11 @@ def _check_runs(learner: Learner, task: Task | BlackBox, num_episodes: int) -> N
 
 
 def _check_at_once(learner: Learner, num_episodes: int) -> None:
-    """Check a learner that plans in the middle of episodes, unless its rule does not allow that."""
+    """Check a learner that plans in the middle of episodes, unless it does so anyway or its rule does not allow it."""
+    if learner.replan_rule.at_once:
+        return
     try:
-        hasty = replace(learner, replan=learner.replan_rule + AT_ONCE)
+        hasty = replace(learner, replan=learner.replan_rule.word + AT_ONCE)
     except PraemiaError:
         return
     _check_runs(hasty, envs.make("warehouse-3"), num_episodes)

@@ -24,7 +24,7 @@ class Fault(NamedTuple):
 
 
 REPAIR = "kernels/test_repair.py"
-ORDER = "kernels/test_order.py"
+ORDER = "kernels/test_ordered_ties.py"
 EXACT = "planning/test_exact.py"
 Q_LEARNING = "learners/test_q_learning.py"
 OPTIMUM = f"{EXACT}::test_the_optimum_is_that_of_the_explicit_product"
@@ -197,8 +197,8 @@ KERNELS = (
     Fault(
         "growing episodes make no plan due",
         "kernels/counts.py",
-        "(rule == GROWTH and episodes_have_grown(counts))",
-        "(rule == GROWTH and False)",
+        "(replan == GROWTH and episodes_have_grown(counts))",
+        "(replan == GROWTH and False)",
         REPLAY,
     ),
     Fault(
@@ -211,8 +211,8 @@ KERNELS = (
     Fault(
         "plans are due at even numbers of visits",
         "kernels/counts.py",
-        "if rule == DOUBLING:\n        return bool(visits & (visits - 1) == 0)",
-        "if rule == DOUBLING:\n        return bool(visits & 1 == 0)",
+        "if replan == DOUBLING:\n        return bool(visits & (visits - 1) == 0)",
+        "if replan == DOUBLING:\n        return bool(visits & 1 == 0)",
         REPLAY,
     ),
     Fault(
@@ -231,17 +231,17 @@ KERNELS = (
     ),
     Fault(
         "the first of equally good actions is always taken",
-        "kernels/recursion.py",
+        "kernels/ties.py",
         "skipped = np.int64(rng.random() * equals) if equals > 1 else FIRST",
         "skipped = 0",
         TIES,
     ),
     Fault(
         "ties are noticed in the first machine states alone",
-        "kernels/recursion.py",
-        "for k in range(lanes if count > lanes else count):",
-        "for k in range(min(count, lanes, 3)):",
-        "kernels/test_ties.py",
+        "kernels/ties.py",
+        "for k in range(lanes if count > lanes else count):\n            policy[place + k] = draw_best",
+        "for k in range(min(count, lanes, 3)):\n            policy[place + k] = draw_best",
+        "kernels/test_drawn_ties.py",
     ),
     Fault(
         "the minimum with the cap is dropped",
@@ -330,8 +330,8 @@ KERNELS = (
     Fault(
         "a replan after a single episode is missed",
         "kernels/play.py",
-        "        play(world, counts, policy, rule, rng, log, last)\n",
-        "        play(world, counts, policy, rule, rng, log, last)\n"
+        "        play(world, counts, policy, replan, rng, log, last)\n",
+        "        play(world, counts, policy, replan, rng, log, last)\n"
         '        if progress["played"] - first == 1:\n            progress["is_due"] = 0\n',
         ONE_LOOP,
     ),
@@ -366,8 +366,8 @@ KERNELS = (
     Fault(
         "Q-learning hopes for what comes after the end",
         "kernels/q_learning.py",
-        "if data.spec.done[i] == m:",
-        "if False:",
+        "or data.spec.is_done[m] > 0.0:",
+        ":",
         Q_LEARNING,
     ),
     Fault(
@@ -401,8 +401,8 @@ KERNELS = (
     Fault(
         "a plan hopes for what comes after the end",
         "kernels/recursion.py",
-        "exits)\n    if ORDER == DRAWN:\n        fill_done(table, width, num_states, spec.done, exits)\n",
-        "exits)\n",
+        "kept = select(load(zero, data.spec.is_done, view.lane) > 0.0, end, kept)",
+        "kept = kept + 0.0 * end",
         f"{UNTIL_DONE}::test_nobody_hopes_for_what_comes_after_the_end",
     ),
     Fault(
@@ -428,7 +428,7 @@ KERNELS = (
     ),
     Fault(
         "what is certain is not preferred",
-        "kernels/order.py",
+        "kernels/ties.py",
         "asked = select(least > low, asked, least)",
         "asked = asked + 0.0",
         ORDER,

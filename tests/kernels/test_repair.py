@@ -114,7 +114,7 @@ def in_order(found: Floats, order: str) -> Floats:
 
 def tables_of(world: TaskWorld) -> list[Floats]:
     memory, spec = world.work.memory, world.spec  # type: ignore[union-attr]
-    kept = (memory.tables, memory.lower_tables, memory.soon_tables)
+    kept = (memory.tables, memory.least_tables, memory.soon_tables)
     return [table[:, : spec.num_observations, : spec.num_machine_states] for table in kept]
 
 

@@ -189,8 +189,7 @@ def test_before_any_data_the_warehouse_is_worth_what_the_best_labels_would_pay()
 
 
 def test_the_labels_of_riverswim_tell_which_pairs_can_pay() -> None:
-    _, support = praemia.envs.riverswim(6).spec.label_support
-    groups = support(4).groups.reshape(6, 2)
+    groups = praemia.envs.riverswim(6).spec.every_step.support.groups.reshape(6, 2)
     assert groups[0, 0] == groups[0, 1] != groups[1, 0]
     assert len({int(g) for g in groups[1:5].ravel()}) == 1
     assert groups[5, 0] != groups[1, 0]
@@ -242,9 +241,9 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     table = MachineTable.of(task.machine, met)
     spec = replace(task.spec, label_sets=tuple(met), table=table, more_labels=True)
     assert table.mean_rewards.max() == 0.0
-    hoped_for, support = spec.label_support
-    assert hoped_for.mean_rewards.max() > 0.0
-    assert len(support(4).indptr) - 1 == len(task.machine.exhaustive_labels())
+    support = spec.every_step.support
+    assert support.table.mean_rewards.max() > 0.0
+    assert len(support.indptr) - 1 == len(task.machine.exhaustive_labels())
 
 
 @settings(max_examples=30)

@@ -17,7 +17,8 @@ from strategies import full_task
 from strategies import tasks_of_any_width as tasks
 
 from praemia import envs, learners
-from praemia.learners.confidence_sets import bernstein_interval, l1_radius, log_of_subsets
+from praemia.arithmetic import log_of_subsets
+from praemia.kernels.confidence_sets import bernstein_interval, l1_radius
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule
 from praemia.tasks.mdp import LabeledMDP

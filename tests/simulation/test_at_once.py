@@ -21,7 +21,7 @@ LEARNERS = ("headroom", "ucbvi-prm", "psrl", "ucbvi", "qr-max", "euler")
 
 def hasty(name: str) -> praemia.Learner:
     learner = learners.make(name)
-    return learner if learner.replans_at_once else replace(learner, replan=learner.replan + AT_ONCE)
+    return learner if learner.replan_rule.at_once else replace(learner, replan=learner.replan + AT_ONCE)
 
 
 @pytest.mark.parametrize("world", [walk(arrival()), box(arrival())], ids=["task", "box"])

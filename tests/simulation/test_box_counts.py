@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 import numpy as np
 from gymnasium.spaces import Discrete
 from learner_oracles import Wanderer, Watched
 
-from praemia import BlackBox, simulate
+from praemia import BlackBox, Headroom, simulate
+from praemia.kernels.counts import GROWN
 from praemia.machines.builder import MachineBuilder
+from praemia.simulation.box_world import BoxWorld
+from praemia.simulation.loop import run_loop
 
 SIZE, HORIZON, EPISODES = 30, 8, 200
 
@@ -51,3 +54,42 @@ def test_every_step_is_counted_where_it_belongs() -> None:
     assert found <= env.happened
     assert env.happened.total() - found.total() == HORIZON  # the last episode came after the last plan
     assert np.bincount(seen.observations * 2 + seen.actions).max() > 16, "no pair has so many successors"
+
+
+class Opening(Scattering):
+    """From some episode on the last observation is met, and no other, so that its label comes as a surprise."""
+
+    opens_after = 92
+    begun = 0
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        self.begun += 1
+        return super().reset(seed=seed, options=options)
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        place, *rest = super().step(action)
+        self.place = SIZE - 1 if self.begun > self.opens_after else place % (SIZE - 1)
+        return self.place, *rest  # type: ignore[return-value]
+
+
+class NotingWholePlans(BoxWorld):
+    """A world that notes, of each plan made anew, how many episodes were counted for it, and for the one before."""
+
+    noted: ClassVar[list[tuple[int, int, int]]] = []
+
+    def replan(self) -> None:
+        total = self.counts.totals[0]
+        before = int(total["at_plan"])
+        super().replan()
+        if not total["is_repair"]:
+            self.noted.append((before, int(total["at_plan"]), int(total["episodes"])))
+
+
+def test_a_repair_that_a_new_label_turns_into_a_plan_counts_as_one() -> None:
+    machine = MachineBuilder("going", ("last",)).edge("going", "last", "going", reward=1).build()
+    box = BlackBox(Opening(), lambda o, a, z, info: ("last",) if z == SIZE - 1 else (), machine, HORIZON)
+    world = NotingWholePlans(box, Headroom(), 100, (0,))
+    run_loop(world, 100)
+    assert all(at_plan == episodes for _, at_plan, episodes in world.noted)
+    early = [before for before, _, episodes in world.noted if before < episodes < before + before / GROWN]
+    assert len(early) == 1, "no plan was made before the episodes had grown"

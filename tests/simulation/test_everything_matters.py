@@ -12,7 +12,7 @@ from learner_oracles import Watched, replay, shown_policy
 from strategies import full_task
 
 from praemia import Learner, LearnerPlan, Run, learners, simulate
-from praemia.learners.base import REPLAN_RULES
+from praemia.learners.replanning import BETWEEN_EPISODES
 from praemia.tasks.task import Task
 
 ARRAYS = ("plan_episodes", "plan_values", "optimistic_values", "returns", "final_policy")
@@ -29,7 +29,7 @@ def assert_replayed(task: Task, watched: Watched, run: Run, rule: str) -> None:
         assert value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("rule", REPLAN_RULES)
+@pytest.mark.parametrize("rule", BETWEEN_EPISODES)
 @pytest.mark.parametrize("name", ["ucbvi-prm", "ucbvi", "headroom"])
 def test_a_run_is_its_plain_replay_and_the_same_in_one_compiled_loop(name: str, rule: str) -> None:
     task, learner = full_task(5), learners.make(name, replan=rule)
@@ -53,7 +53,7 @@ class Wavering(Learner):
         return LearnerPlan(rng.dirichlet(np.ones(spec.num_actions), size=shape))
 
 
-@pytest.mark.parametrize("rule", REPLAN_RULES)
+@pytest.mark.parametrize("rule", BETWEEN_EPISODES)
 def test_policies_that_draw_their_actions_are_replayed_and_valued_too(rule: str) -> None:
     task, watched = full_task(5), Watched(Wavering(replan=rule))
     assert_replayed(task, watched, simulate(task, watched, 40, (5,)), rule)

@@ -20,8 +20,9 @@ from strategies import tasks
 
 from praemia import Run, envs, evaluate, learners, simulate, solve
 from praemia.kernels.records import padded_width
-from praemia.learners.base import REPLAN_RULES, Experience, LearnerPlan
+from praemia.learners.base import Experience, LearnerPlan
 from praemia.learners.compiled import CompiledLearner
+from praemia.learners.replanning import BETWEEN_EPISODES
 from praemia.learners.ucbvi import UCBVIPRM
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.rewards import Reward
@@ -160,7 +161,7 @@ def test_a_long_stretch_is_its_plain_replay() -> None:
 # When plans are made, and what is counted, against a plain replay of the run
 
 
-@pytest.mark.parametrize("rule", REPLAN_RULES)
+@pytest.mark.parametrize("rule", BETWEEN_EPISODES)
 @pytest.mark.parametrize("name", FROM_COUNTS)
 def test_a_run_is_its_plain_replay(name: str, rule: str) -> None:
     """The same returns, the same plans in the same episodes, the same counts."""
@@ -349,7 +350,7 @@ def test_progress_is_told_during_one_compiled_loop(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize(
-    ("name", "rule"), [*product(COMPILED, REPLAN_RULES), *product(FROM_STEPS, ["step"]), ("qr-max", "known")]
+    ("name", "rule"), [*product(COMPILED, BETWEEN_EPISODES), *product(FROM_STEPS, ["step"]), ("qr-max", "known")]
 )
 def test_a_run_in_one_compiled_loop_is_the_one_that_asks_for_each_plan(name: str, rule: str) -> None:
     """A watched learner is asked for its plans one by one, in Python; the same bits come of it."""

@@ -95,7 +95,7 @@ def test_a_still_label_moves_nothing_and_an_inert_one_pays_nothing_either(machin
 
 @given(strategies.tasks())
 def test_a_learner_can_have_the_label_of_every_transition(task):
-    numbers, table = task.spec.every_label[0], task.spec.every_table
+    numbers, table = task.spec.every_step.labels[0], task.spec.every_step.table
     rules = task.mdp.labelling.rules
     for o, a, z in np.ndindex(numbers.shape):
         label = oracles.label_of(rules, o, a, z)

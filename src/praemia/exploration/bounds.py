@@ -105,7 +105,7 @@ def _bound_arrays(estimate: Estimate, confidence: Confidence) -> certify.BoundAr
     """Return what the kernel works on."""
     model, visits = estimate.model, estimate.dataset.visits
     width = padded_width(model.num_machine_states)
-    layers, support = model.table.layers(width), estimate.spec.label_support[1](width)
+    layers, support = model.table.layers(width), estimate.spec.every_step.support.arrays(width)
     gains, costs, moves = (
         certify.Payments(
             layers._replace(paid=factor * layers.paid),

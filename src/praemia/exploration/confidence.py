@@ -51,10 +51,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.arithmetic import one_by_one
+from praemia.arithmetic import log_of_subsets, one_by_one
 from praemia.errors import require_fraction
 from praemia.exploration.dataset import Dataset
-from praemia.learners.confidence_sets import l1_radius, log_of_subsets
+from praemia.kernels.confidence_sets import l1_radius
 
 DISTANCE_SHARE = 0.1  # of ρ, for part 2
 

@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 from praemia.arithmetic import ordered_sum
 from praemia.errors import ParameterError, require_whole
 from praemia.exploration.estimate import Estimate
+from praemia.kernels.plan_data import fixed_record
 from praemia.kernels.posterior_draws import PosteriorArrays, draw_model
 from praemia.kernels.records import Actions, ModelArrays
 from praemia.kernels.references import by_reference
@@ -217,7 +218,7 @@ class Posterior:
 def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorArrays:
     """Return what the kernel draws from, and room for the edges of a draw."""
     dataset, rule = estimate.dataset, SampleRule(prior="observations", weight=PRIOR)
-    num_sticks = rule.needs(estimate.spec).drawn
+    num_sticks = rule.room(estimate.spec).drawn
     num_pairs, num_edges = dataset.visits.size, len(dataset.counts) + num_sticks * dataset.visits.size
     no_labels = np.zeros(0, dtype=np.int32)
     return PosteriorArrays(
@@ -225,7 +226,7 @@ def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorAr
         counts=dataset.counts.astype(np.float64),
         targets=dataset.targets.astype(np.int32),
         own=labels.rows,
-        constants=np.array(rule.kernel_constants(estimate.spec)),
+        fixed=fixed_record(rule.fixed_numbers(estimate.spec)),
         weights=np.zeros((1, num_sticks)),
         drawn=np.zeros((1, num_sticks), dtype=np.int32),
         model=ModelArrays(

@@ -4,8 +4,8 @@ With p̂ = N(o, a, ·)/n and Y(m, o') = φ + W = what the step pays and what is 
 √Var_p̂(Y) to the learner's ``worth``. Both are taken about the first successor: when all are worth the same, the
 deviation is 0 exactly. The variance can also be that of W alone: the rows then hold W, and the mean of φ is added.
 
-    numbers(visits, visits_of_state, episodes, constants)   the numbers of a pair, once for a plan: a tuple of floats;
-                                                            the episodes so far may be left out
+    numbers(visits, visits_of_state, constants)             the numbers of a pair, once for a plan: a tuple of floats;
+                                                            before the constants, the episodes so far if it is told them
     worth(mean, deviation, pair)                            what the pair is worth
     lower(mean, deviation, pair)                            a lower bound, from the lower values, where there are any
 
@@ -114,7 +114,7 @@ def find_spread(zero: Any, data: PlanData, view: StepView) -> None:
     else:
         differences, room, local_room = zero, zero, zero
         for i in range(counts.totals[0]["states"]):
-            first = np.int64(counts.states[i]["met"]) * num_actions
+            first = np.int64(counts.states[i]["ith_met"]) * num_actions
             for pair in range(first, first + num_actions):
                 if counts.pairs[pair]["visits"] > 1:
                     differences = differences + load(zero, memory.spread, 3 * pair * LANES)
@@ -150,9 +150,9 @@ def keep_spread(zero: Any, spread: Floats, at: int, lane: int, part: Any) -> Non
 
 
 def add_later_visits(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Fill by_step[h, pair] from the later visits; the constants end with cost, factor, and two of the machine's."""
-    pairs, successors, constants = data.counts.pairs, data.counts.successors, data.constants
-    cost, factor = constants[constants.shape[0] - 4], constants[constants.shape[0] - 3]
+    """Fill by_step[h, pair] from the later visits."""
+    pairs, successors = data.counts.pairs, data.counts.successors
+    cost, factor = data.fixed[0]["later_cost"], data.fixed[0]["later_factor"]
     first, visits = pairs[pair]["first"], pairs[pair]["visits"]
     for h in range(data.memory.by_step.shape[0]):
         cap, total = data.spec.steps[h]["cap"], 0.0
@@ -196,7 +196,7 @@ def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
     base, mean, square = load(zero, view.values, at), zero, zero
     low_base, low_mean, low_square, apart = zero, zero, zero, zero
     if HAS_LOWER:
-        low_base = load(zero, view.lower, at)
+        low_base = load(zero, view.least, at)
         apart = successors[e]["count"] * (base - low_base) * (base - low_base)
     e += np.uint64(1)
     while e < last:
@@ -206,7 +206,7 @@ def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
         off = value - base
         mean, square = mean + count * off, square + count * off * off
         if HAS_LOWER:
-            low = load(zero, view.lower, at)
+            low = load(zero, view.least, at)
             off = low - low_base
             low_mean, low_square = low_mean + count * off, low_square + count * off * off
             apart = apart + count * (value - low) * (value - low)

@@ -46,7 +46,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined
-from praemia.kernels.lanes import row, zeros
+from praemia.kernels.lanes import zeros
+from praemia.kernels.numbers import row
 from praemia.kernels.records import FIRST, Actions, Floats, LabelSupport, LayerArrays, ModelArrays
 from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 

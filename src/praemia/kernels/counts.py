@@ -11,7 +11,7 @@ from numba.extending import register_jitable
 from praemia.kernels.compiling import INLINED, compiled
 from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
-# When a plan is due: a rule; or −n, as soon as a pair has been visited n times.
+# When a plan is due, as ``replan`` says it (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
 DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
 GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last whole plan, if not sooner
 
@@ -23,12 +23,12 @@ def add_state(counts: CountArrays, state: Whole) -> None:
     if state < states.shape[0] and states[state]["is_met"] == 0:
         states[state]["is_met"] = 1
         total = counts.totals[0]
-        states[total["states"]]["met"] = state
+        states[total["states"]]["ith_met"] = state
         total["states"] += 1
 
 
 @compiled(**INLINED)
-def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bool:
+def count_visit(counts: CountArrays, pair: Whole, place: Whole, replan: int) -> bool:
     """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
     counts.successors[place]["count"] += 1.0
     own = counts.pairs[pair]
@@ -38,14 +38,14 @@ def count_visit(counts: CountArrays, pair: Whole, place: Whole, rule: int) -> bo
         total = counts.totals[0]
         own["slot"] = total["slots"]
         total["slots"] += 1
-    if rule == DOUBLING:
+    if replan == DOUBLING:
         return bool(visits & (visits - 1) == 0)
-    if rule < 0:
-        return bool(visits == -rule)
-    if rule == STEP:
+    if replan < 0:
+        return bool(visits == -replan)
+    if replan == STEP:
         return True
     due = has_grown(visits, before)
-    if due and rule == REPAIR:
+    if due and replan == REPAIR:
         add_changed(counts, pair)
     return due
 
@@ -63,7 +63,7 @@ def add_changed(counts: CountArrays, pair: Whole) -> None:
     state = pair // (counts.pairs.shape[0] // states.shape[0])
     if states[state]["is_changed"] == 0:
         states[state]["is_changed"] = 1
-        states[total["changed"]]["changed"] = state
+        states[total["changed"]]["ith_changed"] = state
         total["changed"] += 1
 
 
@@ -89,13 +89,13 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
 
 
 @compiled(**INLINED)
-def count_episode(counts: CountArrays, rule: int) -> bool:
+def count_episode(counts: CountArrays, replan: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     total = counts.totals[0]
     total["episodes"] += 1
-    if rule == REPAIR:
+    if replan == REPAIR:
         return bool(total["changed"] > 0 or episodes_have_grown(counts))
-    return bool(rule == EPISODE or (rule == GROWTH and episodes_have_grown(counts)))
+    return bool(replan == EPISODE or (replan == GROWTH and episodes_have_grown(counts)))
 
 
 @register_jitable
@@ -143,12 +143,19 @@ def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
 
 
 @compiled(**INLINED)
-def ask_for_plan(counts: CountArrays, rule: int, step: Whole) -> None:
+def ask_for_plan(counts: CountArrays, replan: int, step: Whole) -> None:
     """Note whether a plan, asked for before a step, is to be made or the last one to be repaired."""
+    if replan == REPAIR and (step > 0 or not episodes_have_grown(counts)):
+        counts.totals[0]["is_repair"] = 1
+    else:
+        ask_for_whole_plan(counts)
+
+
+@register_jitable
+def ask_for_whole_plan(counts: CountArrays) -> None:
+    """Note that a plan is to be made, whatever there is to repair."""
     total = counts.totals[0]
-    total["is_repair"] = 1 if rule == REPAIR and (step > 0 or not episodes_have_grown(counts)) else 0
-    if total["is_repair"] == 0:
-        total["at_plan"] = total["episodes"]
+    total["is_repair"], total["at_plan"] = 0, total["episodes"]
 
 
 @compiled(**INLINED)

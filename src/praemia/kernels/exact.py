@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, specialised
-from praemia.kernels.lanes import load, row, select, store, store_whole, zeros
+from praemia.kernels.lanes import load, select, store, store_whole, zeros
+from praemia.kernels.numbers import row
 from praemia.kernels.records import (
     FIRST,
     Actions,

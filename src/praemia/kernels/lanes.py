@@ -32,8 +32,9 @@ from praemia.kernels.inside_numba import (
     lower_builtin,
     signature,
 )
+from praemia.kernels.numbers import place_of
 
-_DOUBLE, _BIT, _BYTE, _INT32, _INT64 = ir.DoubleType(), *map(ir.IntType, (1, 8, 32, 64))
+_DOUBLE, _BIT, _INT32, _INT64 = ir.DoubleType(), *map(ir.IntType, (1, 32, 64))
 
 
 class Lanes(types.Type):
@@ -50,54 +51,6 @@ class Mask(types.Type):
     def __init__(self, count: int) -> None:
         self.count = count
         super().__init__(f"Mask({count})")
-
-
-class Numbers(types.Type):
-    """The type of numbers that lie side by side, as ``flat`` returns them: a pointer and no more.
-
-    An array is seven values, which every function that gets one has to be handed.
-    """
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-        super().__init__(f"Numbers({dtype})")
-
-
-@register_model(Numbers)
-class _NumbersModel(PrimitiveModel):
-    def __init__(self, manager: Any, numbers: Numbers) -> None:
-        super().__init__(manager, numbers, manager.lookup(numbers.dtype).get_data_type().as_pointer())
-
-
-@infer_global(operator.getitem)
-class _Number(AbstractTemplate):
-    key = operator.getitem
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], Numbers) and isinstance(args[1], types.Integer):
-            return signature(args[0].dtype, args[0], types.int64)
-        return None
-
-
-@lower_builtin(operator.getitem, Numbers, types.Integer)
-def _lower_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.load(builder.gep(args[0], [args[1]], inbounds=True))
-
-
-@infer_global(operator.setitem)
-class _SetNumber(AbstractTemplate):
-    key = operator.setitem
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], Numbers) and isinstance(args[1], types.Integer):
-            return signature(types.none, args[0], types.int64, args[0].dtype)
-        return None
-
-
-@lower_builtin(operator.setitem, Numbers, types.Integer, types.Any)
-def _lower_set_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    builder.store(args[2], builder.gep(args[0], [args[1]], inbounds=True))
-    return context.get_dummy_value()
 
 
 @register_model(Lanes)
@@ -124,18 +77,8 @@ def _as_double(builder: Any, kind: Any, value: Any) -> Any:
     return builder.sitofp(value, _DOUBLE) if isinstance(kind, types.Integer) else value
 
 
-def _place(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Emit a pointer to a number of a contiguous array, or of ``Numbers``."""
-    first = array if isinstance(array_type, Numbers) else _first_number(context, builder, array_type, array)
-    return builder.gep(first, [index], inbounds=True)
-
-
-def _first_number(context: Any, builder: Any, array_type: Any, array: Any) -> Any:
-    return builder.extract_value(array, context.data_model_manager[array_type].get_field_position("data"))
-
-
 def _vector_place(context: Any, builder: Any, array_type: Any, array: Any, index: Any, count: int) -> Any:
-    pointer = _place(context, builder, array_type, array, index)
+    pointer = place_of(context, builder, array_type, array, index)
     return builder.bitcast(pointer, ir.VectorType(pointer.type.pointee, count).as_pointer())
 
 
@@ -222,36 +165,16 @@ def _load(typing_context: Any, like: Any, flat: Any, at: Any) -> Any:
 @intrinsic
 def _gather(typing_context: Any, like: Any, flat: Any, base: Any, places: Any, at: Any) -> Any:
     def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        start = _place(context, builder, sig.args[1], args[1], args[2])
+        start = place_of(context, builder, sig.args[1], args[1], args[2])
         vector = ir.Constant(ir.VectorType(_DOUBLE, like.count), ir.Undefined)
         for k in range(like.count):
             index = builder.add(args[4], ir.Constant(_INT64, k))
-            offset = builder.zext(builder.load(_place(context, builder, sig.args[3], args[3], index)), _INT64)
+            offset = builder.zext(builder.load(place_of(context, builder, sig.args[3], args[3], index)), _INT64)
             number = builder.load(builder.gep(start, [offset], inbounds=True))
             vector = builder.insert_element(vector, number, ir.Constant(_INT32, k))
         return vector
 
     return like(like, flat, base, places, at), emit
-
-
-@intrinsic
-def _flat(typing_context: Any, array: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return _first_number(context, builder, array, args[0])
-
-    return Numbers(array.dtype)(array), emit
-
-
-@intrinsic
-def _row(typing_context: Any, array: Any, index: Any) -> Any:
-    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        position, first = context.data_model_manager[array].get_field_position("strides"), args[0]
-        stride, start = builder.extract_value(first, [position, 0]), _first_number(context, builder, array, first)
-        bytes_before = builder.mul(args[1], stride)
-        place = builder.gep(builder.bitcast(start, _BYTE.as_pointer()), [bytes_before], inbounds=True)
-        return builder.bitcast(place, start.type)
-
-    return Numbers(array.dtype)(array, types.int64), emit
 
 
 @intrinsic
@@ -279,7 +202,7 @@ def _store_whole(typing_context: Any, flat: Any, at: Any, lanes: Any, count: Any
                     with builder.if_then(builder.icmp_signed(">", args[3], ir.Constant(_INT64, k))):
                         index = builder.add(args[1], ir.Constant(_INT64, k))
                         number = builder.extract_element(numbers, ir.Constant(_INT32, k))
-                        builder.store(number, _place(context, builder, sig.args[0], args[0], index))
+                        builder.store(number, place_of(context, builder, sig.args[0], args[0], index))
         return context.get_dummy_value()
 
     return types.none(flat, at, lanes, count), emit
@@ -365,16 +288,6 @@ def gather_plain(like: Any, flat: Any, base: int, places: Any, at: int) -> Any:
     return flat[base + places[at : at + len(like)].astype(np.int64)]
 
 
-def flat_plain(array: Any) -> Any:
-    """Return the numbers of a contiguous array as one row, of which only single ones can be read and written."""
-    return array.reshape(-1)
-
-
-def row_plain(array: Any, index: int) -> Any:
-    """Return the numbers of array[index] as ``flat`` does. (A slice takes long to compile.)"""
-    return array[index].reshape(-1)
-
-
 def store_plain(flat: Any, at: int, lanes: Any) -> None:
     """Write lanes to flat[at], flat[at + 1] …"""
     flat[at : at + len(lanes)] = lanes
@@ -405,8 +318,6 @@ _PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
 zeros: Any = zeros_plain if _PLAIN else _zeros
 load: Any = load_plain if _PLAIN else _load
 gather: Any = gather_plain if _PLAIN else _gather
-flat: Any = flat_plain if _PLAIN else _flat
-row: Any = row_plain if _PLAIN else _row
 store: Any = store_plain if _PLAIN else _store
 store_whole: Any = store_whole_plain if _PLAIN else _store_whole
 select: Any = select_plain if _PLAIN else _select

@@ -6,8 +6,8 @@ With n = N(m, σ) visits of a machine state under a label, plans use
     β_h = R·min{1, c_a/√n + c_b/n},
 
 R the most that the step and what follows can be wrong by: what can still be earned, or 1 where only the reward is
-open because a single machine state can follow. Where n = 0, W is R, or 1 + V of that state. c_a and c_b stand last
-among the learner's constants. ``draw_machine`` draws a machine from its posterior instead.
+open because a single machine state can follow. Where n = 0, W is R, or 1 + V of that state. ``draw_machine`` draws a
+machine from its posterior instead.
 """
 
 from __future__ import annotations
@@ -53,8 +53,7 @@ def estimate_machine(data: PlanData, rng: Any) -> None:
 def add_machine_bonus(data: PlanData, step: int) -> None:
     """Write φ̂ + β_h, or β_h alone where φ̂ is added elsewhere, into the layers."""
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states, size = layers.indptr[1], data.constants.shape[0]
-    per_root, per_visit = data.constants[size - 2], data.constants[size - 1]
+    num_states, per_root, per_visit = layers.indptr[1], data.fixed[0]["machine_root"], data.fixed[0]["machine_visit"]
     for row in range(machine.visits.shape[0]):
         label, m = divmod(row, num_states)
         visits, at = machine.visits[row], label * width + m
@@ -68,11 +67,10 @@ def add_machine_bonus(data: PlanData, step: int) -> None:
 def draw_machine(data: PlanData, rng: Any) -> None:
     """Draw τ from Dirichlet(α/k + N(m, σ, ·)) over the k states that can follow, and φ from a Beta law.
 
-    Rewards in [0, 1] count as parts of a success: φ ~ Beta(α/2 + Σr, α/2 + n − Σr). α is the last constant.
+    Rewards in [0, 1] count as parts of a success: φ ~ Beta(α/2 + Σr, α/2 + n − Σr).
     """
     machine, layers, width = data.counts.machine, data.spec.layers, data.memory.tables.shape[2]
-    num_states, size = layers.indptr[1], data.constants.shape[0]
-    prior = data.constants[size - 1]
+    num_states, prior = layers.indptr[1], data.fixed[0]["machine_prior"]
     for row in range(machine.visits.shape[0]):
         label, m = divmod(row, num_states)
         num_possible, total = 0, 0.0

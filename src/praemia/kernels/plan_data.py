@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,10 +14,33 @@ from praemia.kernels.records import CountArrays, EveryRow, Floats, LabelSupport,
 STEP_LIMITS = np.dtype([("cap", "f8"), ("discount", "f8")], align=True)
 
 
-# The agenda of a plan that is repaired (``praemia.kernels.repair``). The i-th record has the i-th state that took over
-# counts, the i-th to be computed at a step, the i-th that changed at the step after, and says whether state i is to be
-# computed.
-AGENDA = np.dtype([(name, "i4") for name in ("seed", "todo", "changed", "is_listed")], align=True)
+# Numbers of the learner that are fixed for a run, by name; those that belong to other rules are 0.
+FIXED = np.dtype(
+    [
+        (name, "f8")
+        for name in (
+            *("later_cost", "later_factor"),  # ``praemia.kernels.bonus``
+            *("machine_root", "machine_visit", "machine_prior"),  # ``praemia.kernels.learned_machine``
+            *("prior", "num_successors", "least_mass", "breaks_sticks"),  # ``praemia.kernels.posterior_draws``
+            *("scale", "level", "log_subsets", "as_published"),  # ``praemia.kernels.confidence_sets``
+            *("rate", "next_discount", "initial"),  # ``praemia.kernels.q_learning``
+        )
+    ],
+    align=True,
+)
+
+
+def fixed_record(numbers: Mapping[str, float]) -> Records:
+    """Return the fixed numbers of a rule as kernels take them."""
+    record = np.zeros(1, dtype=FIXED)
+    for name, number in numbers.items():
+        record[name] = number
+    return record
+
+
+# The agenda of a plan that is repaired (``praemia.kernels.repair``). Of lists of states, the i-th that took over
+# counts, that is to be computed at a step, and that changed at the step after; of state i, whether it is listed.
+AGENDA = np.dtype([(name, "i4") for name in ("ith_seed", "ith_todo", "ith_changed", "is_listed")], align=True)
 
 
 class SpecArrays(NamedTuple):
@@ -30,7 +54,7 @@ class SpecArrays(NamedTuple):
     support: LabelSupport
     every: EveryRow
     possible: SmallInts  # [L·M·M], 1 where a machine that has to be learned can move; empty where it is known
-    done: SmallInts  # the machine states in which an episode is over
+    is_done: Floats  # [W], 1 for a machine state in which an episode is over
 
 
 class PlanMemory(NamedTuple):
@@ -38,7 +62,7 @@ class PlanMemory(NamedTuple):
 
     # [2, S + NUM_EXITS + X, W], or [H + 1, ·, W] where plans are repaired: V_h is in tables[h % 2] or tables[h]
     tables: Floats
-    lower_tables: Floats  # the same for lower values, of learners that have them, or for L (``praemia.kernels.order``)
+    least_tables: Floats  # the same for the least it is worth: V̲ (``praemia.kernels.recursion``) or L (``….ties``)
     soon_tables: Floats  # the same for E
     action_values: Floats  # [H, slots, W], Q of the previous plan; infinite for pairs that it did not know
     by_step: Floats  # [H, S·A], numbers that depend on the step; [0, S·A] when there are none
@@ -55,7 +79,6 @@ class PlanMemory(NamedTuple):
     shares: Floats  # [H, 2], the spread and the local spread of each step
     local_limit: Floats  # [lanes], of one state
     exists: Floats  # [W], 1 for a column that is a machine state and 0 for one that fills a vector up
-    is_done: Floats  # [W], 1 for a machine state in which an episode is over
     agenda: Records  # [S], AGENDA, where plans are repaired
 
 
@@ -65,7 +88,8 @@ class PlanData(NamedTuple):
     counts: CountArrays
     spec: SpecArrays
     memory: PlanMemory
-    constants: Floats  # of the learner, fixed for a run
+    fixed: Records  # [1], FIXED
+    constants: Floats  # of the learner's own functions, fixed for a run
 
 
 class StepView(NamedTuple):
@@ -73,7 +97,7 @@ class StepView(NamedTuple):
 
     step: int
     values: Floats  # the table of V_{h+1} and its continuation rows, flat
-    lower: Floats  # the same of lower values, for learners that have them
+    least: Floats  # the same of the least it is worth, V̲ or L
     soon: Floats  # the same of E
     tops: Floats  # the most that can follow the pairs of each group
     width: int

@@ -64,8 +64,9 @@ def _specialise(recipe: Recipe, lanes: int) -> Any:
         parts[function.__name__] = _part(function, parts, INTERNAL if function in recursion.CALLED else INLINED)
     options = {**INTERNAL, "no_cfunc_wrapper": False}
     replacements = {key: part for key, part in parts.items() if key in recipe.plan.__globals__}
-    name = f"plan_{_digest(recipe)}_{lanes}"
-    return specialised(recipe.plan, name, replacements=replacements, keep=_can_be_kept(recipe), **options)
+    digest = _digest(recipe)
+    name, keep = f"plan_{digest}_{lanes}", _can_be_kept(recipe, digest)
+    return specialised(recipe.plan, name, replacements=replacements, keep=keep, **options)
 
 
 _parts: dict[Any, Any] = {}  # what was compiled of which parts: plans share what is the same for them
@@ -81,9 +82,15 @@ def _part(part: Any, inner: dict[str, Any], options: dict[str, Any] = INLINED) -
     return _parts[key]
 
 
-def _can_be_kept(recipe: Recipe) -> bool:
-    """Tell whether another process could load the plan from disk: it imports the modules of the plan's functions."""
-    return all(part.__module__ in sys.modules for _, part in (*recipe.parts, *recipe.inner) if callable(part))
+def _can_be_kept(recipe: Recipe, digest: str) -> bool:
+    """Tell whether another process could load the plan from disk.
+
+    It finds the plan by its digest, which is another one each time if something in it cannot be described, and imports
+    the modules of the plan's functions.
+    """
+    return digest == _digest(recipe) and all(
+        part.__module__ in sys.modules for _, part in (*recipe.parts, *recipe.inner) if callable(part)
+    )
 
 
 def _digest(recipe: Recipe) -> str:

@@ -159,17 +159,17 @@ def begin_episode(world: WorldArrays, counts: CountArrays, rng: Any) -> tuple[An
 
 
 @compiled(**INLINED)
-def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, rule: int) -> bool:
+def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, replan: int) -> bool:
     """Count a transition along an edge; tell whether a plan has become due."""
     place = np.int64(world.edges[e]["place"])
     if place < 0:
         place = np.int64(first_sight(world, counts, pair, e))
-    return count_visit(counts, pair, place, rule)
+    return count_visit(counts, pair, place, replan)
 
 
 @compiled(**INLINED)
 def play_on(
-    world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays
+    world: WorldArrays, counts: CountArrays, policy: Actions, replan: int, rng: Any, log: LogArrays
 ) -> tuple[int, bool, bool]:
     """Play an episode on from where ``log`` is; return its steps so far, and whether it is over and a plan is due."""
     horizon, num_states, progress = policy.shape[0], policy.shape[2], log.progress[0]
@@ -193,7 +193,7 @@ def play_on(
             loss += world.weights[h] * step_loss(world, world.best, h, o, m, a)
         if uses_steps:
             counts.steps[h, o] += 1
-        if count_edge(world, counts, pair, e, rule):
+        if count_edge(world, counts, pair, e, replan):
             due = True
         if learn_machine and count_move(counts.machine, label * num_states + m, m_next, num_states, reward):
             due = True
@@ -213,7 +213,7 @@ def play_on(
 
 @compiled(**POINTED_AT)
 def play(
-    world: WorldArrays, counts: CountArrays, policy: Actions, rule: int, rng: Any, log: LogArrays, last: Whole
+    world: WorldArrays, counts: CountArrays, policy: Actions, replan: int, rng: Any, log: LogArrays, last: Whole
 ) -> None:
     """Play policy[H, O, M] (or [H, O, M, A], action probabilities) on from where ``log`` is.
 
@@ -227,7 +227,7 @@ def play(
         if progress["step"] == 0:
             progress["o"], progress["m"] = begin_episode(world, counts, rng)
             progress["gain"], progress["loss"] = 0.0, 0.0
-        length, is_over, due = play_on(world, counts, policy, rule, rng, log)
+        length, is_over, due = play_on(world, counts, policy, replan, rng, log)
         progress["step"] = 0 if is_over else length
         if is_over:
             if counts.steps.shape[0] > 0 and progress["o"] < policy.shape[1]:
@@ -236,17 +236,17 @@ def play(
             if log.losses.shape[0] > 0:
                 log.losses[episode] = progress["loss"]
             episode, num_steps = episode + 1, num_steps + length
-            due = count_episode(counts, rule) or due
+            due = count_episode(counts, replan) or due
             if progress["is_new"]:
                 break
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
 
 
 @compiled(**INLINED)
-def is_to_be_noted(progress: Any, rule: int) -> bool:
+def is_to_be_noted(progress: Any, replan: int) -> bool:
     """Tell whether an episode is about to start with a plan that the run has to record."""
     starts = progress["is_new"] > 0 and progress["step"] == 0
-    return bool(starts and (rule != STEP or progress["steps"] >= progress["note_from"]))
+    return bool(starts and (replan != STEP or progress["steps"] >= progress["note_from"]))
 
 
 @compiled(**INLINED)
@@ -268,7 +268,7 @@ def plan_and_play(
     policy: Actions,
     values: ValueArrays,
     log: LogArrays,
-    rule: int,
+    replan: int,
     rng: Any,
     most_work: int,
 ) -> None:
@@ -284,8 +284,8 @@ def plan_and_play(
         if progress["is_due"]:
             if number == log.plans.shape[0] or 0 < memory.action_values.shape[1] < slots:
                 break
-            ask_for_plan(counts, rule, progress["step"])
-            if rule != STEP and counts.totals[0]["is_repair"] == 0:
+            ask_for_plan(counts, replan, progress["step"])
+            if replan != STEP and counts.totals[0]["is_repair"] == 0:
                 note_visits(counts)
                 work += horizon * policy.shape[2] * (policy.shape[1] + 4 * slots)
             plan(data, learner_rng, policy)
@@ -293,7 +293,7 @@ def plan_and_play(
             progress["is_due"] = 0
             if counts.totals[0]["is_repair"] == 0:
                 progress["is_new"] = 1
-        if is_to_be_noted(progress, rule):
+        if is_to_be_noted(progress, replan):
             if number == log.plans.shape[0]:
                 break
             entry = log.plans[number]
@@ -306,6 +306,6 @@ def plan_and_play(
         left = most_work - work if most_work > work else 0
         last = first + 1 + left // (8 * horizon)
         last = last if last < total else np.int64(total)
-        play(world, counts, policy, rule, rng, log, last)
+        play(world, counts, policy, replan, rng, log, last)
         work += (progress["played"] - first) * 8 * horizon
     progress["work"] += work

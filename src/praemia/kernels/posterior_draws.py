@@ -1,8 +1,7 @@
 """Draw kernels from their Dirichlet posteriors, pair by pair: with a prior over observations, or on a fictitious one.
 
-``praemia.learners.psrl`` says how the first is drawn, and why it is exact; its constants begin with α, the number of
-observations, the mass below which sticks are not broken, and whether they are broken at all. The second is that of
-``praemia.learners.opsrl``, with n₀ as its constant.
+``praemia.learners.psrl`` says how the first is drawn, and why it is exact. The second is that of
+``praemia.learners.opsrl``. The prior is α or n₀.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined
 from praemia.kernels.plan_data import PlanData, StepView
-from praemia.kernels.records import Floats, Ints, ModelArrays, SmallInts, Unsigned
+from praemia.kernels.records import Floats, Ints, ModelArrays, Records, SmallInts, Unsigned
 from praemia.kernels.recursion import value_in, value_of
 
 SMALLEST = 1e-300
@@ -33,7 +32,7 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
     for e in range(first, last):
         data.memory.by_successor[e, 0] = draw_gamma(rng, successors[e]["count"])
         total += data.memory.by_successor[e, 0]
-    total = draw_prior(data.memory.by_pair, data.memory.drawn, data.constants, rng, pair, total)
+    total = draw_prior(data.memory.by_pair, data.memory.drawn, data.fixed, rng, pair, total)
     for e in range(first, last):
         data.memory.by_successor[e, 0] /= total
     k, drawn, own = 0, data.memory.drawn, data.spec.every.own
@@ -44,26 +43,27 @@ def draw_kernel(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> 
 
 
 @inlined
-def draw_prior(weights: Floats, drawn: SmallInts, constants: Floats, rng: Any, pair: int, seen: float) -> Any:
+def draw_prior(weights: Floats, drawn: SmallInts, fixed: Records, rng: Any, pair: int, seen: float) -> Any:
     """Draw the prior's part of a pair, ended by a weight of 0 where there is room; return the total weight.
 
     drawn[pair, k] is the successor that weights[pair, k] falls to. The total includes what was seen.
     """
-    if constants[3] > 0.0:
-        return break_sticks(weights, drawn, constants, rng, pair, seen)
+    if fixed[0]["breaks_sticks"] > 0.0:
+        return break_sticks(weights, drawn, fixed, rng, pair, seen)
     total, size = seen, weights.shape[1]
     for z in range(size):
         drawn[pair, z] = z
         # A weight of 0 would end the list.
-        weights[pair, z] = max(SMALLEST, draw_gamma(rng, constants[0] / size))
+        weights[pair, z] = max(SMALLEST, draw_gamma(rng, fixed[0]["prior"] / size))
         total += weights[pair, z]
     return total
 
 
 @inlined
-def break_sticks(sticks: Floats, drawn: SmallInts, constants: Floats, rng: Any, pair: int, seen: float) -> Any:
+def break_sticks(sticks: Floats, drawn: SmallInts, fixed: Records, rng: Any, pair: int, seen: float) -> Any:
     """Draw the prior's part as sticks, ended by a weight of 0; return the total weight, what was seen included."""
-    num_sticks, prior, size, least = sticks.shape[1], constants[0], constants[1], constants[2]
+    num_sticks, prior = sticks.shape[1], fixed[0]["prior"]
+    size, least = fixed[0]["num_successors"], fixed[0]["least_mass"]
     left = max(SMALLEST, draw_gamma(rng, prior))
     total, k = seen + left, 0
     while left > 0.0:
@@ -87,7 +87,7 @@ class PosteriorArrays(NamedTuple):
     counts: Floats  # how often each was seen
     targets: SmallInts
     own: Unsigned  # [O·A, N], the continuation row of every successor, seen or not
-    constants: Floats
+    fixed: Records  # [1], FIXED
     weights: Floats  # [1, ·], the prior's part of one pair
     drawn: SmallInts
     model: ModelArrays  # written by each draw
@@ -103,7 +103,7 @@ def draw_model(data: PosteriorArrays, rng: Any) -> None:
         for i in range(data.indptr[pair], data.indptr[pair + 1]):
             probs[e], rows[e] = draw_gamma(rng, data.counts[i]), own[pair, np.int64(data.targets[i])]
             total, e = total + probs[e], e + 1
-        total = draw_prior(data.weights, data.drawn, data.constants, rng, 0, total)
+        total = draw_prior(data.weights, data.drawn, data.fixed, rng, 0, total)
         while k < data.weights.shape[1] and data.weights[0, k] > 0.0:
             probs[e], rows[e] = data.weights[0, k], own[pair, np.int64(data.drawn[0, k])]
             e, k = e + 1, k + 1
@@ -129,7 +129,7 @@ def draw_arms(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> No
     pairs, successors, drawn = data.counts.pairs, data.counts.successors, data.memory.by_successor
     first, last = pairs[pair]["first"], pairs[pair]["first"] + np.int64(pairs[pair]["distinct"])
     for j in range(data.memory.by_pair.shape[1]):
-        fictitious = draw_gamma(rng, data.constants[0])
+        fictitious = draw_gamma(rng, data.fixed[0]["prior"])
         total = fictitious
         for e in range(first, last):
             drawn[e, j] = draw_gamma(rng, successors[e]["count"])

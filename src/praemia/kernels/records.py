@@ -72,9 +72,10 @@ def rows_of(labels: Any, targets: Any) -> Records:
 # ``at_plan``, ``planned``.
 PAIR = _record(visits="i8", at_plan="i8", first="i8", distinct="i4", planned="i4", slot="i4")
 SUCCESSOR = _record(count="f8", planned="f8", row="u4", target="i4", label="i4")
-# The i-th record says which state was met as the i-th and which changed as the i-th since the last plan, whether state
-# i was met and has changed, and where the lists of what leads to it and of its rows begin (1 + the place, or 0).
-STATE = _record(met="i4", is_met="i4", changed="i4", is_changed="i4", into="i4", rows="i4")
+# Two things in one. Of state i: whether it was met and has changed, and where the lists of what leads to it and of its
+# rows begin (1 + the place, or 0). And of lists of states: ``ith_met`` was met as the i-th, ``ith_changed`` changed as
+# the i-th since the last plan.
+STATE = _record(is_met="i4", is_changed="i4", into="i4", rows="i4", ith_met="i4", ith_changed="i4")
 # A state that was seen to lead to another, and 1 + the place of the next one that leads there, or 0.
 LINK = _record(state="i4", next="i4")
 # How many states are met, pairs visited, extra rows numbered, episodes played, those played at the last plan, and the

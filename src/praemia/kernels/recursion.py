@@ -28,13 +28,14 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, compiled, inlined
-from praemia.kernels.lanes import any_lane, flat, load, num_lanes, row, select, store, store_whole, zeros
-from praemia.kernels.order import DRAWN, counted_values, take_in_order
+from praemia.kernels.compiling import inlined
+from praemia.kernels.lanes import any_lane, load, select, store, zeros
+from praemia.kernels.numbers import flat, row
 from praemia.kernels.plan_data import PlanData, StepView
-from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Floats, Records, Whole
+from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Records, Whole
 from praemia.kernels.repair import begin_again, begin_repair, fill_changed_rows, find_seeds, forget_changes, take_over
-from praemia.kernels.rows import fill_done, fill_exits, fill_rows, fill_tops
+from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
+from praemia.kernels.ties import DRAWN, counted_values, take_best, take_in_order
 
 # Replaced when a learner's plan is compiled.
 LANES = 4
@@ -78,62 +79,13 @@ def value_of(zero: Any, successors: Records, view: StepView, e: int) -> Any:
     return value_in(zero, view, successors[np.uint64(e)]["row"])
 
 
-@compiled(**INLINED)
-def take_best(
-    zero: Any,
-    options: Floats,
-    num_actions: int,
-    here: Floats,
-    at: Whole,
-    policy: Actions,
-    place: Whole,
-    count: int,
-    discount: float,
-    rng: Any,
-) -> None:
-    """Write γ times the best of options[a · lanes + k] to here[at + k] and its action to policy[place + k].
-
-    ``count`` or fewer of the machine states k exist; here and policy are flat.
-    """
-    lanes = num_lanes(zero)
-    best, choice, ties = load(zero, options, 0), zero, zero
-    for a in range(1, num_actions):
-        value = load(zero, options, a * lanes)
-        better, ties = value > best, select(value == best, 1.0, ties)
-        best, choice = select(better, value, best), select(better, float(a), choice)
-    store(here, at, best * discount)
-    store_whole(policy, place, choice, count)
-    if any_lane(ties > 0.0, count):
-        for k in range(lanes if count > lanes else count):
-            policy[place + k] = draw_best(options, k, lanes, num_actions, rng)
-
-
-@compiled(**INTERNAL)
-def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any) -> int:
-    """Return the action with the largest of options[first + a · step], drawn among equals."""
-    best, equals = options[first], 1
-    for a in range(1, num_actions):
-        value = options[first + a * step]
-        if value > best:
-            best, equals = value, 1
-        elif value == best:
-            equals += 1
-    skipped = np.int64(rng.random() * equals) if equals > 1 else FIRST
-    for a in range(num_actions):
-        if options[first + a * step] == best:
-            if skipped == 0:
-                return a
-            skipped -= 1
-    return 0
-
-
 def prepare(data: PlanData, rng: Any, num_planned: Whole, plans_all: bool, num_actions: int) -> None:
     """Compute what is the same at every step: the machine, and the numbers of the pairs that are planned for."""
     if LEARN_MACHINE:
         prepare_machine(data, rng)
     pairs = data.counts.pairs
     for i in range(num_planned):
-        first = np.int64(i if plans_all else data.counts.states[i]["met"]) * num_actions
+        first = np.int64(i if plans_all else data.counts.states[i]["ith_met"]) * num_actions
         visits_of_state = 0
         for pair in range(first, first + num_actions):
             visits_of_state += pairs[pair]["visits"]
@@ -160,10 +112,10 @@ def value_actions(zero: Any, data: PlanData, view: StepView, o: Whole, num_actio
                 value = np.minimum(value, zero + step["cap"])
         low, soon = zero, zero + 1.0
         if ORDER != DRAWN:
-            low = load(zero, view.lower, (data.counts.states.shape[0] + UNKNOWN) * width + lane)
+            low = load(zero, view.least, (data.counts.states.shape[0] + UNKNOWN) * width + lane)
         visits = pairs[i]["at_plan"] if REPAIRS else pairs[i]["visits"]
         if UNSEEN or visits > 0:
-            limited = StepView(view.step, view.values, view.lower, view.soon, view.tops, width, lane, value)
+            limited = StepView(view.step, view.values, view.least, view.soon, view.tops, width, lane, value)
             bound, low_bound = pair_value(zero, data, pair, limited)
             value, low = np.minimum(value, bound), np.maximum(low, low_bound)
             if ORDER != DRAWN:
@@ -184,7 +136,7 @@ def view_of(zero: Any, data: PlanData, step: int) -> StepView:
     memory = data.memory
     after, top = (step + 1) % memory.tables.shape[0], step % memory.tops.shape[0]
     values = row(memory.tables, after)
-    lower = row(memory.lower_tables, after) if HAS_LOWER or ORDER != DRAWN else values
+    lower = row(memory.least_tables, after) if HAS_LOWER or ORDER != DRAWN else values
     soon = row(memory.soon_tables, after) if ORDER != DRAWN else values
     return StepView(step, values, lower, soon, row(memory.tops, top), memory.tables.shape[2], 0, zero)
 
@@ -195,36 +147,42 @@ def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) 
     after, num_states, width = (step + 1) % memory.tables.shape[0], data.counts.states.shape[0], memory.tables.shape[2]
     table, exits = row(memory.tables, after), row(spec.exits, step + 1)
     fill_exits(table, width, num_states, exits)
-    if ORDER == DRAWN:
-        fill_done(table, width, num_states, spec.done, exits)
     fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
     if HAS_LOWER or ORDER != DRAWN:
-        table = row(memory.lower_tables, after)
+        table = row(memory.least_tables, after)
         fill_exits(table, width, num_states, exits)
-        if ORDER == DRAWN:
-            fill_done(table, width, num_states, spec.done, exits)
         fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
     if ORDER != DRAWN:  # nothing new comes after an end: E is 0 in the rows of exits
         soon = row(memory.soon_tables, after)
         fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)
 
 
+@inlined
+def kept_value(zero: Any, data: PlanData, view: StepView, value: Any) -> Any:
+    """Return what a table keeps of a value: γ times it, or what an end is worth where the episode is over."""
+    kept = value * data.spec.steps[view.step]["discount"]
+    if view.step > 0:  # at the first step no episode is over
+        end = load(zero, row(data.spec.exits, view.step), END * view.width + view.lane)
+        kept = select(load(zero, data.spec.is_done, view.lane) > 0.0, end, kept)
+    return kept
+
+
 def draw_actions(
     zero: Any, data: PlanData, view: StepView, o: Whole, num_actions: int, policy: Actions, rng: Any
 ) -> None:
     """Find the best actions of a state, drawing among equals, and keep what they are worth."""
-    spec, memory = data.spec, data.memory
+    memory, actions = data.memory, flat(policy)
     _, num_states, num_machine_states = policy.shape
-    actions, discount, now = flat(policy), spec.steps[view.step]["discount"], view.step % memory.tables.shape[0]
-    at = o * view.width + view.lane
+    now, at = view.step % memory.tables.shape[0], o * view.width + view.lane
     chosen, exist = (view.step * num_states + o) * num_machine_states + view.lane, num_machine_states - view.lane
-    here = row(memory.tables, now)
-    take_best(zero, flat(memory.options), num_actions, here, at, actions, chosen, exist, discount, rng)
+    best = take_best(zero, flat(memory.options), num_actions, actions, chosen, exist, rng)
+    store(row(memory.tables, now), at, kept_value(zero, data, view, best))
     if HAS_LOWER:
-        below = row(memory.lower_tables, now)
+        below = row(memory.least_tables, now)
         for k in range(LANES if exist > LANES else exist):
             taken = np.int64(actions[chosen + k])
-            below[at + k] = discount * memory.options[(num_actions + taken) * LANES + k]
+            below[at + k] = memory.options[(num_actions + taken) * LANES + k]
+        store(below, at, kept_value(zero, data, view, load(zero, below, at)))
 
 
 def order_actions(
@@ -239,22 +197,19 @@ def order_actions(
     keeps: bool,
 ) -> bool:
     """Find the best actions of a state in their order, keep their values; tell whether these differ from ``old``."""
-    spec, memory, lane, step = data.spec, data.memory, view.lane, data.spec.steps[view.step]
+    memory, lane = data.memory, view.lane
     _, num_states, num_machine_states = policy.shape
     chosen, exist = (view.step * num_states + o) * num_machine_states + lane, num_machine_states - lane
     best, low, soon = take_in_order(zero, flat(memory.options), num_actions, flat(policy), chosen, exist, rng, keeps)
-    best, low = best * step["discount"], low * step["discount"]
-    if view.step > 0:  # an episode that is over has no steps left
-        is_done = load(zero, memory.is_done, lane)
-        end = load(zero, row(spec.exits, view.step), END * view.width + lane)
-        best, low = select(is_done > 0.0, end, best), select(is_done > 0.0, end, low)
-        soon = select(is_done > 0.0, 0.0, soon)
+    best, low = kept_value(zero, data, view, best), kept_value(zero, data, view, low)
+    if view.step > 0:  # nothing new comes after an end
+        soon = select(load(zero, data.spec.is_done, lane) > 0.0, 0.0, soon)
     now, at = view.step % memory.tables.shape[0], o * view.width + lane
     moved = select(best == load(zero, old.values, at), zero, 1.0)
-    moved = select(low == load(zero, old.lower, at), moved, 1.0)
+    moved = select(low == load(zero, old.least, at), moved, 1.0)
     moved = select(soon == load(zero, old.soon, at), moved, 1.0)
     store(row(memory.tables, now), at, best)
-    store(row(memory.lower_tables, now), at, low)
+    store(row(memory.least_tables, now), at, low)
     store(row(memory.soon_tables, now), at, soon)
     has_moved: bool = any_lane(moved > 0.0, exist)
     return has_moved
@@ -275,11 +230,11 @@ def clear_last(data: PlanData, num_planned: Whole, plans_all: bool) -> None:
     memory = data.memory
     last = (data.spec.steps.shape[0] - 1) % memory.tables.shape[0]
     for i in range(num_planned):
-        o = np.int64(i if plans_all else data.counts.states[i]["met"])
+        o = np.int64(i if plans_all else data.counts.states[i]["ith_met"])
         for m in range(memory.tables.shape[2]):
             memory.tables[last, o, m] = 0.0
             if HAS_LOWER or ORDER != DRAWN:
-                memory.lower_tables[last, o, m] = 0.0
+                memory.least_tables[last, o, m] = 0.0
             if ORDER != DRAWN:
                 memory.soon_tables[last, o, m] = 0.0
 
@@ -317,11 +272,11 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         else:
             begin_all(zero, data, view)
         for i in range(num_todo):
-            met = np.int64(i if plans_all else counts.states[i]["met"])
-            o = np.int64(memory.agenda[i]["todo"]) if REPAIRS else met
+            met = np.int64(i if plans_all else counts.states[i]["ith_met"])
+            o = np.int64(memory.agenda[i]["ith_todo"]) if REPAIRS else met
             has_changed = False
             for lane in range(0, view.width, LANES):
-                here = StepView(h, view.values, view.lower, view.soon, view.tops, view.width, lane, zero)
+                here = StepView(h, view.values, view.least, view.soon, view.tops, view.width, lane, zero)
                 value_actions(zero, data, here, o, num_actions)
                 if ORDER == DRAWN:
                     draw_actions(zero, data, here, o, num_actions, policy, rng)
@@ -330,7 +285,7 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
             if REPAIRS:
                 memory.agenda[o]["is_listed"] = 0
                 if has_changed:
-                    memory.agenda[num_changed]["changed"] = o
+                    memory.agenda[num_changed]["ith_changed"] = o
                     num_changed += 1
         total["computed"] += num_todo
     if REPAIRS:

@@ -19,7 +19,7 @@ import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, compiled, inlined
 from praemia.kernels.counts import has_grown
-from praemia.kernels.lanes import row
+from praemia.kernels.numbers import row
 from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records, Whole
 from praemia.kernels.rows import fill_tops
 
@@ -44,7 +44,7 @@ def find_seeds(data: Any, rng: Any, num_actions: int) -> Whole:
     counts, agenda = data.counts, data.memory.agenda
     pairs, total = counts.pairs, counts.totals[0]
     for i in range(total["changed"]):
-        o = np.int64(counts.states[i]["changed"])
+        o = np.int64(counts.states[i]["ith_changed"])
         visits_of_state = 0
         for pair in range(o * num_actions, (o + 1) * num_actions):
             visits_of_state += pairs[pair]["visits"]
@@ -52,7 +52,7 @@ def find_seeds(data: Any, rng: Any, num_actions: int) -> Whole:
             if has_grown(pairs[pair]["visits"], pairs[pair]["at_plan"]):
                 take_over(counts, pair)
                 prepare_pair(data, rng, pair, float(visits_of_state))
-        agenda[i]["seed"] = o
+        agenda[i]["ith_seed"] = o
     return int(total["changed"])
 
 
@@ -61,7 +61,7 @@ def forget_changes(counts: CountArrays) -> None:
     """Note that a plan takes all changes into account."""
     total, states = counts.totals[0], counts.states
     for i in range(total["changed"]):
-        states[states[i]["changed"]]["is_changed"] = 0
+        states[states[i]["ith_changed"]]["is_changed"] = 0
     total["changed"], total["planned_rows"] = 0, total["rows"]
 
 
@@ -70,15 +70,15 @@ def list_states(counts: CountArrays, agenda: Records, num_seeds: Whole, num_chan
     """List the states to be computed at a step: the seeds, and what leads to a state that changed a step later."""
     count: Whole = num_seeds
     for i in range(num_seeds):
-        agenda[i]["todo"] = agenda[i]["seed"]
-        agenda[agenda[i]["seed"]]["is_listed"] = 1
+        agenda[i]["ith_todo"] = agenda[i]["ith_seed"]
+        agenda[agenda[i]["ith_seed"]]["is_listed"] = 1
     for i in range(num_changed):
-        place = np.int64(counts.states[agenda[i]["changed"]]["into"])
+        place = np.int64(counts.states[agenda[i]["ith_changed"]]["into"])
         while place > 0:
             link = counts.links[place - 1]
             if agenda[link["state"]]["is_listed"] == 0:
                 agenda[link["state"]]["is_listed"] = 1
-                agenda[count]["todo"] = link["state"]
+                agenda[count]["ith_todo"] = link["state"]
                 count += 1
             place = np.int64(link["next"])
     return count
@@ -88,7 +88,7 @@ def fill_changed_rows(zero: Any, data: Any, step: int, num_changed: Whole) -> No
     """Fill the extra rows of the states that changed at the step after this one."""
     states, rows, agenda = data.counts.states, data.counts.rows, data.memory.agenda
     for i in range(num_changed):
-        place = np.int64(states[agenda[i]["changed"]]["rows"])
+        place = np.int64(states[agenda[i]["ith_changed"]]["rows"])
         while place > 0:
             fill_after(zero, data, step, place - 1, place)
             place = np.int64(rows[place - 1]["next"])
@@ -124,11 +124,11 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
         is_new = differ(view.tops, row(memory.tops, step + 1), memory.tops.shape[1])
     if is_new:
         for o in range(num_states):
-            memory.agenda[o]["todo"] = o
+            memory.agenda[o]["ith_todo"] = o
         return int(num_states)
     size = memory.tables.shape[1] * view.width
     copy(view.values, row(memory.tables, step), size)
-    copy(view.lower, row(memory.lower_tables, step), size)
+    copy(view.least, row(memory.least_tables, step), size)
     copy(view.soon, row(memory.soon_tables, step), size)
     copy(row(policy, step + 1), row(policy, step), num_states * policy.shape[2])
     return list_states(data.counts, memory.agenda, FIRST, num_changed)

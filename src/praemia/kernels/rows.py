@@ -16,13 +16,11 @@ import numpy as np
 from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import gather, load, num_lanes, store
 from praemia.kernels.records import (
-    END,
     NUM_EXITS,
     Floats,
     LabelSupport,
     LayerArrays,
     Records,
-    SmallInts,
     Whole,
 )
 
@@ -48,15 +46,6 @@ def fill_exits(table: Floats, width: int, num_states: int, terminal: Floats) -> 
     """Write the terminal values of the exits, [NUM_EXITS, W], into their rows of a table. Both are flat."""
     for i in range(NUM_EXITS * width):
         table[num_states * width + i] = terminal[i]
-
-
-@compiled(**INLINED)
-def fill_done(table: Floats, width: int, num_states: int, done: SmallInts, terminal: Floats) -> None:
-    """Write the terminal value of an end into the first S rows, in the machine states in which an episode is over."""
-    for i in range(done.shape[0]):
-        m = np.int64(done[i])
-        for s in range(num_states):
-            table[s * width + m] = terminal[END * width + m]
 
 
 @compiled(**INLINED)

@@ -18,49 +18,34 @@ from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.records import CountArrays
+from praemia.learners.replanning import AT_ONCE, BETWEEN_EPISODES, EVERYBODYS, REPAIR, STEP, ReplanRule
 from praemia.limits import require_memory
 from praemia.tasks.spec import TaskSpec
 from praemia.tasks.task import Task
 
-# When a plan is due (``praemia.kernels.counts``), to be made before the next episode:
-#
-#   doubling   a pair's visits have reached a power of 2
-#   epoch      a pair's visits since the last plan have reached those before it
-#   growth     as epoch, or the episodes have grown by 5 % since the last plan
-#   episode    an episode is over; with -at-once, within it as epoch
-#   known      a pair's visits have reached ``due_after``; QR-Max alone has it
-#   -at-once   after one of these: the plan is made as soon as it is due, in the middle of an episode
-#   step       after every step, at once
-#   repair     as growth-at-once, but a plan is made anew only once the episodes have grown, and repaired until then;
-#              headroom alone has it
-REPLAN_RULES = ("doubling", "epoch", "growth", "episode")
-REPAIR = "repair"
-AT_ONCE = "-at-once"
-EVERY_STEP = "step"
 VIEWS = ("observations", "product")
 
 
-class Needs(NamedTuple):
-    """How counts and tables are laid out for a learner's plans, and how much room they need for numbers of their own.
+class Layout:
+    """How a learner's counts are laid out, and what is counted beside visits and successors.
 
-    Names are those of the rule's fields (``praemia.learners.rules``).
+    A learner that plans in Python has this one. A compiled plan has that of its rule, which derives from it
+    (``praemia.learners.rules``): what a rule says of itself is said there alone.
     """
 
-    variance_of: str = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
-    limit: str = "steps left"  # "labels": the labels that can follow a pair are asked for
-    monotone: bool = False
-    lower: bool = False
-    spread: bool = False
-    order: str = "drawn"
-    repairs: bool = False  # tables of all steps are kept, and what leads where
-    unseen: bool = False  # continuation rows are those of every (o, a, o'), seen or not
-    steps: bool = False  # visits are counted by step too
-    by_step: bool = False  # numbers of a pair that depend on the step
-    by_pair: int = 0  # numbers of a pair
-    by_successor: int = 0  # numbers of a successor
-    drawn: int = 0  # observations drawn for a pair, by their continuation rows
-    sorts_rows: bool = False
-    one_state_at_a_time: bool = False  # the rule's functions cannot work on several machine states
+    variance_of = "Y"  # "W": continuation rows hold W alone; a label that pays and moves nothing has none
+    limit = "steps left"  # "labels": the labels that can follow a pair are asked for
+    repairs = False  # what leads where is kept
+
+    @property
+    def unseen(self) -> bool:
+        """Whether continuation rows are those of every (o, a, o'), seen or not."""
+        return False
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether visits are counted by step too, even if the learner does not ask for it."""
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +117,7 @@ class Experience:
     count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
-    needs: Needs = field(default=Needs(), repr=False)
+    layout: Layout = field(default_factory=Layout, repr=False)
 
     @property
     def num_steps(self) -> int:
@@ -182,7 +167,7 @@ class Experience:
     @property
     def met(self) -> NDArray[np.int32]:
         """The observations met so far, in the order of their first visits."""
-        return _read_only(self.count_arrays.states["met"][: self.count_arrays.totals[0]["states"]])
+        return _read_only(self.count_arrays.states["ith_met"][: self.count_arrays.totals[0]["states"]])
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -194,6 +179,8 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 @dataclass(frozen=True, eq=False)
 class LearnerPlan:
     """A plan: what to do until the next one.
+
+    Once a plan is checked, the array of its policy, and what that is a view of, can no longer be written to.
 
     Attributes
     ----------
@@ -219,7 +206,7 @@ class LearnerPlan:
 def replan_parameter(default: str) -> Any:
     """Declare when a learner plans again."""
     own = f"{REPAIR}, " if default == REPAIR else ""
-    rules = f"{own}doubling, epoch, growth, episode (append {AT_ONCE} to replan within episodes), or step"
+    rules = f"{own}{', '.join(BETWEEN_EPISODES)} (append {AT_ONCE} to replan within episodes), or {STEP}"
     return field(default=default, metadata={"help": f"when to plan again: one of {rules}"})
 
 
@@ -258,7 +245,7 @@ class Learner(ABC):
     # Parameters of learners that can learn the machine (``praemia.learners.learned_machine``); the others know it.
     learn_machine = False
     moves_known = False
-    replan_rules: ClassVar[tuple[str, ...]] = (*REPLAN_RULES, *(rule + AT_ONCE for rule in REPLAN_RULES), EVERY_STEP)
+    replan_rules: ClassVar[tuple[str, ...]] = EVERYBODYS  # what ``replan`` may be
 
     replan: str = replan_parameter("doubling")
 
@@ -278,24 +265,14 @@ class Learner(ABC):
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
 
-    def needs(self, spec: TaskSpec, num_episodes: int) -> Needs:
-        """Return what this learner needs counted, and how."""
-        return Needs(steps=self.uses_steps)
+    def layout(self, spec: TaskSpec, num_episodes: int) -> Layout:
+        """Return how what this learner plans from is counted."""
+        return Layout()
 
     @property
-    def replan_rule(self) -> str:
-        """The rule that says when to plan again."""
-        return self.replan.removesuffix(AT_ONCE)
-
-    @property
-    def replans_at_once(self) -> bool:
-        """Whether a plan that is due is made at once, and not before the next episode."""
-        return self.replan.endswith(AT_ONCE) or self.replan == EVERY_STEP or self.replan_rule == REPAIR
-
-    @property
-    def due_after(self) -> int | None:
-        """The visits to a pair after which a plan is due; None where ``replan`` names the rule."""
-        return None
+    def replan_rule(self) -> ReplanRule:
+        """When to plan again, as ``replan`` says it."""
+        return ReplanRule.of(self.replan)
 
     @property
     def random_share(self) -> float:

@@ -22,10 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from praemia.errors import ParameterError, PlanError
 from praemia.kernels.bonus import Pair
 from praemia.kernels.records import Actions, action_type
-from praemia.learners.base import Experience, Learner, LearnerPlan, Needs
+from praemia.learners.base import Experience, Learner, LearnerPlan
 from praemia.learners.rules import MOST_NUMBERS, BonusRule, PlanRule
 from praemia.learners.workspace import Workspace
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,9 +38,8 @@ class CompiledLearner(Learner):
     def rule(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
         """Return how this learner values a pair, in a run of so many episodes."""
 
-    def needs(self, spec: TaskSpec, num_episodes: int) -> Needs:
-        needs = self.rule(spec, num_episodes).needs(spec)
-        return needs._replace(steps=needs.steps or self.uses_steps)
+    def layout(self, spec: TaskSpec, num_episodes: int) -> PlanRule:
+        return self.rule(spec, num_episodes)
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         spec = experience.spec
@@ -97,6 +96,7 @@ class BonusLearner(CompiledLearner):
     limit: ClassVar[str] = "steps left"  # or "horizon": H at every step; or "labels": what the pair's labels allow
     monotone: ClassVar[bool] = False  # Q never rises above that of the previous plan
     spread: ClassVar[bool] = False  # ``worth`` is told how far outcomes differ in the task
+    tells_episodes: ClassVar[bool] = False  # ``pair_numbers`` is told the episodes so far, before the constants
 
     @staticmethod
     @abstractmethod
@@ -121,6 +121,7 @@ class BonusLearner(CompiledLearner):
         rule = BonusRule(
             worth=worth,
             numbers=numbers,
+            tells_episodes=self.tells_episodes,
             constants=tuple(self.run_constants(spec, num_episodes)),
             variance_of=self.variance_of,
             limit=self.limit,
@@ -192,11 +193,11 @@ def plan_with_bonus(experience: Experience, bonus: ArrayLike, rng: np.random.Gen
         raise ParameterError(f"a bonus of shape {array.shape}; expected one that broadcasts to {shape}") from None
     if np.isnan(numbers).any():
         raise ParameterError("a bonus with NaN in it; expected numbers")
-    if experience.needs.unseen or isinstance(spec, HiddenMachineSpec):
+    if experience.layout.unseen or isinstance(spec, LearnedMachineSpec):
         raise ParameterError("plan_with_bonus in a learner whose counts are laid out otherwise; derive it from Learner")
     rule = BonusRule(
         worth=_mean_and_given_bonus,
-        variance_of=experience.needs.variance_of,  # as the counts are laid out
+        variance_of=experience.layout.variance_of,  # as the counts are laid out
         step_bonus=numbers.reshape(spec.horizon, -1),
     )
     work = Workspace("plan_with_bonus", rule, spec, experience.count_arrays)

@@ -1,8 +1,8 @@
 """EQO (Lee and Oh 2025), lifted to machines: a bonus of c/n and nothing else.
 
-With Y = φ + W, for visited pairs (the others have Q = H):
+With Y = φ + W and κ = ``bonus_scale``, for visited pairs (the others have Q = H):
 
-    Q_h = min{H, Σ p̂ Y + γ·c/n},      V_h = max_a Q_h,      c = 7Hℓ/λ,      λ = min{1, 5·√(OAℓ·ln(KH)/K)},
+    Q_h = min{H, Σ p̂ Y + κ·c/n},      V_h = max_a Q_h,      c = 7Hℓ/λ,      λ = min{1, 5·√(OAℓ·ln(KH)/K)},
 
 ℓ = ln(12·OA·KH/ρ). The values are "quasi-optimistic": above the optimum less a multiple of λH, not above the optimum
 itself, so EQO does not count as optimistic here. c grows like √K: EQO must know K, how long it will play. That the

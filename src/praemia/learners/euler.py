@@ -1,15 +1,16 @@
 """EULER (Zanette and Brunskill 2019, Bernstein form), lifted to machines: the bonus shrinks with the value gap.
 
-With n = N(o, a), ℓ = ln(4·S·A·T/ρ), S = Q·O, J = Hℓ/3, B_v = √(2ℓ), B_p = H√(2ℓ), and Y = φ + W:
+With n = N(o, a), ℓ = ln(4·S·A·T/ρ), S = M·O, J = Hℓ/3, B_v = √(2ℓ), B_p = H√(2ℓ), Y = φ + W and
+κ = ``bonus_scale``:
 
     bonus(Y) = √(2·Var_p̂(Y)·ℓ/n) + J/n + (4J + B_p)/n + B_v·‖W̄ − W̲‖_{2,p̂}/√n
-    Q̄ = min(H − h, p̂Ȳ + γ·bonus(Ȳ)), greedy in Q̄;   V̲ = max(0, p̂Y̲ − γ·bonus(Y̲)) along the greedy action.
+    Q̄ = min(H − h, p̂Ȳ + κ·bonus(Ȳ)), greedy in Q̄;   V̲ = max(0, p̂Y̲ − κ·bonus(Y̲)) along the greedy action.
 
 Steps h count from 0. A pair never visited has Q̄ = H − h and lower value 0.
 
 Differences: W over next observations takes the place of V over states, and the reward φ, which depends on the next
 observation through the label, is part of the variance; the paper's bonus for unknown rewards is absent. The paper has
-ρ/7 in place of ρ in ℓ, which makes ℓ larger by ln 7 ≈ 1.9. With ρ, as here, its argument promises optimism at γ = 1
+ρ/7 in place of ρ in ℓ, which makes ℓ larger by ln 7 ≈ 1.9. With ρ, as here, its argument promises optimism at κ = 1
 with probability 1 − 7ρ; `failure_prob=ρ/7` gives the paper's ℓ.
 """
 
@@ -63,17 +64,17 @@ class EULER(CompiledLearner):
 
 
 def factors(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return γ·√(2ℓ/n) and γ·(5J + B_p)/n of a pair."""
+    """Return κ·√(2ℓ/n) and κ·(5J + B_p)/n of a pair."""
     return constants[0] / np.sqrt(visits), constants[1] / visits
 
 
 def upper(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return p̂Ȳ + γ·bonus(Ȳ)."""
+    """Return p̂Ȳ + κ·bonus(Ȳ)."""
     factor, flat = pair.numbers
     return mean + (factor * (deviation + pair.gap) + flat)
 
 
 def lower(mean: Any, deviation: Any, pair: Any) -> Any:
-    """Return p̂Y̲ − γ·bonus(Y̲)."""
+    """Return p̂Y̲ − κ·bonus(Y̲)."""
     factor, flat = pair.numbers
     return mean - (factor * (deviation + pair.gap) + flat)

@@ -7,11 +7,11 @@ worth T, no estimate exceeds T, and the *headroom* between the two is all that o
     practical (the default):  N(o) = Σ_a n,   L = 1 + ½·ln(N(o)/n),   k = the episodes so far,
                               F = max{L, √(c₃·ln(1 + k)/n)},
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{S·(T − p̂Y), S'·(T' − p̂Y)}}
-    theory:                   ℓ = ln(3·H·Q·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
+    theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is made anew when episodes have grown by 5 %, and repaired as soon as a pair has twice the visits that it goes
 by (``praemia.kernels.repair``). Among equals what is certain is taken, then the soonest unknown
-(``praemia.kernels.order``). Where the machine is learned, equals are drawn and plans are made anew by the rule
+(``praemia.kernels.ties``). Where the machine is learned, equals are drawn and plans are made anew by the rule
 `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
@@ -35,9 +35,10 @@ from numpy.typing import NDArray
 from praemia.arithmetic import portable_log
 from praemia.errors import unknown_name
 from praemia.kernels.bonus import natural_log
-from praemia.learners.base import REPAIR, failure_prob_parameter, parameter, replan_parameter
+from praemia.learners.base import failure_prob_parameter, parameter, replan_parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
+from praemia.learners.replanning import REPAIR, ReplanRule
 from praemia.learners.rules import ORDERS, BonusRule
 from praemia.tasks.spec import TaskSpec
 
@@ -64,6 +65,7 @@ class Headroom(CanLearnMachine, BonusLearner):
     replan_rules: ClassVar[tuple[str, ...]] = (*BonusLearner.replan_rules, REPAIR)
     limit: ClassVar[str] = "labels"
     spread: ClassVar[bool] = True
+    tells_episodes: ClassVar[bool] = True
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
@@ -95,16 +97,15 @@ class Headroom(CanLearnMachine, BonusLearner):
         if self.constants == "theory":
             scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
         order = "drawn" if self.learn_machine else self.order
-        machine, repairs = self.machine_bonus(*scales), self.replan_rule == REPAIR
-        uses_cap = self.functions()[1] not in (Headroom.worth, Headroom.theory_worth)
+        machine, repairs = self.machine_bonus(*scales), self.replan_rule.word == REPAIR
+        uses_cap = self.functions()[1] not in (Headroom.worth, theory_worth)
         rule = super().rule(spec, num_episodes)
         return replace(rule, machine=machine, order=order, repairs=repairs, uses_cap=uses_cap)
 
     @property
-    def replan_rule(self) -> str:
-        """The rule that says when to plan again; where the machine is learned, a plan cannot be repaired."""
-        rule = super().replan_rule
-        return "growth" if rule == REPAIR and self.learn_machine else rule
+    def replan_rule(self) -> ReplanRule:
+        """When to plan again; where the machine is learned, a plan cannot be repaired."""
+        return ReplanRule("growth") if self.replan == REPAIR and self.learn_machine else super().replan_rule
 
     @staticmethod
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too
@@ -120,19 +121,23 @@ class Headroom(CanLearnMachine, BonusLearner):
         headroom = np.maximum(pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean))
         return mean + (per_deviation * deviation + per_headroom * headroom)
 
-    @staticmethod
-    def theory_pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-        return np.sqrt(constants[0] / visits), constants[0] / visits
-
-    @staticmethod
-    def theory_worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_limit = pair.numbers
-        return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)
-
     def functions(self) -> tuple[Any, Any]:
-        return self._chosen("pair_numbers"), self._chosen("worth")
+        """Return the functions of the chosen constants; those of a subclass are used with any constants."""
+        numbers, worth = super().functions()
+        if self.constants == "theory":
+            numbers = theory_pair_numbers if numbers is Headroom.pair_numbers else numbers
+            worth = theory_worth if worth is Headroom.worth else worth
+        return numbers, worth
 
-    def _chosen(self, name: str) -> Any:
-        """Return the function of the chosen constants; one that a subclass defines replaces those above it."""
-        names = (f"theory_{name}", name) if self.constants == "theory" else (name,)
-        return next(getattr(self, own) for kind in type(self).__mro__ for own in names if own in vars(kind))
+
+def theory_pair_numbers(
+    visits: float, visits_of_state: float, episodes: float, constants: NDArray[np.float64]
+) -> tuple[float, ...]:
+    """Return 2√2·√(ℓ/n) and 8·ℓ/n."""
+    return np.sqrt(constants[0] / visits), constants[0] / visits
+
+
+def theory_worth(mean: Any, deviation: Any, pair: Any) -> Any:
+    """Return the mean and the larger of the two terms."""
+    per_deviation, per_limit = pair.numbers
+    return mean + np.maximum(per_deviation * deviation, per_limit * pair.limit)

@@ -2,7 +2,7 @@
 
 The learner is told the states, the initial state, the labels and the range of the rewards; with ``moves_known`` also
 which moves are possible. It counts (m, σ, m') and rewards beside (o, a, o'), and plans as
-``praemia.kernels.learned_machine`` says. With c_a = √(ln(2·H·Q·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0,
+``praemia.kernels.learned_machine`` says. With c_a = √(ln(2·H·M·L·O·T/ρ)/2), L the number of labels, and c_b ≥ 0,
 Hoeffding's inequality for Σ over (r, m') of r + V*_{h+1}(o', m'), which lies in [0, H − h], and a union over h, m, σ,
 o' and n give
 
@@ -16,7 +16,7 @@ so a pair's Ȳ = φ̂ + W̄ is at least Y* = φ + W*, and a plan stays optimisti
   n ≥ 4; for fewer visits the second alone exceeds H.
 
 In a black box L is the number of labels known at the start of a run, so the guarantee is for tasks. The price in regret
-is the sum of 2·c_a·H/√N(m, σ) over the steps: at most about 4·c_a·H·√(Q·L·T), a term in Q·L beside O·A.
+is the sum of 2·c_a·H/√N(m, σ) over the steps: at most about 4·c_a·H·√(M·L·T), a term in M·L beside O·A.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """MVP, monotonic value propagation (Zhang, Ji and Du 2021; Zhang, Chen, Lee and Du 2024), lifted to machines.
 
-With Y = φ + W, for visited pairs (the others have Q = H):
+With Y = φ + W and κ = ``bonus_scale``, for visited pairs (the others have Q = H):
 
-    Q_h = min{H, Σ p̂ Y + γ·(c₁·√(Var_p̂(Y)·ℓ/n) + c₃·Hℓ/n)},      V_h = max_a Q_h,
+    Q_h = min{H, Σ p̂ Y + κ·(c₁·√(Var_p̂(Y)·ℓ/n) + c₃·Hℓ/n)},      V_h = max_a Q_h,
     c₁ = 460/9,   c₃ = 544/9,   ℓ = ln(200·OA·H²K²/ρ).
 
-Why it is optimistic at γ = 1. The right-hand side is not monotone in Y: with p̂ = (.01, .99), n = 10⁶, ℓ = 20 and
+Why it is optimistic at κ = 1. The right-hand side is not monotone in Y: with p̂ = (.01, .99), n = 10⁶, ℓ = 20 and
 H = 10 it is 5.076 at Y = (0, 5), but 5.012 at Y = (5, 5). What is monotone, for 0 ≤ Y ≤ H + 1, lies below it:
 
     f(Y) = Σ p̂ Y + max{2√2·√(Var_p̂(Y)·ℓ/n), c₃·Hℓ/n}
 
 (docs/concepts/headroom.md has the argument; it needs 8(H + 1) ≤ c₃H). By empirical Bernstein Σ p Y* ≤ f(Y*), for
-all steps, machine states, pairs and n at once with probability 1 − 3Qρ/(200K), which is at least 1 − ρ if Q ≤ 66K. So
+all steps, machine states, pairs and n at once with probability 1 − 3Mρ/(200K), which is at least 1 − ρ if M ≤ 66K. So
 Q_h ≥ min{H, f(Y)} ≥ min{H, f(Y*)} ≥ Q*_h by induction over h. Q may rise from plan to plan.
 
 Differences: pairs are (o, a) and not product states; the reward is known given o', so it is part of Y, and the term c₂

@@ -24,9 +24,10 @@ from typing import ClassVar
 
 from praemia.kernels.plans import Recipe
 from praemia.kernels.q_learning import learn
-from praemia.learners.base import EVERY_STEP, Needs, parameter
+from praemia.learners.base import parameter
 from praemia.learners.compiled import CompiledLearner
-from praemia.learners.rules import PlanRule
+from praemia.learners.replanning import STEP
+from praemia.learners.rules import PlanRule, Room
 from praemia.tasks.spec import TaskSpec
 
 
@@ -38,21 +39,16 @@ class UpdateRule(PlanRule):
     discount: float
     initial: float
     for_all_states: bool
+    constants: tuple[float, ...]  # what an end at each step is worth
 
-    def needs(self, spec: TaskSpec) -> Needs:
-        return Needs(by_pair=spec.num_machine_states)
+    def room(self, spec: TaskSpec) -> Room:
+        return Room(by_pair=spec.num_machine_states)
 
     def recipe(self) -> Recipe:
         return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        return self.rate, self.discount, self.initial, *self._ends(spec)
-
-    def _ends(self, spec: TaskSpec) -> list[float]:
-        """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
-        idle = spec.machine.idle_reward.mean
-        sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
-        return [idle * total for total in sums][::-1]
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        return {"rate": self.rate, "next_discount": self.discount, "initial": self.initial}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,14 +69,14 @@ class QLearning(CompiledLearner):
     reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
     has_estimate: ClassVar[bool] = False
     uses_recent: ClassVar[bool] = True
-    replan_rules: ClassVar[tuple[str, ...]] = (EVERY_STEP,)
+    replan_rules: ClassVar[tuple[str, ...]] = (STEP,)
     for_all_states: ClassVar[bool] = False
 
     learning_rate: float = parameter(0.1, "how far an update moves towards its target", 0.0, 1.0)
     discount: float = parameter(0.9, "the discount of the next step's value", 0.0, 1.0)
     epsilon: float = parameter(0.1, "the probability of a random action", 0.0, 1.0)
     initial_value: float = parameter(1.0, "where the table starts; high values explore", 0.0)
-    replan: str = field(default=EVERY_STEP, metadata={"help": "when to learn: after every step is the only rule here"})
+    replan: str = field(default=STEP, metadata={"help": "when to learn: after every step is the only rule here"})
 
     @property
     def random_share(self) -> float:
@@ -92,7 +88,14 @@ class QLearning(CompiledLearner):
             discount=self.discount,
             initial=self.initial_value,
             for_all_states=self.for_all_states,
+            constants=self._ends(spec),
         )
+
+    def _ends(self, spec: TaskSpec) -> tuple[float, ...]:
+        """Return what an end at each step is worth, in the steps that it leaves out: 0, but in the unit range."""
+        idle = spec.machine.idle_reward.mean
+        sums = accumulate((self.discount**step for step in range(spec.horizon - 1)), initial=0.0)
+        return tuple(idle * total for total in sums)[::-1]
 
 
 @dataclass(frozen=True, kw_only=True)

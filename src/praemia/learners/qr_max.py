@@ -29,13 +29,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.learners.base import AT_ONCE, Learner, parameter
+from praemia.learners.base import Learner, parameter
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import CanLearnMachine
+from praemia.learners.replanning import AT_ONCE, KNOWN, ReplanRule
 from praemia.learners.rules import BonusRule
 from praemia.tasks.spec import TaskSpec
 
-KNOWN = "known"
 PUBLISHED_THRESHOLD = 39
 
 
@@ -69,8 +69,8 @@ class QRMax(CanLearnMachine, BonusLearner):
     )
 
     @property
-    def due_after(self) -> int | None:
-        return math.ceil(self.known_after) if self.replan_rule == KNOWN else None
+    def replan_rule(self) -> ReplanRule:
+        return replace(super().replan_rule, visits=math.ceil(self.known_after))
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         return replace(super().rule(spec, num_episodes), machine=self.machine_bonus(0.0, 0.0))

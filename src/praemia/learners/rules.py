@@ -10,7 +10,6 @@ fields means what its docstring says; a combination that could not mean anything
 
 from __future__ import annotations
 
-import inspect
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -19,16 +18,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels import bonus, learned_machine, order, posterior_draws, recursion
+from praemia.kernels import bonus, confidence_sets, learned_machine, posterior_draws, recursion, ties
 from praemia.kernels.plans import Parts, Recipe
-from praemia.learners import confidence_sets
-from praemia.learners.base import Needs
+from praemia.learners.base import Layout
 from praemia.tasks.spec import TaskSpec
 
 LIMITS = ("steps left", "horizon", "labels")
 VARIANCES = ("Y", "W")
-ORDERS = {"drawn": order.DRAWN, "certain": order.CERTAIN, "counted": order.COUNTED, "soonest": order.SOONEST}
+ORDERS = {"drawn": ties.DRAWN, "certain": ties.CERTAIN, "counted": ties.COUNTED, "soonest": ties.SOONEST}
 PRIORS = ("observations", "best")
 SETS = ("l1", "bernstein")
 MOST_NUMBERS = len(bonus.AS_TUPLE) - 1  # of a pair
@@ -49,20 +48,46 @@ class LaterVisits(NamedTuple):
     factor: float
 
 
-class PlanRule(ABC):
-    """What the recursion and its memory ask of every rule."""
+class Room(NamedTuple):
+    """How many numbers of its own a rule keeps."""
+
+    by_pair: int
+    by_successor: int = 0
+    drawn: int = 0  # successors drawn for a pair
+
+
+class PlanRule(Layout, ABC):
+    """What the recursion and its memory ask of every rule; ``BonusRule`` says what its fields mean."""
+
+    constants: tuple[float, ...] = ()
+    monotone = False
+    spread = False
+    lower: Any = None
+    order = "drawn"
+    later_visits: LaterVisits | None = None
+    step_bonus: NDArray[np.float64] | None = None
+    sorts_rows = False  # rows are sorted for each machine state, so that plans look at one at a time
+
+    @property
+    def counts_steps(self) -> bool:
+        return self.later_visits is not None
+
+    @property
+    def has_step_numbers(self) -> bool:
+        """Whether pairs have numbers that depend on the step."""
+        return self.later_visits is not None or self.step_bonus is not None
 
     @abstractmethod
-    def needs(self, spec: TaskSpec) -> Needs:
-        """Return how counts and tables are laid out, and the room for the rule's numbers."""
+    def room(self, spec: TaskSpec) -> Room:
+        """Return the room for the rule's numbers."""
 
     @abstractmethod
     def recipe(self) -> Recipe:
-        """Return what the plan is compiled from. It holds no numbers of a run: those are ``kernel_constants``."""
+        """Return what the plan is compiled from. It holds no numbers of a run."""
 
     @abstractmethod
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        """Return the numbers of the rule as its compiled functions read them."""
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        """Return the numbers of the rule by their names in ``praemia.kernels.plan_data.FIXED``."""
 
 
 def _require(kind: str, value: str, known: tuple[str, ...]) -> None:
@@ -76,7 +101,8 @@ class BonusRule(PlanRule):
 
     Attributes
     ----------
-    worth, numbers, lower : functions as in ``praemia.kernels.bonus``; ``numbers`` may leave the episodes out.
+    worth, numbers, lower : functions as in ``praemia.kernels.bonus``.
+    tells_episodes : ``numbers`` is told the episodes so far.
     constants : what ``numbers`` is given.
     variance_of : "Y": the deviation is that of φ + W; "W": that of W alone. The mean is that of φ + W in both cases.
     limit : the most that a pair can be worth, and what it is worth before its first visit: "steps left" H − h,
@@ -84,7 +110,7 @@ class BonusRule(PlanRule):
     monotone : Q never rises above that of the previous plan.
     spread : ``worth`` is told how far outcomes differ in this task, and what was seen to follow the pair's state.
     lower : ``worth`` and ``lower`` are told the gap; V̲ = max{0, lower(…)} of the action taken. None: no lower values.
-    order : what to do among equals (``praemia.kernels.order``): "drawn", "certain", "counted" or "soonest".
+    order : what to do among equals (``praemia.kernels.ties``): "drawn", "certain", "counted" or "soonest".
     repairs : plans can be repaired (``praemia.kernels.repair``).
     uses_cap : ``worth`` may depend on ``pair.cap``; if not, equal steps of a repaired plan are computed once.
     later_visits : ``pair.by_step`` is the term in N'. step_bonus : or these numbers, [H, O·A].
@@ -93,6 +119,7 @@ class BonusRule(PlanRule):
 
     worth: Any
     numbers: Any = None
+    tells_episodes: bool = False
     constants: tuple[float, ...] = ()
     variance_of: str = "Y"
     limit: str = "steps left"
@@ -119,41 +146,29 @@ class BonusRule(PlanRule):
                 f"order={self.order!r} with lower values, a machine that is learned or the variance of W; these rules "
                 "draw among equals"
             )
-        made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self._has_step_numbers
+        made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self.has_step_numbers
         if self.repairs and made_anew:
             raise ParameterError(
                 "repairs=True needs limit='labels', an order other than 'drawn', monotone=False and no numbers by step"
             )
 
-    @property
-    def _tells_episodes(self) -> bool:
-        if self.numbers is None:
-            return False
-        given = [item for item in inspect.signature(self.numbers).parameters.values() if item.default is item.empty]
-        return len(given) == 4
-
     def try_numbers(self, constants: NDArray[np.float64]) -> Any:
         """Return the numbers of a pair with two visits, computed in Python."""
         if self.numbers is None:
             return ()
-        return self.numbers(2.0, 3.0, *((1.0,) if self._tells_episodes else ()), constants)
+        return self.numbers(2.0, 3.0, *((1.0,) if self.tells_episodes else ()), constants)
 
-    def needs(self, spec: TaskSpec) -> Needs:
-        return Needs(
-            variance_of=self.variance_of,
-            limit=self.limit,
-            monotone=self.monotone,
-            lower=self.lower is not None,
-            spread=self.spread,
-            order=self.order,
-            repairs=self.repairs,
-            steps=self.later_visits is not None,
-            by_step=self._has_step_numbers,
-            by_pair=max(1, self._num_numbers),
-        )
+    def room(self, spec: TaskSpec) -> Room:
+        return Room(by_pair=max(1, self._num_numbers))
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        return self._all_constants
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        later, machine = self.later_visits or LaterVisits(0.0, 0.0), self.machine or MachineBonus(0.0, 0.0)
+        return {
+            "later_cost": later.cost,
+            "later_factor": later.factor,
+            "machine_root": machine.per_root,
+            "machine_visit": machine.per_visit,
+        }
 
     def recipe(self) -> Recipe:
         lower = self.lower is not None
@@ -173,27 +188,19 @@ class BonusRule(PlanRule):
         inner: Parts = (
             ("numbers", self.numbers if self._num_numbers else bonus.one_number),
             ("as_tuple", bonus.AS_TUPLE[max(1, self._num_numbers)]),
-            ("TELLS_EPISODES", self._num_numbers > 0 and self._tells_episodes),
+            ("TELLS_EPISODES", self._num_numbers > 0 and self.tells_episodes),
             ("worth", self.worth),
             ("lower", self.lower if lower else self.worth),
             ("prepare_steps", bonus.add_later_visits if self.later_visits else recursion.nothing_for_pair),
-            ("BY_STEP", self._has_step_numbers),
+            ("BY_STEP", self.has_step_numbers),
             ("VARIANCE_OF_W", self.variance_of == "W"),
             ("SPREAD", self.spread),
         )
         return Recipe(parts, inner)
 
     @property
-    def _all_constants(self) -> tuple[float, ...]:
-        return *self.constants, *(self.later_visits or (0.0, 0.0)), *(self.machine or (0.0, 0.0))
-
-    @property
-    def _has_step_numbers(self) -> bool:
-        return self.later_visits is not None or self.step_bonus is not None
-
-    @property
     def _num_numbers(self) -> int:
-        return len(self.try_numbers(np.ones(len(self._all_constants))))
+        return len(self.try_numbers(np.ones(len(self.constants))))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -220,23 +227,30 @@ class SampleRule(PlanRule):
         """Tell whether there are fewer sticks than observations, on average."""
         return 1.0 + self.weight * math.log(1.0 / LEAST_MASS) < spec.num_successors
 
-    def needs(self, spec: TaskSpec) -> Needs:
+    @property
+    def unseen(self) -> bool:
+        return self.prior == "observations"
+
+    def room(self, spec: TaskSpec) -> Room:
         if self.prior == "best":
-            return Needs(by_pair=self.arms, by_successor=self.arms)
+            return Room(by_pair=self.arms, by_successor=self.arms)
         # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
         mean = self.weight * math.log(1.0 / LEAST_MASS)
         most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
         sticks = most if self.breaks_sticks(spec) else spec.num_successors
-        return Needs(unseen=True, by_pair=sticks, by_successor=1, drawn=sticks)
+        return Room(by_pair=sticks, by_successor=1, drawn=sticks)
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        if self.prior == "best":
-            return (self.weight,)
-        sticks = float(self.breaks_sticks(spec))
-        return self.weight, float(spec.num_successors), LEAST_MASS, sticks, self.machine or 0.0
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        return {
+            "prior": self.weight,
+            "num_successors": spec.num_successors,
+            "least_mass": LEAST_MASS,
+            "breaks_sticks": self.breaks_sticks(spec),
+            "machine_prior": self.machine or 0.0,
+        }
 
     def recipe(self) -> Recipe:
-        one = self.prior == "observations"
+        one = self.unseen
         parts: Parts = (
             ("UNSEEN", one),
             ("prepare_pair", posterior_draws.draw_kernel if one else posterior_draws.draw_arms),
@@ -261,18 +275,24 @@ class SetRule(PlanRule):
     level: float
     as_published: bool = False
 
+    unseen = True
+    sorts_rows = True
+
     def __post_init__(self) -> None:
         _require("interval", self.kind, SETS)
         if self.as_published and self.kind != "bernstein":
             raise ParameterError("as_published=True is a variant of interval='bernstein' only")
 
-    def needs(self, spec: TaskSpec) -> Needs:
-        by_pair = spec.num_successors + 1
-        return Needs(unseen=True, one_state_at_a_time=True, by_pair=by_pair, by_successor=1, sorts_rows=True)
+    def room(self, spec: TaskSpec) -> Room:
+        return Room(by_pair=spec.num_successors + 1, by_successor=1)
 
-    def kernel_constants(self, spec: TaskSpec) -> tuple[float, ...]:
-        subsets = confidence_sets.log_of_subsets(spec.num_successors)
-        return self.scale, self.level, subsets if self.kind == "l1" else float(self.as_published)
+    def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
+        return {
+            "scale": self.scale,
+            "level": self.level,
+            "log_subsets": log_of_subsets(spec.num_successors),
+            "as_published": self.as_published,
+        }
 
     def recipe(self) -> Recipe:
         in_ball = self.kind == "l1"

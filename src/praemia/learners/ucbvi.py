@@ -1,10 +1,11 @@
 """UCBVI-PRM, the paper's learner (Algorithms 1 and 2), whose regret does not grow with the machine; and UCBVI.
 
 UCBVI-PRM estimates p over (o, a) only and plans with the known machine. With n = N(o, a), p̂ = N(o, a, ·)/n,
-W(m, o') = Σ_m' τ(m'|m, σ)·V_{h+1}(o', m'), ι = ln(6·Q·O·A·T/ρ) and c = 100²H³O²Aι², for visited pairs:
+W(m, o') = Σ_m' τ(m'|m, σ)·V_{h+1}(o', m'), ι = ln(6·M·O·A·T/ρ), c = 100²H³O²Aι² and κ = ``bonus_scale``,
+for visited pairs:
 
     b = √(8ι·Var_p̂(W)/n) + 14Hι/(3n) + √(2ι/n) + √(8·Σ p̂(o')·min(c/N'_{h+1}(o'), H²)/n)
-    Q_h = min{Q_h of the previous plan, H, Σ p̂(φ + W) + γ·b},      V_h = max_a Q_h,
+    Q_h = min{Q_h of the previous plan, H, Σ p̂(φ + W) + κ·b},      V_h = max_a Q_h,
 
 and Q_h = H for the others.
 
@@ -14,10 +15,10 @@ uniformly when the plan is made; a plan that is due starts with the next episode
 one policy. Successors that were never seen are never stored.
 
 UCBVI (Azar et al. 2017, Bernstein form) does the same on the cross product and does not use the machine. It counts
-product states s = (m, o) and their successors, with S = Q·O and L = ln(5·S·A·T/ρ), for visited pairs:
+product states s = (m, o) and their successors, with S = M·O and L = ln(5·S·A·T/ρ), for visited pairs:
 
     b = √(8L·Var_P̂(V)/N) + 14HL/(3N) + √(8·Σ P̂(s')·min(100²H³S²AL²/N'_{h+1}(s'), H²)/N)
-    Q_h = min{Q_h of the previous plan, H, Σ P̂(ν̄ + V) + γ·b},      V_h = max_a Q_h,
+    Q_h = min{Q_h of the previous plan, H, Σ P̂(ν̄ + V) + κ·b},      V_h = max_a Q_h,
 
 and Q_h = H for the others. The reward of a transition that was seen is known (ν̄), so there is no bonus for rewards.
 """
@@ -75,7 +76,7 @@ class BernsteinUCBVI(CompiledLearner):
 
 
 def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return γ·√(8ι/n), and the terms of the bonus that are the same at every step."""
+    """Return κ·√(8ι/n), and the terms of the bonus that are the same at every step."""
     most, scale, iota, root = constants[0], constants[1], constants[2], constants[3]
     flat = 14.0 / 3.0 * most * iota / visits + root / np.sqrt(visits)
     return scale * np.sqrt(8.0 * iota / visits), scale * flat

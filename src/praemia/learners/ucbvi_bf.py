@@ -1,12 +1,13 @@
 """UCBVI with refined constants (Drago, Mussi and Metelli 2025, variant BF-I), lifted to machines.
 
-With Y = φ + W, R = H − h (steps h from 0) and L = ln(5·OA·T/ρ), for visited pairs (the others have Q = R):
+With Y = φ + W, R = H − h (steps h from 0), L = ln(5·OA·T/ρ) and κ = ``bonus_scale``, for visited pairs (the others have
+Q = R):
 
     b = √(4L·Var_p̂(Y)/n) + 7RL/(3·max(1, n − 1)) + √(4·Σ p̂(o')·min(84²H³O²AL²/N'_{h+1}(o'), R²)/n)
-    Q_h = min{Q_h of the previous plan, R, Σ p̂ Y + γ·b},      V_h = max_a Q_h.
+    Q_h = min{Q_h of the previous plan, R, Σ p̂ Y + κ·b},      V_h = max_a Q_h.
 
 Differences: pairs are (o, a) and not product states; L pays for no union over steps and machine states, so optimism at
-γ = 1 has probability 1 − HQρ (docs/concepts/theory.md says what the last term is for); the reward is known given o', so
+κ = 1 has probability 1 − HMρ (docs/concepts/theory.md says what the last term is for); the reward is known given o', so
 it is part of Y, whose range is R (the paper's, with rewards known beforehand, is that of V_{h+1} alone); N' = 0 counts
 as R²; plans are made when a count doubles.
 
@@ -72,7 +73,7 @@ class UCBVIBF(CompiledLearner):
 
 
 def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return γ·√(4L/n) and γ·7L/(3·max(1, n − 1)), the latter to be multiplied by R."""
+    """Return κ·√(4L/n) and κ·7L/(3·max(1, n − 1)), the latter to be multiplied by R."""
     scale, log_term = constants[0], constants[1]
     return scale * np.sqrt(4.0 * log_term / visits), scale * 7.0 / 3.0 * log_term / max(1.0, visits - 1.0)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from numba.core.errors import NumbaError
 from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, came_from_interrupt
-from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays
+from praemia.kernels.plan_data import AGENDA, STEP_LIMITS, PlanData, PlanMemory, SpecArrays, fixed_record
 from praemia.kernels.plans import call_plan, compiled_plan
 from praemia.kernels.records import (
     END,
@@ -29,26 +28,26 @@ from praemia.kernels.records import (
     padded_width,
 )
 from praemia.kernels.references import by_reference
-from praemia.learners.base import Needs
-from praemia.learners.rules import BonusRule, PlanRule
+from praemia.learners.base import Layout
+from praemia.learners.rules import PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
 from praemia.tasks.extremes import least_to_earn
 from praemia.tasks.model import padded_exits
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
-KEPT = ("lower_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
+KEPT = ("least_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
 
-def learned_labels(spec: HiddenMachineSpec, needs: Needs) -> list[Label]:
+def learned_labels(spec: LearnedMachineSpec, layout: Layout) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
-    by_labels = needs.limit == "labels"
-    if needs.unseen or (by_labels and spec.asks_every_label):
-        return spec.every_label[1]
+    by_labels = layout.limit == "labels"
+    if layout.unseen or (by_labels and spec.asks_every_label):
+        return spec.every_step.labels[1]
     return spec.labels_to_expect if by_labels else list(spec.label_sets)
 
 
@@ -89,11 +88,13 @@ class Workspace:
     policy: Actions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.needs = self.rule.needs(self.spec)
-        self.lanes = 1 if self.needs.one_state_at_a_time else lanes_for(self.spec.num_machine_states)
+        self.room = self.rule.room(self.spec)
+        self.lanes = 1 if self.rule.sorts_rows else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
         self.recipe = self.rule.recipe()
-        self.constants = np.array(self.rule.kernel_constants(self.spec), dtype=np.float64)
+        self.fixed = fixed_record(self.rule.fixed_numbers(self.spec))
+        self.constants = np.array(self.rule.constants, dtype=np.float64)
+        self.known = self._known()
         self.memory = self._new_memory()
 
     def for_next_plan(self, spec: TaskSpec) -> Workspace:
@@ -101,32 +102,31 @@ class Workspace:
         following = copy(self)
         if spec is not self.spec:
             following.spec = spec
-            following.__dict__.pop("known", None)
-        kept = ("tables", "action_values", "by_pair", *(KEPT if self.needs.repairs else ()))
+            following.known = following._known()
+        kept = ("tables", "action_values", "by_pair", *(KEPT if self.rule.repairs else ()))
         copies: Any = {name: getattr(self.memory, name).copy() for name in kept}
         following.memory = self.memory._replace(**copies)
         return following
 
-    @cached_property
-    def known(self) -> SpecArrays:
-        """What is known of the task, as plans use it."""
-        spec, needs = self.spec, self.needs
-        if isinstance(spec, HiddenMachineSpec):
+    def _known(self) -> SpecArrays:
+        """Return what is known of the task, as plans use it."""
+        spec, rule = self.spec, self.rule
+        if isinstance(spec, LearnedMachineSpec):
             return self._known_without_chances(spec)
-        table = spec.every_table if needs.unseen else spec.table
+        table = spec.every_step.table if rule.unseen else spec.table
         moves, layers = table.transition_layers(self.width), table.layers(self.width)
-        return self._spec_arrays(moves if needs.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
+        return self._spec_arrays(moves if rule.variance_of == "W" else layers, layers.paid)._replace(moves=moves)
 
-    def _known_without_chances(self, spec: HiddenMachineSpec) -> SpecArrays:
+    def _known_without_chances(self, spec: LearnedMachineSpec) -> SpecArrays:
         """Return the same for a machine that is learned: its layers are written by each plan."""
-        sets = learned_labels(spec, self.needs)
+        sets = learned_labels(spec, self.rule)
         layers = empty_layers(len(sets), spec.num_machine_states, self.width)
         known = self._spec_arrays(layers, np.zeros_like(layers.paid))
         possible = spec.possible(sets).astype(np.int32).ravel()
         return known._replace(support=known.support._replace(layers=layers), possible=possible)
 
     def _spec_arrays(self, layers: LayerArrays, paid: NDArray[np.float64]) -> SpecArrays:
-        spec, limit = self.spec, self.needs.limit
+        spec, limit = self.spec, self.rule.limit
         caps = np.full_like(spec.value_caps, spec.value_caps[0]) if limit == "horizon" else spec.value_caps
         return SpecArrays(
             layers=layers,
@@ -134,53 +134,50 @@ class Workspace:
             paid=paid,
             steps=step_records(caps, spec.discount),
             exits=padded_exits(self._exits(), self.width),
-            support=spec.label_support[1](self.width) if limit == "labels" else no_support(layers),
-            every=spec.every_row if self.needs.unseen else NO_EVERY_ROW,
+            support=spec.every_step.support.arrays(self.width) if limit == "labels" else no_support(layers),
+            every=spec.every_step.rows if self.rule.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
-            done=np.array(sorted(spec.done_states), dtype=np.int32),
+            is_done=np.pad(spec.is_done.astype(np.float64), (0, self.width - spec.num_machine_states)),
         )
 
     def _exits(self) -> NDArray[np.float64]:
         """Return what having left is worth; where the order asks for it, the unknown is worth the least there is."""
         exits = self.spec.exits
-        if self.needs.order != "drawn":
+        if self.rule.order != "drawn":
             exits = exits.copy()
-            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.label_support[0])
+            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.every_step.support.table)
             if not (self.spec.can_end or self.spec.done_states):
                 exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
         return exits
 
     def _new_memory(self) -> PlanMemory:
-        spec, needs, known = self.spec, self.needs, self.known
+        spec, rule, known = self.spec, self.rule, self.known
         num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-        rows = len(known.every.rows) if needs.unseen else num_states + NUM_EXITS + len(self.counts.rows)
-        tables, is_ordered = self._tables(rows), needs.order != "drawn"
-        by_step = np.zeros((spec.horizon if needs.by_step else 0, num_pairs))
-        if isinstance(self.rule, BonusRule) and self.rule.step_bonus is not None:
-            by_step[:] = self.rule.step_bonus
+        rows = len(known.every.rows) if rule.unseen else num_states + NUM_EXITS + len(self.counts.rows)
+        tables, is_ordered = self._tables(rows), rule.order != "drawn"
+        by_step = np.zeros((spec.horizon if rule.has_step_numbers else 0, num_pairs))
+        if rule.step_bonus is not None:
+            by_step[:] = rule.step_bonus
         return PlanMemory(
             tables=tables,
-            lower_tables=np.zeros(tables.shape if needs.lower or is_ordered else (0, 0, 0)),
+            least_tables=np.zeros(tables.shape if rule.lower is not None or is_ordered else (0, 0, 0)),
             soon_tables=np.zeros(tables.shape if is_ordered else (0, 0, 0)),
             action_values=np.zeros((spec.horizon, 0, self.width)),
             by_step=by_step,
-            by_pair=np.zeros((num_pairs, needs.by_pair)),
-            by_successor=np.zeros((0, needs.by_successor)),
-            drawn=np.zeros((num_pairs, needs.drawn), dtype=np.int32),
-            sorted_rows=np.zeros(
-                (spec.num_machine_states if needs.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32
-            ),
-            rewards=np.zeros(num_pairs * self.width if needs.variance_of == "W" else 0),
+            by_pair=np.zeros((num_pairs, self.room.by_pair)),
+            by_successor=np.zeros((0, self.room.by_successor)),
+            drawn=np.zeros((num_pairs, self.room.drawn), dtype=np.int32),
+            sorted_rows=np.zeros((spec.num_machine_states if rule.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32),
+            rewards=np.zeros(num_pairs * self.width if rule.variance_of == "W" else 0),
             tops=self._room_for_tops(),
             tops_by_label=self._room_for(known.support.indptr),
             options=np.zeros(3 * spec.num_actions * self.lanes),
-            spread=np.zeros(3 * num_pairs * self.lanes if needs.spread else 0),
+            spread=np.zeros(3 * num_pairs * self.lanes if rule.spread else 0),
             spread_sums=np.zeros(3),
             shares=np.zeros((spec.horizon, 2)),
             local_limit=np.zeros(self.lanes),
             exists=(np.arange(self.width) < spec.num_machine_states).astype(np.float64),
-            is_done=np.isin(np.arange(self.width), list(spec.done_states)).astype(np.float64),
-            agenda=np.zeros(num_states if needs.repairs else 0, dtype=AGENDA),
+            agenda=np.zeros(num_states if rule.repairs else 0, dtype=AGENDA),
         )
 
     def _room_for(self, indptr: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -189,12 +186,12 @@ class Workspace:
 
     def _room_for_tops(self) -> NDArray[np.float64]:
         size = max(0, len(self.known.support.group_indptr) - 1) * self.width
-        return np.zeros((self.spec.horizon if self.needs.repairs else 1, size))
+        return np.zeros((self.spec.horizon if self.rule.repairs else 1, size))
 
     def _tables(self, rows: int) -> NDArray[np.float64]:
         """Return tables of two steps, or of all where plans are repaired."""
-        num_tables = self.spec.horizon + 1 if self.needs.repairs else 2
-        if self.needs.repairs:
+        num_tables = self.spec.horizon + 1 if self.rule.repairs else 2
+        if self.rule.repairs:
             needed = 8 * self.width * num_tables * (3 * rows + len(self.known.support.group_indptr))
             require_memory(needed, "the tables of all steps, for plans that are repaired; replan='growth' needs fewer")
         tables = np.zeros((num_tables, rows, self.width))
@@ -203,23 +200,24 @@ class Workspace:
 
     def fit(self, counts: CountArrays) -> None:
         """Make room for what was counted."""
-        memory, needs, support = self.memory, self.needs, self.known.support
+        memory, support = self.memory, self.known.support
         if memory.tops.shape[1] < (len(support.group_indptr) - 1) * self.width:
             memory = memory._replace(tops=self._room_for_tops())
         if len(memory.tops_by_label) < (len(support.indptr) - 1) * self.width:
             memory = memory._replace(tops_by_label=self._room_for(support.indptr))
         rows = self.spec.num_observations + NUM_EXITS + len(counts.rows)
         if memory.tables.shape[1] < rows:
-            new = {name: getattr(memory, name) for name in ("tables", "lower_tables", "soon_tables")}
+            new = {name: getattr(memory, name) for name in ("tables", "least_tables", "soon_tables")}
             for name, old in new.items():
                 if len(old):
                     new[name] = self._tables(rows) if name == "tables" else np.zeros_like(new["tables"])
                     new[name][:, : old.shape[1]] = old
             memory = memory._replace(**new)
-        if needs.by_successor and len(memory.by_successor) < len(counts.successors):
-            memory = memory._replace(by_successor=np.zeros((len(counts.successors), needs.by_successor)))
+        by_successor = self.room.by_successor
+        if by_successor and len(memory.by_successor) < len(counts.successors):
+            memory = memory._replace(by_successor=np.zeros((len(counts.successors), by_successor)))
         slots = int(counts.totals[0]["slots"])
-        if needs.monotone and memory.action_values.shape[1] < slots + 1:
+        if self.rule.monotone and memory.action_values.shape[1] < slots + 1:
             memory = memory._replace(action_values=self._more_action_values(slots))
         self.memory, self.counts = memory, counts
 
@@ -250,7 +248,7 @@ class Workspace:
 
     def data(self) -> Any:
         """Return what the plan is made from, as kernels take it."""
-        return by_reference(PlanData(self.counts, self.known, self.memory, self.constants))
+        return by_reference(PlanData(self.counts, self.known, self.memory, self.fixed, self.constants))
 
     def plan(self, counts: CountArrays, policy: Actions, rng: np.random.Generator) -> None:
         """Make a plan: update policy[H, S, M] and the memory."""

@@ -23,7 +23,7 @@ from praemia.simulation.run import generators
 from praemia.simulation.task_world import with_every_row
 from praemia.tasks.machine_table import MachineTable
 from praemia.tasks.model import step_weights
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import EveryStep, LearnedMachineSpec, TaskSpec
 
 FIRST_ROOM = 4  # successors of a pair that there is room for at first
 FIRST_SUCCESSORS, FIRST_ROWS = 64, 16  # that there is room for at first, in all
@@ -54,12 +54,14 @@ class BoxWorld(World):
             raise ParameterError(f"learner {learner.name!r} needs to know the kernel, which a black box does not show")
         self.box = box
         self._seen_labels, self._is_strict = seen_labels or SeenLabels(), seen_labels is not None
+        self._has_warned = False  # of labels that contradict each other
+        self._end = 0  # the first free place of a successor
         self.labels_need_info = box.is_encoded  # whether labels can be known for steps taken alone
         self.labels: dict[Label, int] = {frozenset(): 0}
         self.world_rng, learner_rng = generators(seed)
         self.learner = learner
         super().__init__(learner, self._tabulated(), num_episodes, learner_rng, num_steps)
-        if box.is_encoded and self.needs.unseen:
+        if box.is_encoded and self.layout.unseen:
             raise ParameterError(
                 f"learner {learner.name!r} asks for the labels of steps not taken, which nobody knows where "
                 "observations are encoded; choose one that plans with what it saw, such as headroom, ucbvi-prm or mvp"
@@ -68,15 +70,15 @@ class BoxWorld(World):
         self.places: dict[tuple[int, int, int], int] = {}  # where (pair, successor, label) is counted
         self.rows: dict[tuple[int, int], int] = {}  # the continuation row of (label, successor)
         seed_of_box = int(self.world_rng.integers(2**31))
-        self.compares = self.needs.unseen or self.needs.limit == "labels"
+        self.compares = self.layout.unseen or self.layout.limit == "labels"
         if self.compares and not box.is_encoded:
             self._probe(seed_of_box)
             self._number_every_label()
-        if self.needs.unseen:
-            self.counts = with_every_row(self.counts, self.spec.every_row.rows)
+        if self.layout.unseen:
+            self.counts = with_every_row(self.counts, self.spec.every_step.rows.rows)
         box.env.reset(seed=seed_of_box)
 
-    def _tabulated(self) -> TaskSpec:
+    def _tabulated(self, asked_before: EveryStep | None = None) -> TaskSpec:
         """Tabulate the machine on the labels met so far."""
         box = self.box
         self.table = MachineTable.of(box.machine, list(self.labels))
@@ -93,18 +95,19 @@ class BoxWorld(World):
             can_end=True,
             discount=box.discount,
             done_states=box.done_states,
+            asked_before=asked_before,
         )
         return spec_for(spec, self.learner)
 
     def _number_every_label(self) -> None:
         """Number all labels at once where the machine is learned: what was counted of it is found by these numbers."""
-        if isinstance(self.spec, HiddenMachineSpec) and self.spec.asks_every_label:
-            self.labels = {label: number for number, label in enumerate(self.spec.every_label[1])}
+        if isinstance(self.spec, LearnedMachineSpec) and self.spec.asks_every_label:
+            self.labels = {label: number for number, label in enumerate(self.spec.every_step.labels[1])}
             self._tabulate_again(0)
 
-    def _tabulate_again(self, num_kept: int) -> None:
+    def _tabulate_again(self, num_kept: int, asked_before: EveryStep | None = None) -> None:
         """Tabulate the machine anew; what was counted of its moves under the first labels is kept."""
-        self.spec = self._tabulated()
+        self.spec = self._tabulated(asked_before)
         old, new = self.counts.machine, no_moves_seen(self)
         kept = num_kept * self.box.machine.num_states
         if len(new.visits):
@@ -136,7 +139,7 @@ class BoxWorld(World):
         """Notice a label that changes without ``info``: then the labels of steps not taken are unknown."""
         if self.labels_need_info or self.box.label_without_info(o, a, z) == label:
             return
-        if self.needs.unseen:
+        if self.layout.unseen:
             raise ModelError(
                 f"the label of {self.box.step_name(o, a, z)} depends on info, known only for steps taken, and learner "
                 f"{self.learner.name!r} asks about steps not taken; choose one that plans with what it saw, such as "
@@ -148,14 +151,10 @@ class BoxWorld(World):
     def number(self, label: Label) -> int:
         """Return the number of a label, numbering it when it is new."""
         if label not in self.labels:
-            before = self.spec
             self.labels[label] = len(self.labels)
-            self._tabulate_again(len(self.labels) - 1)
             # What depends on the labelling alone is not found out again, unless the numbers of labels changed.
             renumbered = self.labels_need_info or self.learner.learn_machine
-            for name in ("every_label", "every_table", "every_row", "label_support"):
-                if name in before.__dict__ and not renumbered:
-                    self.spec.__dict__[name] = before.__dict__[name]
+            self._tabulate_again(len(self.labels) - 1, None if renumbered else self.spec.every_step)
         return self.labels[label]
 
     def play(self, most: int) -> None:
@@ -209,12 +208,12 @@ class BoxWorld(World):
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
-            if due and self.learner.replans_at_once and len(steps) < box.horizon:
+            if due and self.learner.replan_rule.at_once and len(steps) < box.horizon:
                 self._replan_at_once(len(steps))
                 due = False
-        if self.needs.steps and o < size:
+        if self.num_counted_steps and o < size:
             self.counts.steps[len(steps), o] += 1
-        self.log.progress["is_due"] = count_episode(self.counts, self.rule) or due
+        self.log.progress["is_due"] = count_episode(self.counts, self.replan_code) or due
         return np.array(steps, dtype=np.int64), np.array(rewards)
 
     def _act(self, choice: Any) -> int:
@@ -231,10 +230,10 @@ class BoxWorld(World):
         place = self.places.get((pair, z, label))
         if place is None:
             place = self.places[pair, z, label] = self._first_sight(pair, z, label)
-        if self.needs.steps:
+        if self.num_counted_steps:
             self.counts.steps[h, o] += 1
         counts = self.counts
-        return bool(count_visit(counts, pair, place, self.rule))
+        return bool(count_visit(counts, pair, place, self.replan_code))
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
@@ -272,11 +271,11 @@ class BoxWorld(World):
 
     def _row(self, pair: int, successor: int, label: int) -> int:
         """Return the continuation row of a successor, numbering it when it is needed for the first time."""
-        if self.needs.unseen:
-            return int(self.spec.every_row.own[pair, successor])
+        if self.layout.unseen:
+            return int(self.spec.every_step.rows.own[pair, successor])
         table, counts = self.spec.table, self.counts
         target = min(successor, len(counts.states))  # in which observation an episode ended does not matter
-        plain = table.keeps_state if self.needs.variance_of == "W" else table.has_no_effect
+        plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
         if plain[label]:
             return target
         if (label, target) not in self.rows:
@@ -287,7 +286,7 @@ class BoxWorld(World):
         """Make room for one more successor of a pair, and for one more continuation row."""
         counts = self.counts
         used, old = int(counts.pairs[pair]["distinct"]), int(counts.pairs[pair]["first"])
-        if counts.totals[0]["rows"] == len(counts.rows) and not self.needs.unseen:
+        if counts.totals[0]["rows"] == len(counts.rows) and not self.layout.unseen:
             self.counts = counts = counts._replace(rows=_doubled(counts.rows))
         if 0 < len(counts.links) == counts.totals[0]["links"]:
             self.counts = counts = counts._replace(links=_doubled(counts.links))
@@ -304,16 +303,13 @@ class BoxWorld(World):
         for place in range(first, first + used):
             self.places[pair, int(successors[place]["target"]), int(successors[place]["label"])] = place
 
-    _end = 0  # the first free place
-    _has_warned = False  # of labels that contradict each other
-
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with a little room."""
         spec = self.spec
         first = np.zeros(spec.num_observations * spec.num_actions + 1, dtype=np.int64)
         first[-1] = FIRST_SUCCESSORS
-        sizes = (spec.num_observations, FIRST_ROWS, spec.horizon + 1 if self.needs.steps else 0)
-        num_links = FIRST_SUCCESSORS if self.needs.repairs else 0
+        sizes = (spec.num_observations, FIRST_ROWS, self.num_counted_steps)
+        num_links = FIRST_SUCCESSORS if self.layout.repairs else 0
         return CountArrays.empty(first, *sizes, no_moves_seen(self), self.num_recent, num_links)
 
 

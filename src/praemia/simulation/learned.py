@@ -17,12 +17,12 @@ from praemia.planning.exact import solve
 from praemia.simulation.loop import World
 from praemia.tasks.extremes import least_to_earn
 from praemia.tasks.model import Model
-from praemia.tasks.spec import HiddenMachineSpec
+from praemia.tasks.spec import LearnedMachineSpec
 
 
 def learned_policy(world: World) -> NDArray[Any]:
     """Return the policy that a run has learned so far, as kernels take it: [H, O, M]."""
-    if not world.learner.has_estimate or isinstance(world.spec, HiddenMachineSpec):
+    if not world.learner.has_estimate or isinstance(world.spec, LearnedMachineSpec):
         return world.policy
     return np.ascontiguousarray(solve(estimated_model(world), keep_values=False).policy.swapaxes(1, 2))
 
@@ -37,9 +37,8 @@ def estimated_model(world: World) -> Model:
     lengths = np.bincount(owners, minlength=len(visits)) + (visits == 0)
     exits = spec.exits.copy()
     if len(never):
-        exits[1:, UNKNOWN] = least_to_earn(
-            spec, spec.table_on(spec.labels_to_expect) if spec.more_labels else spec.table
-        )
+        table = spec.table_on(spec.labels_to_expect) if spec.more_labels else spec.table
+        exits[1:, UNKNOWN] = least_to_earn(spec, table)
     return Model(
         num_actions=spec.num_actions,
         indptr=np.concatenate(([0], np.cumsum(lengths))),

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import DOUBLING, EPISODE, EPOCH, GROWTH, REPAIR, STEP, ask_for_plan
+from praemia.kernels.counts import ask_for_plan, ask_for_whole_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
 from praemia.kernels.records import CountArrays, MachineCounts, Records
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
@@ -24,17 +24,9 @@ from praemia.learners.workspace import Workspace, learned_labels
 from praemia.limits import require_memory
 from praemia.planning.policy import validate_policy
 from praemia.simulation.interrupts import interrupts_held
-from praemia.tasks.spec import HiddenMachineSpec, TaskSpec
+from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
 SLICE_SECONDS = 0.1  # a world returns to the loop about this often
-RULES = {
-    "doubling": DOUBLING,
-    "epoch": EPOCH,
-    "growth": GROWTH,
-    "episode": EPISODE,
-    "repair": REPAIR,
-    "step": STEP,
-}
 
 
 class World(ABC):
@@ -42,7 +34,7 @@ class World(ABC):
 
     Attributes
     ----------
-    spec : what the learner may know. needs : what it needs counted, and how.
+    spec : what the learner may know. layout : how what it plans from is counted.
     num_episodes : K in the learner's formulas; the episodes to be played, unless ``num_steps`` limits their steps.
     policy : the policy being played, as kernels take it: [H, O, M], or [H, O, M, A] of action probabilities.
     plan : the plan being played, of a learner that plans in Python. work : what a compiled plan works with.
@@ -62,12 +54,12 @@ class World(ABC):
     ) -> None:
         self.learner, self.learner_rng, self.spec = learner, rng, spec_for(spec, learner)
         self.num_episodes = num_episodes
-        self.needs = learner.needs(self.spec, num_episodes)
-        self.rule = RULES[learner.replan_rule] if learner.due_after is None else -learner.due_after
+        self.layout = learner.layout(self.spec, num_episodes)
+        self.replan_code = learner.replan_rule.code
         most_steps = num_episodes * int(spec.horizon) if num_steps is None else num_steps
         most_episodes = num_episodes if num_steps is None else num_steps
         self.log = new_log(most_episodes, most_steps)
-        self.log.progress["at_once"], self.log.progress["epsilon"] = learner.replans_at_once, learner.random_share
+        self.log.progress["at_once"], self.log.progress["epsilon"] = learner.replan_rule.at_once, learner.random_share
         self.plan: LearnerPlan | None = None
         self._own_values: NDArray[np.float64] | None = None  # the learner's V_0[M, O] of its last plan
         self._value: float | None = None  # the exact value of the policy, once it is computed
@@ -82,6 +74,11 @@ class World(ABC):
     def num_recent(self) -> int:
         """How many steps of an episode are kept for the learner."""
         return int(self.spec.horizon) if self.learner.uses_recent else 0
+
+    @property
+    def num_counted_steps(self) -> int:
+        """For how many steps the visits to each state are counted: H + 1 or none."""
+        return int(self.spec.horizon) + 1 if self.layout.counts_steps or self.learner.uses_steps else 0
 
     @property
     def steps_played(self) -> int:
@@ -127,7 +124,7 @@ class World(ABC):
         """Return what the learner may look at."""
         begun = self.played or self.log.progress[0]["step"]
         recent = Recent.of(self.counts) if self.learner.uses_recent and begun else None
-        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, needs=self.needs)
+        return Experience(self.spec, self.num_episodes, self.played, self.counts, recent, layout=self.layout)
 
     def workspace(self) -> Workspace:
         """Return what a compiled plan works with, with room for what was counted and the labels that are known."""
@@ -138,14 +135,14 @@ class World(ABC):
             self.policy = first_policy(self.spec, self.learner_rng)
         elif self.work.spec is not self.spec:
             self.work = self.work.for_next_plan(self.spec)
-            self.counts.totals["is_repair"] = 0
+            ask_for_whole_plan(self.counts)
         self.work.fit(self.counts)
         return self.work
 
     def replan(self) -> None:
         """Have the learner plan, check what it returned, and note it."""
         progress, total = self.log.progress[0], self.counts.totals[0]
-        plain(ask_for_plan)(self.counts, self.rule, int(progress["step"]))
+        plain(ask_for_plan)(self.counts, self.replan_code, int(progress["step"]))
         if not total["is_repair"]:
             self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
         if self.plans_compiled:
@@ -163,7 +160,7 @@ class World(ABC):
     def note_plan(self) -> None:
         """Note the plan that an episode starts with, unless it is noted already, or an episode is under way."""
         progress = self.log.progress[0]
-        if not plain(is_to_be_noted)(progress, self.rule):
+        if not plain(is_to_be_noted)(progress, self.replan_code):
             return
         number = self.num_plans
         if number == len(self.log.plans):
@@ -216,17 +213,17 @@ def run_loop(
 
 def spec_for(spec: TaskSpec, learner: Learner) -> TaskSpec:
     """Return what a learner is told: without the machine's chances and rewards, if it is to learn them."""
-    if not learner.learn_machine or isinstance(spec, HiddenMachineSpec):
+    if not learner.learn_machine or isinstance(spec, LearnedMachineSpec):
         return spec
-    return HiddenMachineSpec.of(spec, moves_known=learner.moves_known)
+    return LearnedMachineSpec.of(spec, moves_known=learner.moves_known)
 
 
 def no_moves_seen(world: World) -> MachineCounts:
     """Return the counts of the machine's moves before any; empty where it is known."""
     spec = world.spec
-    if not isinstance(spec, HiddenMachineSpec):
+    if not isinstance(spec, LearnedMachineSpec):
         return MachineCounts.empty(0, 0)
-    num_labels, num_states = len(learned_labels(spec, world.needs)), spec.num_machine_states
+    num_labels, num_states = len(learned_labels(spec, world.layout)), spec.num_machine_states
     require_memory(24 * num_labels * num_states**2, "what is learned of the machine")
     return MachineCounts.empty(num_labels, num_states)
 

@@ -25,7 +25,7 @@ from praemia.simulation.task_world import TaskWorld
 from praemia.tasks.task import Task
 
 SAMPLED_EPISODES = 100
-NEVER = -(1 << 62)  # a rule by which no plan is due
+NEVER = -(1 << 62)  # a code by which no plan is due
 
 
 class OptimalityTest:
@@ -33,7 +33,7 @@ class OptimalityTest:
 
     def __init__(self, task: Task, seed: tuple[int, ...]) -> None:
         self._world = TaskWorld(task, Random(), SAMPLED_EPISODES, (*seed, SAMPLED_EPISODES), valued=False)
-        self._world.rule = NEVER
+        self._world.replan_code = NEVER
         best = solve(task, keep_values=False).policy
         self._optimal = self._sample(np.ascontiguousarray(best.swapaxes(1, 2)))
 

@@ -69,13 +69,7 @@ def simulate(
         task = task.finite
         optimal = solve(task.in_unit_range, keep_values=False).value
     world = world_of(task, learner, num_episodes, key, num_steps)
-    watched = _in_steps(world, on_progress) if num_steps else on_progress
-    tests = None
-    if test_every is None:
-        run_loop(world, len(world.log.returns), on_progress=watched)
-    else:
-        assert isinstance(task, Task)
-        tests = tested_loop(world, task, test_every, key, watched)
+    tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
     return Run(
         task=task.name,
         learner=learner.name,
@@ -91,6 +85,21 @@ def simulate(
         seconds=time.perf_counter() - began,
         **_played(task, world, optimal),
     )
+
+
+def _play_to_the_end(
+    world: World,
+    task: Task | BlackBox,
+    test_every: int | None,
+    seed: tuple[int, ...],
+    on_progress: Callable[[int], None] | None,
+) -> NDArray[np.float64] | None:
+    """Play a run; return its tests, if there are any."""
+    if test_every is None:
+        run_loop(world, len(world.log.returns), on_progress=on_progress)
+        return None
+    assert isinstance(task, Task)
+    return tested_loop(world, task, test_every, seed, on_progress)
 
 
 def _check_kinds(task: object, learner: object) -> None:

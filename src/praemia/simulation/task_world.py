@@ -48,7 +48,7 @@ class TaskWorld(World):
         super().__init__(learner, task.spec, num_episodes, learner_rng, num_steps)
         self.task, self.valued = task, valued
         self.arrays = self._world_arrays()
-        if valued and learner.replans_at_once:
+        if valued and learner.replan_rule.at_once:
             self.arrays = self.arrays._replace(best=_best_arrays(task))
             self.log = self.log._replace(losses=np.zeros(len(self.log.returns)))
         self.counts = self._empty_counts()
@@ -65,29 +65,29 @@ class TaskWorld(World):
         mdp, table = self.task.mdp, self.spec.table
         arrays, first = _sampling_arrays(self.task), mdp.num_observations + NUM_EXITS
         edges = arrays.edges.copy()
-        if self.needs.unseen:
-            every = self.spec.every_row
+        if self.layout.unseen:
+            every = self.spec.every_step.rows
             rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
-            plain = table.keeps_state if self.needs.variance_of == "W" else table.has_no_effect
+            plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
             successors = self.task.model.successors
             rows, extra = continuation_rows(mdp.labels, successors, ~plain[mdp.labels], mdp.num_observations)
         edges["row"] = rows
         extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)
         extra_rows["label"], extra_rows["target"] = extra["label"], extra["target"]
-        extra_rows["place"] = first + np.arange(len(extra)) if self.needs.unseen else -1
+        extra_rows["place"] = first + np.arange(len(extra)) if self.layout.unseen else -1
         return arrays._replace(edges=edges, extra_rows=extra_rows)
 
     def _empty_counts(self) -> CountArrays:
         """Return counts of nothing, with room for all that can happen."""
         task, num_rows = self.task, len(self.arrays.extra_rows)
-        steps = int(task.horizon) + 1 if self.needs.steps else 0
-        num_links = len(self.arrays.edges) if self.needs.repairs else 0
+        steps = self.num_counted_steps
+        num_links = len(self.arrays.edges) if self.layout.repairs else 0
         needed = 4 * steps * task.num_observations + 40 * task.mdp.num_pairs + 32 * len(self.arrays.edges)
         require_memory(needed + 8 * num_links, f"counting in {task!r}")
         sizes = (task.num_observations, num_rows, steps)
         counts = CountArrays.empty(self.arrays.indptr, *sizes, no_moves_seen(self), self.num_recent, num_links)
-        return with_every_row(counts, self.spec.every_row.rows) if self.needs.unseen else counts
+        return with_every_row(counts, self.spec.every_step.rows.rows) if self.layout.unseen else counts
 
     def experience(self) -> Experience:
         return replace(super().experience(), truth=self.task if self.learner.privileged else None)
@@ -102,7 +102,7 @@ class TaskWorld(World):
 
     def play_arguments(self, last: int) -> tuple[Any, ...]:
         world, counts, _ = self._references
-        return world, counts, self.policy, self.rule, self.world_rng, self._log_reference(), last
+        return world, counts, self.policy, self.replan_code, self.world_rng, self._log_reference(), last
 
     def _log_reference(self) -> Any:
         """Return the log as kernels take it; it is another one once it has grown."""
@@ -140,7 +140,7 @@ class TaskWorld(World):
             self.policy,
             values,
             record,
-            self.rule,
+            self.replan_code,
             self.world_rng,
             self._work_limit,
         )

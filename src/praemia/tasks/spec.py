@@ -1,7 +1,7 @@
 """What a learner may know of a task: all but the kernel p and where episodes start.
 
 ``TaskSpec`` is that, for a machine that is known. A learner that has to learn the machine is given a
-``HiddenMachineSpec``: the machine's states, not its probabilities and rewards.
+``LearnedMachineSpec``: the machine's states, not its probabilities and rewards.
 
 **Labels that can follow.** For learners that ask what a pair can lead to at best: a label and an o' can occur together
 if some pair has that label when it leads to o'. A pair allows the labels that it has for any o'. Where the label of
@@ -64,6 +64,7 @@ class TaskSpec:
     can_end: bool = False  # whether transitions may end an episode before the horizon
     discount: float = 1.0  # γ
     done_states: frozenset[int] = frozenset()  # the machine states in which an episode is over
+    asked_before: EveryStep | None = None  # what a spec with fewer labels has found out about every step
 
     @property
     def num_machine_states(self) -> int:
@@ -96,19 +97,12 @@ class TaskSpec:
         return self.num_observations**2 * self.num_actions <= MAX_TRIPLES and not self.labels_need_info
 
     @cached_property
-    def every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
-        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for.
+    def every_step(self) -> EveryStep:
+        """What the labelling says of every step that there could be."""
+        return EveryStep(self) if self.asked_before is None else self.asked_before
 
-        For learners that reason about successors they have not seen.
-        """
-        return self._every_label()
-
-    @cached_property
-    def every_table(self) -> MachineTable:
-        """The machine tabulated on the labels of ``every_label``."""
-        return self.table_on(self.every_label[1])
-
-    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
+    def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
+        """Return the label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
         shape = (self.num_observations, self.num_actions, self.num_observations)
         require_memory(40 * shape[0] * shape[1] * shape[2], "a label for every (o, a, o')")
         o, a, z = (axis.ravel() for axis in np.indices(shape))
@@ -124,65 +118,106 @@ class TaskSpec:
         """Labels that stand for all that can occur, where not every (o, a, o') can be asked about."""
         return self.machine.exhaustive_labels() if self.more_labels else list(self.label_sets)
 
+
+@dataclass(frozen=True, eq=False)
+class EveryStep:
+    """What the labelling says of every (o, a, o'), seen or not, found out when it is asked for.
+
+    It stays the same when labels are met that were not listed, so a new spec of a black box takes it over.
+    """
+
+    spec: TaskSpec
+
     @cached_property
-    def every_row(self) -> EveryRow:
-        """The continuation row of every successor of every pair, for the machine of ``every_table``.
+    def labels(self) -> tuple[NDArray[np.int32], list[Label]]:
+        """The label of every (o, a, o') as numbers [O, A, O], and the labels that they stand for."""
+        return self.spec.label_every_step()
+
+    @cached_property
+    def table(self) -> MachineTable:
+        """The machine tabulated on these labels."""
+        return self.spec.table_on(self.labels[1])
+
+    @cached_property
+    def rows(self) -> EveryRow:
+        """The continuation row of every successor of every pair, for the machine of ``table``.
 
         Every end has a row of its own, so that a row tells which successor it is.
         """
-        size, count = self.num_observations, self.num_successors
-        labels = np.tile(self.every_label[0], count // size)
+        size, count = self.spec.num_observations, self.spec.num_successors
+        labels = np.tile(self.labels[0], count // size)
         successors = np.broadcast_to(np.arange(count, dtype=np.int32), labels.shape).ravel()
-        acts = ~self.every_table.has_no_effect[labels.ravel()] | (successors >= size)
+        acts = ~self.table.has_no_effect[labels.ravel()] | (successors >= size)
         rows, extra_rows = continuation_rows(labels.ravel(), successors, acts, size)
         return EveryRow.of(rows.reshape(-1, count), extra_rows, size)
 
     @cached_property
-    def label_support(self) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
-        """The machine on the labels that can occur, and what can follow each pair, for tables of a width."""
-        return _support_by_pair(self) if self.asks_every_label else _support_by_label(self)
+    def support(self) -> Support:
+        """The labels that can follow each pair."""
+        return self._support_by_pair() if self.spec.asks_every_label else self._support_by_label()
+
+    def _support_by_pair(self) -> Support:
+        """Allow the labels that each pair has for any o'."""
+        num_obs, num_pairs = self.spec.num_observations, self.spec.num_observations * self.spec.num_actions
+        num_labels, by_pair = len(self.labels[1]), self.labels[0].reshape(num_pairs, num_obs)
+        allowed = np.zeros((num_pairs, num_labels), dtype=bool)
+        allowed[np.arange(num_pairs)[:, None], by_pair] = True
+        groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
+        reaches = np.zeros((num_labels, num_obs), dtype=bool)
+        reaches[by_pair, np.arange(num_obs)] = True
+        return Support.of(self.table, group_of.ravel(), groups, reaches, can_end=self.spec.can_end)
+
+    def _support_by_label(self) -> Support:
+        """Allow every label after every pair."""
+        spec, sets = self.spec, self.spec.labels_to_expect
+        table = spec.table_on(sets) if spec.more_labels else spec.table
+        groups = np.ones((1, len(sets)), dtype=bool)
+        reaches = np.ones((len(sets), spec.num_observations), dtype=bool)
+        group_of = np.zeros(spec.num_observations * spec.num_actions)
+        return Support.of(table, group_of, groups, reaches, can_end=spec.can_end)
 
 
-def _support_by_pair(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
-    """Allow the labels that each pair has for any o'."""
-    num_obs, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
-    (labels, sets), table = spec.every_label, spec.every_table
-    num_labels, by_pair = len(sets), labels.reshape(num_pairs, num_obs)
-    allowed = np.zeros((num_pairs, num_labels), dtype=bool)
-    allowed[np.arange(num_pairs)[:, None], by_pair] = True
-    groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
-    reaches = np.zeros((num_labels, num_obs), dtype=bool)
-    reaches[by_pair, np.arange(num_obs)] = True
-    return table, _support(spec, group_of.ravel(), groups, reaches, table)
+@dataclass(frozen=True, eq=False)
+class Support:
+    """Which labels can follow which pair, and the machine on these labels; fields as in ``LabelSupport``."""
 
+    table: MachineTable
+    groups: NDArray[np.int32]
+    group_indptr: NDArray[np.int64]
+    group_labels: NDArray[np.int32]
+    indptr: NDArray[np.int64]
+    targets: NDArray[np.int32]
 
-def _support_by_label(spec: TaskSpec) -> tuple[MachineTable, Callable[[int], LabelSupport]]:
-    """Allow every label after every pair."""
-    sets, num_pairs = spec.labels_to_expect, spec.num_observations * spec.num_actions
-    table = spec.table_on(sets) if spec.more_labels else spec.table
-    groups = np.ones((1, len(sets)), dtype=bool)
-    reaches = np.ones((len(sets), spec.num_observations), dtype=bool)
-    return table, _support(spec, np.zeros(num_pairs), groups, reaches, table)
+    @classmethod
+    def of(
+        cls,
+        table: MachineTable,
+        group_of: NDArray[Any],
+        groups: NDArray[np.bool_],
+        reaches: NDArray[np.bool_],
+        *,
+        can_end: bool,
+    ) -> Support:
+        """Write membership tables as sparse rows; the column after the observations is the end of an episode."""
+        if can_end:
+            reaches = np.hstack((reaches, np.ones((len(reaches), 1), dtype=bool)))
+        return cls(
+            table,
+            groups=group_of.astype(np.int32),
+            group_indptr=np.concatenate(([0], np.cumsum(groups.sum(axis=1)))).astype(np.int64),
+            group_labels=np.nonzero(groups)[1].astype(np.int32),
+            indptr=np.concatenate(([0], np.cumsum(reaches.sum(axis=1)))).astype(np.int64),
+            targets=np.nonzero(reaches)[1].astype(np.int32),
+        )
 
-
-def _support(
-    spec: TaskSpec, group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_], table: MachineTable
-) -> Callable[[int], LabelSupport]:
-    """Write membership tables as sparse rows; the column after the observations is the end of an episode."""
-    if spec.can_end:
-        reaches = np.hstack((reaches, np.ones((len(reaches), 1), dtype=bool)))
-    parts = (
-        group_of.astype(np.int32),
-        np.concatenate(([0], np.cumsum(groups.sum(axis=1)))).astype(np.int64),
-        np.nonzero(groups)[1].astype(np.int32),
-        np.concatenate(([0], np.cumsum(reaches.sum(axis=1)))).astype(np.int64),
-        np.nonzero(reaches)[1].astype(np.int32),
-    )
-    return lambda width: LabelSupport(*parts, layers=table.layers(width))
+    def arrays(self, width: int) -> LabelSupport:
+        """Return the support as kernels take it, for tables of a width."""
+        parts = (self.groups, self.group_indptr, self.group_labels, self.indptr, self.targets)
+        return LabelSupport(*parts, layers=self.table.layers(width))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class HiddenMachineSpec(TaskSpec):
+class LearnedMachineSpec(TaskSpec):
     """A spec whose machine has states and no rules, and whose table says only which moves are possible.
 
     Labels that are not among ``label_sets`` are numbered after them, so that one number means one label everywhere.
@@ -191,7 +226,7 @@ class HiddenMachineSpec(TaskSpec):
     possible: PossibleMoves
 
     @classmethod
-    def of(cls, spec: TaskSpec, *, moves_known: bool) -> HiddenMachineSpec:
+    def of(cls, spec: TaskSpec, *, moves_known: bool) -> LearnedMachineSpec:
         """Hide the rules of a machine; with ``moves_known``, not where each label can move each state."""
         machine = spec.machine
         states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, (), machine.idle_reward)
@@ -200,8 +235,8 @@ class HiddenMachineSpec(TaskSpec):
         table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
         return cls(**values | {"machine": states_alone, "table": table}, possible=possible)
 
-    def _every_label(self) -> tuple[NDArray[np.int32], list[Label]]:
-        numbers, sets = super()._every_label()
+    def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
+        numbers, sets = super().label_every_step()
         every_set = list(dict.fromkeys((*self.label_sets, *sets)))
         place = {label: i for i, label in enumerate(every_set)}
         return np.array([place[label] for label in sets], dtype=np.int32)[numbers], every_set

@@ -9,8 +9,8 @@ import pytest
 from numba import njit
 from scipy.stats import chisquare
 
-from praemia.kernels.lanes import zeros
-from praemia.kernels.recursion import take_best
+from praemia.kernels.lanes import store, zeros
+from praemia.kernels.ties import take_best
 
 
 def taker(lanes: int) -> Any:
@@ -18,7 +18,7 @@ def taker(lanes: int) -> Any:
 
     @njit
     def take(options: Any, num_actions: int, here: Any, policy: Any, count: int, rng: Any) -> None:
-        take_best(zeros(lanes), options, num_actions, here, 0, policy, 0, count, 1.0, rng)
+        store(here, 0, take_best(zeros(lanes), options, num_actions, policy, 0, count, rng))
 
     return take
 

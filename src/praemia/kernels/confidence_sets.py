@@ -16,20 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from praemia.arithmetic import portable_log
 from praemia.kernels.compiling import inlined
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import NUM_EXITS, EveryRow, SmallInts
 
 ETA = 1.12
-LOG_ETA = portable_log(ETA)
-
-
-def log_of_subsets(num_observations: int) -> float:
-    """Return ln(2^O − 2); 2^O is never formed."""
-    if num_observations == 1:
-        return -math.inf
-    return num_observations * portable_log(2.0) + portable_log(1.0 - math.ldexp(1.0, 1 - num_observations))
+LOG_ETA = 0.11332868530700327  # ln η
 
 
 def l1_radius(n: float, log_subsets: float, level: float) -> float:
@@ -39,10 +31,10 @@ def l1_radius(n: float, log_subsets: float, level: float) -> float:
 
 
 def bernstein_interval(p_hat: float, n: float, level: float, scale: float) -> tuple[float, float]:
-    """Return the ends of {x : |x − p̂| ≤ γ(√(2β·x(1 − x)/n) + β/(3n))}.
+    """Return the ends of {x : |x − p̂| ≤ κ(√(2β·x(1 − x)/n) + β/(3n))}.
 
-    β(n) = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)). Each end solves (x − p̂ ∓ c)² = s·x(1 − x) with c = γβ/(3n),
-    s = 2γ²β/n; where the shift c alone reaches past 0 or 1, the end is there.
+    β(n) = η·ln(ln(max(n, e))·ln(η·max(n, e))/(d·ln²η)). Each end solves (x − p̂ ∓ c)² = s·x(1 − x) with c = κβ/(3n),
+    s = 2κ²β/n; where the shift c alone reaches past 0 or 1, the end is there.
     """
     most = max(n, math.e)
     beta = ETA * math.log(math.log(most) * math.log(ETA * most) / (level * (LOG_ETA * LOG_ETA)))
@@ -61,11 +53,12 @@ _interval = inlined(bernstein_interval)
 
 
 def prepare_ball(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
-    """Fill p̂ of a pair, and half the radius of its ball. Constants: γ, d, ln(2^O − 2)."""
+    """Fill p̂ of a pair, and half the radius of its ball."""
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
+    fixed = data.fixed[0]
     n, first = float(pairs[pair]["visits"]), pairs[pair]["first"]
     if n > 0.0:
-        radius = data.constants[0] * _radius(n, data.constants[2], data.constants[1])
+        radius = fixed["scale"] * _radius(n, fixed["log_subsets"], fixed["level"])
         numbers[pair, numbers.shape[1] - 1] = 0.5 * radius
         for e in range(first, first + np.int64(pairs[pair]["distinct"])):
             numbers[pair, successors[e]["target"]] = successors[e]["count"] / n
@@ -74,10 +67,10 @@ def prepare_ball(data: PlanData, rng: Any, pair: int, visits_of_state: float) ->
 def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float) -> None:
     """Fill how far p̃ may rise above its lower end for every o', and the mass left to distribute.
 
-    Lower ends are by_successor. Constants: γ, d, and whether the ends are used as distances, as published.
+    Lower ends are by_successor.
     """
     pairs, successors, numbers = data.counts.pairs, data.counts.successors, data.memory.by_pair
-    scale, level = data.constants[0], data.constants[1]
+    scale, level, as_published = data.fixed[0]["scale"], data.fixed[0]["level"], data.fixed[0]["as_published"]
     n, first, left, last = float(pairs[pair]["visits"]), pairs[pair]["first"], 1.0, numbers.shape[1] - 1
     if n > 0.0:
         unseen = _interval(0.0, n, level, scale)[1]
@@ -86,7 +79,7 @@ def prepare_interval(data: PlanData, rng: Any, pair: int, visits_of_state: float
         for e in range(first, first + np.int64(pairs[pair]["distinct"])):
             p_hat = successors[e]["count"] / n
             lower, upper = _interval(p_hat, n, level, scale)
-            if data.constants[2] > 0.0:
+            if as_published > 0.0:
                 lower, upper = max(0.0, p_hat - lower), min(1.0, p_hat + upper)
             data.memory.by_successor[e, 0] = lower
             numbers[pair, successors[e]["target"]] = upper - lower

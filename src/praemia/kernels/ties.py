@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from praemia.kernels.compiling import INTERNAL, compiled
+from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_whole
-from praemia.kernels.records import Actions, Floats, Whole
+from praemia.kernels.records import FIRST, Actions, Floats, Whole
 
 DRAWN, CERTAIN, COUNTED, SOONEST = 0, 1, 2, 3
 EQUAL, AS_SOON = 1e-9, 1e-7  # up to these shares of a value, others count as equal to it
@@ -34,6 +34,44 @@ EQUAL, AS_SOON = 1e-9, 1e-7  # up to these shares of a value, others count as eq
 # Replaced when a learner's plan is compiled.
 ORDER = DRAWN
 REPAIRS = False
+
+
+@compiled(**INLINED)
+def take_best(zero: Any, options: Floats, num_actions: int, policy: Actions, place: Whole, count: int, rng: Any) -> Any:
+    """Return the best of options[a · lanes + k], drawing among equals.
+
+    The actions go to policy[place + k], flat, for ``count`` or fewer machine states k.
+    """
+    lanes = num_lanes(zero)
+    best, choice, ties = load(zero, options, 0), zero, zero
+    for a in range(1, num_actions):
+        value = load(zero, options, a * lanes)
+        better, ties = value > best, select(value == best, 1.0, ties)
+        best, choice = select(better, value, best), select(better, float(a), choice)
+    store_whole(policy, place, choice, count)
+    if any_lane(ties > 0.0, count):
+        for k in range(lanes if count > lanes else count):
+            policy[place + k] = draw_best(options, k, lanes, num_actions, rng)
+    return best
+
+
+@compiled(**INTERNAL)
+def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any) -> int:
+    """Return the action with the largest of options[first + a · step], drawn among equals."""
+    best, equals = options[first], 1
+    for a in range(1, num_actions):
+        value = options[first + a * step]
+        if value > best:
+            best, equals = value, 1
+        elif value == best:
+            equals += 1
+    skipped = np.int64(rng.random() * equals) if equals > 1 else FIRST
+    for a in range(num_actions):
+        if options[first + a * step] == best:
+            if skipped == 0:
+                return a
+            skipped -= 1
+    return 0
 
 
 def counted_values(zero: Any, data: Any, pair: Whole, view: Any) -> Any:
@@ -45,13 +83,13 @@ def counted_values(zero: Any, data: Any, pair: Whole, view: Any) -> Any:
     else:
         last, inverse = e + np.uint64(pairs[i]["distinct"]), 1.0 / pairs[i]["visits"]
     at = np.int64(successors[e]["row"]) * view.width + view.lane
-    low_base, soon_base = load(zero, view.lower, at), load(zero, view.soon, at)
+    low_base, soon_base = load(zero, view.least, at), load(zero, view.soon, at)
     low, soon = zero, zero
     e += np.uint64(1)
     while e < last:
         count = successors[e]["planned"] if REPAIRS else successors[e]["count"]
         at = np.int64(successors[e]["row"]) * view.width + view.lane
-        low = low + count * (load(zero, view.lower, at) - low_base)
+        low = low + count * (load(zero, view.least, at) - low_base)
         soon = soon + count * (load(zero, view.soon, at) - soon_base)
         e += np.uint64(1)
     delay = 1.0 - 1.0 / data.spec.steps.shape[0]

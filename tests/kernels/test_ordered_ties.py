@@ -9,23 +9,23 @@ import pytest
 from numba import njit
 from scipy.stats import chisquare
 
-from praemia.kernels import order
+from praemia.kernels import ties
 from praemia.kernels.compiling import rebound
 from praemia.kernels.lanes import zeros
 
-ORDERS = {"certain": order.CERTAIN, "counted": order.COUNTED, "soonest": order.SOONEST}
+ORDERS = {"certain": ties.CERTAIN, "counted": ties.COUNTED, "soonest": ties.SOONEST}
 
 
 def taker(name: str, lanes: int) -> Any:
     """Return a function that takes actions of so many machine states at a time in an order."""
-    inner = njit(rebound(order.take_in_order, "take_in_order", ORDER=ORDERS[name]))
+    inner = njit(rebound(ties.take_in_order, "take_in_order", ORDER=ORDERS[name]))
 
     @njit
     def take(options: Any, num_actions: int, policy: Any, count: int, rng: Any, found: Any, keeps: bool) -> None:
         best, low, soon = inner(zeros(lanes), options, num_actions, policy, 0, count, rng, keeps)
-        order.store(found, 0, best)
-        order.store(found, lanes, low)
-        order.store(found, 2 * lanes, soon)
+        ties.store(found, 0, best)
+        ties.store(found, lanes, low)
+        ties.store(found, 2 * lanes, soon)
 
     return take
 
