@@ -651,7 +651,7 @@ EXPLORATION = (
     ),
     Fault(
         "the step into the unknown pays nothing",
-        "exploration/estimate.py",
+        "tasks/extremes.py",
         "self.model_with(self.least[:-1])",
         "self.model_with(self.least[1:])",
         ESTIMATE,
