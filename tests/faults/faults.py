@@ -651,14 +651,14 @@ EXPLORATION = (
     ),
     Fault(
         "the step into the unknown pays nothing",
-        "tasks/extremes.py",
+        "exploration/estimate.py",
         "self.model_with(self.least[:-1])",
         "self.model_with(self.least[1:])",
         ESTIMATE,
     ),
     Fault(
         "the most that can still be paid is not discounted",
-        "exploration/estimate.py",
+        "tasks/extremes.py",
         "(discount * later).tolist()",
         "later.tolist()",
         f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts",
