@@ -13,7 +13,12 @@ HEADER = re.compile(r"^\| name \|.*\n\|---.*$", re.MULTILINE)
 
 def pictures() -> dict[str, str]:
     """Return the picture of each family, that of its last example, as an SVG file of the site."""
-    return {f"pictures/{family}-card.svg": envs.svg_picture(entry.examples[-1]) for family, entry in FAMILIES.items()}
+    return {f"pictures/{family}-card.svg": envs.svg_picture(last_example(family)) for family in FAMILIES}
+
+
+def last_example(family: str) -> str:
+    """Return the name whose picture stands for a family."""
+    return list(FAMILIES[family].examples)[-1]
 
 
 def with_cards(text: str) -> str:
@@ -31,7 +36,7 @@ def card(family: str, header: str, rows: dict[str, str]) -> str:
     name = f"praemia.envs.{entry.make.__name__}"
     parts = [
         '<div class="card" markdown>',
-        f"![{entry.examples[-1]}](../pictures/{family}-card.svg)",
+        f"![{last_example(family)}](../pictures/{family}-card.svg)",
         "<div markdown>",
         "\n".join([header, *(rows[example] for example in entry.examples)]),
         f"[`{name}`]({name}.md), in Gymnasium `{entry.gymnasium_id}`",

@@ -120,14 +120,14 @@ KERNELS = (
     Fault(
         "the last successor of a policy's pair is lost",
         "kernels/exact.py",
-        "np.uint64(indptr[pair]), np.uint64(indptr[pair + 1])",
-        "np.uint64(indptr[pair]), np.uint64(max(indptr[pair] + 1, indptr[pair + 1] - 1))",
+        "np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])",
+        "np.uint64(indptr[i]), np.uint64(max(indptr[i] + 1, indptr[i + np.uint64(1)] - 1))",
         POLICIES,
     ),
     Fault(
         "the probability of an action is forgotten",
         "kernels/exact.py",
-        "total += policy[h, o, m, a] * mean_value(",
+        "total += share * mean_value(",
         "total = mean_value(",
         POLICIES,
     ),

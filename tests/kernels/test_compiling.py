@@ -16,11 +16,11 @@ from praemia.kernels import compiling
 
 CODE = """
 from praemia.kernels.compiling import CACHE_FOLDER
-from praemia.kernels.play import draw
+from praemia.kernels.exact import first_bad_row
 import numba
 import numpy
-place = draw(numpy.array([0.25, 0.5, 1.0]), 0, 3, 0.3)
-print(CACHE_FOLDER, place, draw._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
+place = first_bad_row(numpy.array([[0.25, 0.75], [0.5, 1.0]]), 1e-9)
+print(CACHE_FOLDER, place, first_bad_row._cache.cache_path, repr(numba.config.CACHE_DIR), sep="\\n")
 """
 
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from praemia.kernels.play import draw, draw_action
+from praemia.kernels import play
+from praemia.kernels.compiling import UNCOUNTED, compiled, plain
+
+# Else only kernels can call them.
+draw, draw_action = (compiled(keep=False, **UNCOUNTED)(plain(it)) for it in (play.draw, play.draw_action))
 
 
 @pytest.mark.parametrize("size", [*range(1, 20), 40, 200])

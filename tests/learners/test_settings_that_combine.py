@@ -102,6 +102,7 @@ class FourConstants(Headroom):
     """A visited pair is worth the last of four constants, whatever was seen."""
 
     name: ClassVar[str] = "four-constants"
+    tells_episodes: ClassVar[bool] = False
 
     def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
         return 0.0, 0.0, 0.5, 0.25

@@ -11,6 +11,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 
+from praemia import envs
 from praemia.envs.flower import flower_machine
 from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
@@ -178,6 +179,21 @@ def test_an_edge_says_guard_probability_and_reward():
 
 def test_an_inline_svg_has_no_header():
     assert machine_svg(patrol()).startswith("<svg")
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_labels_are_painted_above_all_edges_with_a_rim(tmp_path, is_file):
+    machine = envs.make("random-20x4x5-0").machine
+    svg = machine_svg(machine)
+    if is_file:
+        svg = draw_machine(machine, tmp_path / "machine.svg").read_text()
+    edges, rim, labels = svg.partition('<g paint-order="stroke" stroke="white"')
+    assert rim
+    assert edges.count('class="edge"') == len(machine_graph(Annotated(machine)).edges) + 1  # and the one from nowhere
+    assert "Bernoulli" not in edges
+    assert "Bernoulli" in labels
+    assert "<path" not in labels
+    ElementTree.fromstring(svg[svg.index("<svg") :])
 
 
 def test_mermaid_text_is_what_it_should_be():

@@ -214,3 +214,4 @@ def test_places_that_a_machine_asks_for_are_in_the_key_of_a_policy() -> None:
     scene = policy_scene(envs.make("office-patrol"))
     texts = [item.text for item in scene.items if isinstance(item, Text)]
     assert {"A", "B", "C", "D", "on the way", "pays 1", "plant: nothing is paid afterwards"} <= {*texts}
+    assert "A, B, C  on the way" in envs.text_picture("office-patrol")

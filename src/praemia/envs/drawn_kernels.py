@@ -226,7 +226,7 @@ def store(rng: np.random.Generator, ranges: Ranges) -> Drawn:
                 event = f"{'large' if sold > most // 2 else 'small'}-{cost}" if sold else ""
                 names = [name for name in ("empty" if left == 0 else "", event) if name]
                 labels += [LabelRule(names, source=o, action=a, target=left)] if names else []
-    mdp = LabeledMDP.from_rows(size, actions, rows, labels)
+    mdp = LabeledMDP.from_rows(size, actions, rows, labels, actions=[f"+{lot}" for lot in lots])
     small, dear = float(rng.uniform(0.1, 0.5)), float(rng.uniform(0.3, 0.8))
     paid = {"large-cheap": 1.0, "large-dear": dear, "small-cheap": small, "small-dear": small * dear}
     if states == 1:

@@ -30,9 +30,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba.extending import register_jitable
 
-from praemia.kernels.compiling import inlined
+from praemia.kernels.compiling import inlined, jitable
 from praemia.kernels.lanes import load, store, zeros
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import Floats, Whole
@@ -78,9 +77,10 @@ AS_TUPLE: tuple[Any, ...] = (
 
 
 ROOTS, TERMS = 6, 17  # enough for x up to 2⁶³, more than anything can be counted
+TWICE_ROOTED = 128.0  # 2·2^ROOTS
 
 
-@register_jitable
+@jitable
 def natural_log(x: Any) -> Any:
     """Return ln x of a number from 1 to 2⁶³, or of an array, to about 14 digits.
 
@@ -94,7 +94,7 @@ def natural_log(x: Any) -> Any:
     square, total = z * z, 0.0 * z
     for i in range(TERMS - 1, -1, -1):
         total = total * square + 1.0 / (2.0 * i + 1.0)
-    return 2.0 ** (ROOTS + 1) * z * total
+    return TWICE_ROOTED * z * total
 
 
 def one_number(visits: float, visits_of_state: float, constants: Floats) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 from numba import config, njit
 from numba.core import event
+from numba.extending import register_jitable
 
 from praemia.kernels.inside_numba import KernelCompiler, keep_in
 
@@ -40,8 +41,12 @@ UNCOUNTED: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 POINTED_AT: dict[str, Any] = {**UNCOUNTED, "no_cfunc_wrapper": False}
 # For kernels that only kernels call: the wrapper for Python takes long to compile.
 INTERNAL: dict[str, Any] = {**UNCOUNTED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+# For those among them that only kernels with a name of their own call: what is kept of these has all their parts.
+PART: dict[str, Any] = {**INTERNAL, "keep": False}
 # For small ones among them.
 INLINED: dict[str, Any] = {**INTERNAL, "forceinline": True}
+# For those among these that Python calls too, as plain Python.
+jitable = register_jitable(pipeline_class=KernelCompiler, **INLINED)
 
 
 def compiled(*, keep: bool = True, **options: Any) -> Callable[[Function], Function]:
@@ -80,10 +85,10 @@ def specialised(function: Any, name: str, *, replacements: Any, **options: Any) 
     return compiled(**options)(rebound(function, name, **replacements))
 
 
-def inlined(function: Any, **replacements: Any) -> Any:
+def inlined(function: Function, **replacements: Any) -> Function:
     """Compile a small function, with some of its global names replaced, to be inlined where it is called."""
     own = rebound(function, function.__name__, **replacements) if replacements else function
-    return njit(pipeline_class=KernelCompiler, **INLINED)(own)
+    return njit(pipeline_class=KernelCompiler, **INLINED)(own)  # type: ignore[no-any-return]
 
 
 class Announcement(event.Listener):

@@ -6,17 +6,16 @@ A black box counts by these functions too, as plain Python; so what they call mu
 from __future__ import annotations
 
 import numpy as np
-from numba.extending import register_jitable
 
-from praemia.kernels.compiling import INLINED, compiled
+from praemia.kernels.compiling import inlined, jitable
 from praemia.kernels.records import NUM_EXITS, CountArrays, MachineCounts, Whole
 
-# When a plan is due, as ``replan`` says it (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
+# When a plan is due (``praemia.learners.replanning``); or −n: as soon as a pair has been visited n times.
 DOUBLING, EPOCH, EPISODE, GROWTH, REPAIR, STEP = 0, 1, 2, 3, 4, 5
 GROWN = 20  # by GROWTH and REPAIR: due once episodes have grown by 1/GROWN since the last whole plan, if not sooner
 
 
-@compiled(**INLINED)
+@inlined
 def add_state(counts: CountArrays, state: Whole) -> None:
     """Note that a state was met; an end is not a state."""
     states = counts.states
@@ -27,7 +26,7 @@ def add_state(counts: CountArrays, state: Whole) -> None:
         total["states"] += 1
 
 
-@compiled(**INLINED)
+@inlined
 def count_visit(counts: CountArrays, pair: Whole, place: Whole, replan: int) -> bool:
     """Count a transition whose successor is at ``place``; tell whether a plan has become due."""
     counts.successors[place]["count"] += 1.0
@@ -50,13 +49,13 @@ def count_visit(counts: CountArrays, pair: Whole, place: Whole, replan: int) -> 
     return due
 
 
-@register_jitable
+@jitable
 def has_grown(visits: Whole, before: Whole) -> bool:
     """Tell whether a pair has been visited as often since a plan as before it."""
     return bool(visits - before >= (before if before > 1 else 1))
 
 
-@register_jitable
+@jitable
 def add_changed(counts: CountArrays, pair: Whole) -> None:
     """Note that the plan has to be repaired at the state of a pair."""
     states, total = counts.states, counts.totals[0]
@@ -67,7 +66,7 @@ def add_changed(counts: CountArrays, pair: Whole) -> None:
         total["changed"] += 1
 
 
-@compiled(**INLINED)
+@inlined
 def keep_step(
     counts: CountArrays, h: int, o: Whole, a: Whole, target: Whole, label: Whole, m: Whole, m_next: Whole, reward: float
 ) -> None:
@@ -78,7 +77,7 @@ def keep_step(
     counts.totals[0]["recent"] = h + 1
 
 
-@compiled(**INLINED)
+@inlined
 def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: int, reward: float) -> bool:
     """Count a move of a machine that is being learned; tell whether a plan has become due: its visits doubled."""
     machine.moves[row * num_states + target] += 1.0
@@ -88,7 +87,7 @@ def count_move(machine: MachineCounts, row: Whole, target: Whole, num_states: in
     return bool(visits & (visits - 1) == 0)
 
 
-@compiled(**INLINED)
+@inlined
 def count_episode(counts: CountArrays, replan: int) -> bool:
     """Count an episode that is over; tell whether a plan has become due."""
     total = counts.totals[0]
@@ -98,14 +97,14 @@ def count_episode(counts: CountArrays, replan: int) -> bool:
     return bool(replan == EPISODE or (replan == GROWTH and episodes_have_grown(counts)))
 
 
-@register_jitable
+@jitable
 def episodes_have_grown(counts: CountArrays) -> bool:
     """Tell whether enough episodes have been played since the last plan."""
     total = counts.totals[0]
     return bool(GROWN * (total["episodes"] - total["at_plan"]) >= total["at_plan"])
 
 
-@compiled(**INLINED)
+@inlined
 def add_successor(counts: CountArrays, pair: Whole, target: Whole, label: Whole, row: Whole) -> Whole:
     """Make room for a successor seen for the first time; return its place."""
     own = counts.pairs[pair]
@@ -118,7 +117,7 @@ def add_successor(counts: CountArrays, pair: Whole, target: Whole, label: Whole,
     return place  # type: ignore[no-any-return]
 
 
-@register_jitable
+@jitable
 def add_link(counts: CountArrays, pair: Whole, target: Whole) -> None:
     """Note that the state of a pair leads to another."""
     total, states = counts.totals[0], counts.states
@@ -128,7 +127,7 @@ def add_link(counts: CountArrays, pair: Whole, target: Whole) -> None:
     states[target]["into"] = total["links"]
 
 
-@compiled(**INLINED)
+@inlined
 def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
     """Number the next extra row, that of (label, target); return its place in a table."""
     total = counts.totals[0]
@@ -142,7 +141,7 @@ def add_row(counts: CountArrays, label: Whole, target: Whole) -> Whole:
     return counts.states.shape[0] + NUM_EXITS + x  # type: ignore[no-any-return]
 
 
-@compiled(**INLINED)
+@inlined
 def ask_for_plan(counts: CountArrays, replan: int, step: Whole) -> None:
     """Note whether a plan, asked for before a step, is to be made or the last one to be repaired."""
     if replan == REPAIR and (step > 0 or not episodes_have_grown(counts)):
@@ -151,14 +150,14 @@ def ask_for_plan(counts: CountArrays, replan: int, step: Whole) -> None:
         ask_for_whole_plan(counts)
 
 
-@register_jitable
+@jitable
 def ask_for_whole_plan(counts: CountArrays) -> None:
     """Note that a plan is to be made, whatever there is to repair."""
     total = counts.totals[0]
     total["is_repair"], total["at_plan"] = 0, total["episodes"]
 
 
-@compiled(**INLINED)
+@inlined
 def note_visits(counts: CountArrays) -> None:
     """Note what was counted when a plan was made."""
     for i in range(counts.pairs.shape[0]):

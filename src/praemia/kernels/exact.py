@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, specialised
+from praemia.kernels.compiling import PART, POINTED_AT, UNCOUNTED, compiled, inlined, specialised
 from praemia.kernels.lanes import load, select, store, store_whole, zeros
 from praemia.kernels.numbers import row
 from praemia.kernels.records import (
@@ -56,7 +56,7 @@ def fill(
     fill_rows(zeros(4), table, width, num_observations, extra_rows, layers, first, last, wide, width)
 
 
-@compiled(**INTERNAL)
+@compiled(**PART)
 def improve_lanes(
     zero: Any,
     indptr: Ints,
@@ -114,27 +114,34 @@ def improve(
             improve_lanes(zeros(4), indptr, probs, rows, num_actions, after, here, actions, sizes, o, lane)
 
 
-@compiled(**INLINED)
+@inlined
 def mean_value(indptr: Ints, probs: Floats, rows: Unsigned, pair: Whole, m: Whole, after: Floats, width: int) -> float:
     """Return Σ_e p_e · after[row_e, m] over the edges of a pair."""
-    total, e, end = 0.0, np.uint64(indptr[pair]), np.uint64(indptr[pair + 1])
+    i = np.uint64(pair)
+    total, e, end = 0.0, np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
     while e < end:
         total += probs[e] * after[np.int64(rows[e]) * width + m]
         e += np.uint64(1)
     return total
 
 
-@compiled(**INLINED)
-def assess_state(model: ModelArrays, after: Floats, width: int, policy: Actions, h: int, o: Whole, m: Whole) -> float:
-    """Return V_h(o, m) of policy[h, o, m], or of probabilities policy[h, o, m, a]."""
+@inlined
+def assess_state(
+    model: ModelArrays, after: Floats, width: int, policy: Actions, now: Actions, first: Whole, o: Whole, m: Whole
+) -> float:
+    """Return V_h(o, m) of policy[h, o, m], or of probabilities policy[h, o, m, a].
+
+    ``now`` is policy[h], flat, and ``first`` the first of the pairs of o.
+    """
     indptr, probs, rows = model.indptr, model.probs, model.rows
-    first, total = o * ((indptr.shape[0] - 1) // policy.shape[1]), 0.0
+    place, total = o * policy.shape[2] + m, 0.0
     if policy.ndim == 3:
-        total = mean_value(indptr, probs, rows, first + np.int64(policy[h, o, m]), m, after, width)
+        total = mean_value(indptr, probs, rows, first + np.int64(now[place]), m, after, width)
     else:
         for a in range(policy.shape[3]):
-            if policy[h, o, m, a] > 0.0:
-                total += policy[h, o, m, a] * mean_value(indptr, probs, rows, first + a, m, after, width)
+            share = now[place * policy.shape[3] + a]
+            if share > 0.0:
+                total += share * mean_value(indptr, probs, rows, first + a, m, after, width)
     return total
 
 
@@ -142,9 +149,10 @@ def assess(
     model: ModelArrays, after: Floats, here: Floats, width: int, policy: Actions, h: int, first: int, last: int
 ) -> None:
     """Fill here with V_h of a policy, for a range of observations."""
+    now, num_actions = row(policy, h), (model.indptr.shape[0] - 1) // policy.shape[1]
     for o in range(first, last):
         for m in range(policy.shape[2]):
-            here[o * width + m] = assess_state(model, after, width, policy, h, o, m)
+            here[o * width + m] = assess_state(model, after, width, policy, now, o * num_actions, o, m)
 
 
 fill_table: Any = None  # replaced: ``fill``
@@ -195,9 +203,9 @@ class ExactKernels(NamedTuple):
 def exact_kernels(lanes: int) -> ExactKernels:
     """Return the kernels that do so many machine states at a time: 4, 8 or 16."""
     own = {"MOST_LANES": lanes}
-    filler = specialised(fill, f"fill_{lanes}", replacements=own, nogil=True, **INTERNAL)
-    improver = specialised(improve, f"improve_{lanes}", replacements=own, nogil=True, **INTERNAL)
-    assessor = compiled(nogil=True, **INTERNAL)(assess)
+    filler = specialised(fill, f"fill_{lanes}", replacements=own, **PART)
+    improver = specialised(improve, f"improve_{lanes}", replacements=own, **PART)
+    assessor = compiled(**PART)(assess)
     kernels = [
         specialised(
             backward, f"{name}_{lanes}", replacements={"fill_table": filler, "step": kind}, nogil=True, **UNCOUNTED
@@ -227,7 +235,7 @@ class ValueArrays(NamedTuple):
     tables: Floats  # [2, O + NUM_EXITS + X, W], to work in
 
 
-@compiled(**INLINED)
+@inlined
 def start_value(starts: Records, table: Floats) -> float:
     """Return the value at the start, from a table whose first rows hold V_0[o, m]."""
     total = 0.0
@@ -240,17 +248,19 @@ def start_value(starts: Records, table: Floats) -> float:
 def policy_value(values: ValueArrays, starts: Records, policy: Actions) -> float:
     """Return the exact value of policy[H, O, M], computed only for states that an episode can reach."""
     model, tables, width = values.model, values.tables, values.tables.shape[2]
-    last = row(tables, policy.shape[0] & 1)
+    last, num_actions = row(tables, policy.shape[0] & 1), (model.indptr.shape[0] - 1) // policy.shape[1]
     for i in range(policy.shape[1] * width):
         last[i] = 0.0
     for h in range(policy.shape[0] - 1, -1, -1):
         after, here = row(tables, (h + 1) & 1), row(tables, h & 1)
         fill_exits(after, width, policy.shape[1], row(values.exits, h + 1))
         fill_table(after, width, policy.shape[1], model.extra_rows, values.layers, FIRST, model.extra_rows.shape[0])
+        now = row(policy, h)
         for i in range(values.until[h]):
             state = values.states[i]
             o, m = np.int64(state["o"]), np.int64(state["m"])
-            here[o * width + m] = assess_state(model, after, width, policy, h, o, m) * values.discounts[h]
+            worth = assess_state(model, after, width, policy, now, o * num_actions, o, m)
+            here[o * width + m] = worth * values.discounts[h]
     return start_value(starts, tables[0])
 
 
@@ -296,7 +306,7 @@ def occupancy(model: ModelArrays, machine: MachineArrays, policy: Actions, disco
                             push_mass(model, machine, o * num_actions + a, m, share, onto)
 
 
-@compiled(**INTERNAL)
+@compiled(**PART)
 def push_mass(model: ModelArrays, machine: MachineArrays, pair: int, m: int, mass: float, onto: Floats) -> None:
     """Add the mass of (pair, m) to where it goes in one step, onto[O, M]; what takes an exit is gone."""
     num_states = onto.shape[1]

@@ -6,19 +6,24 @@ Other kernels import such names from here alone. Besides, ``praemia.kernels.comp
 
 *How kernels are compiled.* Numba optimises every function and makes machine code of it, and once more in every function
 that calls it, and so on to the top. Here a function that only kernels call is a ``PartCode``: it stays as it was
-written until it is linked into a kernel, and all of that is optimised once. This takes half the time. Passes of Numba
-that look for what our kernels do not have (closures, array expressions, ``with``) are left out; functions of users'
-learners have them all.
+written until it is linked into a kernel, and all of that is optimised once. This takes half the time. Loops are neither
+unrolled nor vectorised: ours are short or written with ``lanes``, and both would take LLVM a third of its time for
+kernels that are no faster. Passes of Numba that look for what our kernels do not have (closures, array expressions,
+``with``) are left out; functions of users' learners have them all. At every operation Numba asks dozens of candidates
+whether they implement it for such types; ``KernelTyping`` remembers the answer.
 """
 
 from __future__ import annotations
 
+import operator
 import os
 from copy import copy
+from functools import cache
 from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
+from numba import types
 from numba.core import caching, cgutils
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, CompileResult, DefaultPassBuilder
@@ -26,7 +31,9 @@ from numba.core.compiler_machinery import PassManager, register_pass
 from numba.core.datamodel.models import PrimitiveModel
 from numba.core.environment import lookup_environment
 from numba.core.imputils import lower_builtin, lower_getattr_generic
+from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering
+from numba.core.typing.context import Context
 from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
 from numba.np.numpy_support import as_dtype, from_dtype
 
@@ -47,6 +54,7 @@ __all__ = [
     "signature",
 ]
 
+SPEED_LEVEL = 2  # as -O2
 ENVIRONMENT = "_ZN08NumbaEnv"  # prefix of the symbols through which compiled code finds Python objects
 
 
@@ -65,6 +73,13 @@ class PartCode(JITCodeLibrary):
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
+
+    def _get_module_for_linking(self) -> Any:
+        self._ensure_finalized()
+        for function in self._final_module.functions:
+            if function.linkage == llvm.Linkage.external and not function.is_declaration:
+                function.linkage = "linkonce_odr"
+        return self._final_module
 
     def get_pointer_to_function(self, name: str) -> int:
         self._ensure_finalized()
@@ -99,7 +114,11 @@ class KernelCode(JITCodeLibrary):
         for function in self._final_module.functions:  # what is linked in is nobody else's
             if function.linkage == llvm.Linkage.linkonce_odr and not function.is_declaration:
                 function.linkage = "internal"
-        super()._optimize_final_module()
+        options = llvm.create_pipeline_tuning_options(SPEED_LEVEL)
+        options.loop_vectorization = options.loop_interleaving = options.slp_vectorization = False
+        options.loop_unrolling = False
+        builder = llvm.create_pass_builder(self._codegen._tm, options)
+        builder.getModulePassManager().run(self._final_module, builder)
 
     def set_environments(self) -> None:
         """Set the environments of the parts."""
@@ -109,9 +128,40 @@ class KernelCode(JITCodeLibrary):
                 self.codegen.set_env(variable.name, environment)
 
 
+class KernelLower(Lower):
+    """How variables become LLVM's, without what serves debuggers and, in kernels that have none, counts of references.
+
+    Else nearly every variable is also read before it is written, cleared after its last use, and measured.
+    """
+
+    def alloca_lltype(self, name: str, lltype: Any, datamodel: Any = None) -> Any:
+        return cgutils.alloca_once(self.builder, lltype, name=name)
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        if self.context.enable_nrt:
+            super().storevar(value, name, argidx)
+            return
+        self._alloca_var(name, self.typeof(name))
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self.builder.store(value, self.getvar(name))
+
+    def delvar(self, name: str) -> None:
+        if self.context.enable_nrt:
+            super().delvar(name)
+        elif name not in self._blk_local_varmap:  # it is cleared before it is written: in a loop
+            self._singly_assigned_vars.discard(name)
+            self._alloca_var(name, self.typeof(name))
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class KernelLowering(NativeLowering):
     """Numba's last pass, which makes a ``PartCode`` of a function without wrappers and else a ``KernelCode``."""
+
+    @property
+    def lowering_class(self) -> type[Lower]:
+        return KernelLower
 
     def run_pass(self, state: Any) -> bool:
         is_part = state.flags.no_cpython_wrapper and state.flags.no_cfunc_wrapper
@@ -122,6 +172,33 @@ class KernelLowering(NativeLowering):
         if not is_part:
             state.library.set_environments()
         return changed
+
+
+class KernelTyping(Context):
+    """Numba's typing context, which remembers what Numba's own functions return for arguments of which types.
+
+    (What is registered later is asked after all others, so it changes no answer.)
+    """
+
+    def __init__(self, context: Context) -> None:
+        vars(self).update(vars(context))  # the same registries
+        self._answers: dict[Any, Any] = {}
+
+    def resolve_function_type(self, function: Any, args: Any, kws: Any) -> Any:
+        kind = function if isinstance(function, types.Type) else self._lookup_global(function)
+        if not isinstance(kind, types.Function):
+            return super().resolve_function_type(function, args, kws)
+        question = kind, args, tuple(kws.items())
+        answer = self._answers.get(question)
+        if answer is None:
+            answer = self._answers[question] = super().resolve_function_type(function, args, kws)
+        return answer
+
+    def resolve_setitem(self, target: Any, index: Any, value: Any) -> Any:
+        return self.resolve_function_type(operator.setitem, (target, index, value), {})
+
+
+kernel_typing = cache(KernelTyping)
 
 
 # Passes that find nothing to do in our kernels.
@@ -141,7 +218,10 @@ UNUSED_PASSES = (
 
 
 class KernelCompiler(CompilerBase):
-    """Numba's compiler, with ``KernelLowering`` in it."""
+    """Numba's compiler, with ``KernelLowering`` and ``KernelTyping`` in it."""
+
+    def __init__(self, typing: Context, *others: Any) -> None:
+        super().__init__(kernel_typing(typing), *others)
 
     def define_pipelines(self) -> list[PassManager]:
         unused = UNUSED_PASSES if self.state.func_id.modname.startswith("praemia.") else ()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from praemia.kernels.compiling import INLINED, INTERNAL, POINTED_AT, UNCOUNTED, compiled, inlined
+from praemia.kernels.compiling import PART, POINTED_AT, UNCOUNTED, compiled, inlined
 from praemia.kernels.counts import (
     STEP,
     add_row,
@@ -68,7 +68,7 @@ class WorldArrays(NamedTuple):
     best: BestArrays
 
 
-@compiled(**UNCOUNTED)
+@compiled(**PART)
 def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     """Return the first place in [first, last) whose running sum exceeds a uniform number."""
     while last - first > 8:
@@ -82,7 +82,7 @@ def draw(sums: Floats, first: Any, last: Any, uniform: float) -> Any:
     return first
 
 
-@compiled(**UNCOUNTED)
+@inlined
 def draw_action(probs: Floats, uniform: float) -> Any:
     """Return the first action up to which the probabilities exceed a uniform number."""
     a, total = FIRST, probs[0]
@@ -92,7 +92,7 @@ def draw_action(probs: Floats, uniform: float) -> Any:
     return a
 
 
-@compiled(**INTERNAL)
+@compiled(**PART)
 def first_sight(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole) -> Whole:
     """Give an edge that happened for the first time its place among the counts."""
     edge, first_extra = world.edges[e], counts.states.shape[0] + NUM_EXITS
@@ -134,7 +134,7 @@ class LogArrays(NamedTuple):
 draw_reward = inlined(pay)
 
 
-@compiled(**INLINED)
+@inlined
 def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
     """Draw where the machine goes from row label · M + m, and what it pays."""
     j = world.move_indptr[row]
@@ -146,7 +146,7 @@ def move_machine(world: WorldArrays, row: Whole, rng: Any) -> tuple[Any, float]:
     return np.int64(world.moves[j]["target"]), draw_reward(world.rewards[r], rng)
 
 
-@compiled(**INLINED)
+@inlined
 def begin_episode(world: WorldArrays, counts: CountArrays, rng: Any) -> tuple[Any, Any]:
     """Draw where an episode begins; return the observation and the machine state."""
     starts, s = world.starts, FIRST
@@ -158,7 +158,7 @@ def begin_episode(world: WorldArrays, counts: CountArrays, rng: Any) -> tuple[An
     return o, np.int64(start["m"])
 
 
-@compiled(**INLINED)
+@inlined
 def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, replan: int) -> bool:
     """Count a transition along an edge; tell whether a plan has become due."""
     place = np.int64(world.edges[e]["place"])
@@ -167,7 +167,7 @@ def count_edge(world: WorldArrays, counts: CountArrays, pair: Whole, e: Whole, r
     return count_visit(counts, pair, place, replan)
 
 
-@compiled(**INLINED)
+@inlined
 def play_on(
     world: WorldArrays, counts: CountArrays, policy: Actions, replan: int, rng: Any, log: LogArrays
 ) -> tuple[int, bool, bool]:
@@ -242,14 +242,14 @@ def play(
     progress["played"], progress["steps"], progress["is_due"] = episode, num_steps, due
 
 
-@compiled(**INLINED)
+@inlined
 def is_to_be_noted(progress: Any, replan: int) -> bool:
     """Tell whether an episode is about to start with a plan that the run has to record."""
     starts = progress["is_new"] > 0 and progress["step"] == 0
     return bool(starts and (replan != STEP or progress["steps"] >= progress["note_from"]))
 
 
-@compiled(**INLINED)
+@inlined
 def count_noted(progress: Any) -> None:
     """Count a plan that has been recorded."""
     progress["note_from"] = progress["steps"] + progress["steps"] // NOTED_SHARE

@@ -51,8 +51,10 @@ _GRAPH = {"rankdir": "LR", "nodesep": "0.45", "ranksep": "0.7", "pad": "0.1", "b
 _NODE = {"shape": "ellipse", "style": "filled", "fillcolor": _FILL, "color": _INK, "fontcolor": "black"}
 _EDGE = {"color": _INK, "fontcolor": "black", "arrowsize": "0.8"}
 _SMALL = '<font point-size="9" color="#666666">{}</font>'
-_GUARD_WIDTH, _MEANING_WIDTH, _TITLE_WIDTH, _MEANING_LINES = 32, 30, 80, 3
+_GUARD_WIDTH, _LOOP_WIDTH, _MEANING_WIDTH, _TITLE_WIDTH, _MEANING_LINES = 32, 20, 30, 80, 3
 _ROOMY = '<<table border="0" cellpadding="3"><tr><td>{}</td></tr></table>>'  # keeps a label off its edge
+_SVG_EDGE = re.compile(r'<g id="[^"]*" class="edge">.*?</g>\n', re.DOTALL)
+_SVG_TEXT = re.compile(r"<text .*?</text>\n", re.DOTALL)
 _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
 
 
@@ -73,7 +75,7 @@ def mermaid(machine: RewardMachine, title: str | None = None) -> str:
 def machine_svg(machine: RewardMachine | Annotated) -> str:
     """Return the machine as an SVG element, without the XML header, to stand inside an HTML page."""
     item = machine if isinstance(machine, Annotated) else Annotated(machine)
-    text = _rendered([item], "svg").decode()
+    text = _labels_last(_rendered([item], "svg").decode())
     return re.sub(r"<title>.*?</title>\n|<!--.*?-->\n", "", text[text.index("<svg") :], flags=re.DOTALL)
 
 
@@ -124,8 +126,22 @@ def _draw(machines: Sequence[Annotated], path: Path, suffixes: Sequence[str]) ->
         raise ParameterError(f"cannot draw {str(path)!r}: its suffix is {suffix!r}; expected one of {expected}")
     for item in machines:
         _require_drawable(item.machine)
-    write_whole(path, _rendered(machines, suffix[1:]))
+    drawing = _rendered(machines, suffix[1:])
+    write_whole(path, _labels_last(drawing.decode()).encode() if suffix == ".svg" else drawing)
     return path
+
+
+def _labels_last(svg: str) -> str:
+    """Paint what stands beside edges above all edges, with a white rim: in dense machines an edge may cross it."""
+    labels: list[str] = []
+
+    def without_labels(edge: re.Match[str]) -> str:
+        labels.extend(_SVG_TEXT.findall(edge[0]))
+        return _SVG_TEXT.sub("", edge[0])
+
+    graph, _, end = _SVG_EDGE.sub(without_labels, svg).rpartition("</g>\n</svg>")
+    above = "".join(labels)
+    return f'{graph}<g paint-order="stroke" stroke="white" stroke-width="3">\n{above}</g>\n</g>\n</svg>{end}'
 
 
 def _require_drawable(machine: RewardMachine) -> None:
@@ -166,9 +182,10 @@ def _node_text(item: Annotated, node: Node) -> str:
 
 
 def _edge_text(edge: DrawnEdge) -> str:
-    """Write the lines of an edge, one below the other."""
+    """Write the lines of an edge, one below the other; Graphviz keeps less room beside a loop."""
+    width = _LOOP_WIDTH if edge.source == edge.target else _GUARD_WIDTH
     texts = [
-        _wrapped(line.text, _GUARD_WIDTH) + (f"<br/>{_SMALL.format(_graphviz_text(line.note))}" if line.note else "")
+        _wrapped(line.text, width) + (f"<br/>{_SMALL.format(_graphviz_text(line.note))}" if line.note else "")
         for line in edge.lines[:MAX_LINES]
     ]
     if len(edge.lines) > MAX_LINES:

@@ -184,7 +184,7 @@ def page_of(view: PolicyView) -> Scene:
     notes = view.left_out
     layout = machine_layout(view.task)
     if layout is None:
-        notes = f"{notes} The machine has {view.task.num_machine_states:,} states; `praemia draw` shows it.".strip()
+        notes = f"{notes} The machine has {view.task.num_machine_states:,} states: praemia draw shows it.".strip()
     else:
         scale = machine_scale(layout)
         items += place(layout.scene().items, MARGIN, y, scale)

@@ -218,7 +218,7 @@ class BoxWorld(World):
 
     def _act(self, choice: Any) -> int:
         """Return the action of a policy, or now and then a random one, if the learner wants that."""
-        a = int(choice) if np.ndim(choice) == 0 else int(draw_action(choice, self.world_rng.random()))
+        a = int(choice) if np.ndim(choice) == 0 else int(plain(draw_action)(choice, self.world_rng.random()))
         share = self.learner.random_share
         if share > 0.0 and self.world_rng.random() < share:
             a = int(self.world_rng.random() * self.box.num_actions)

@@ -71,18 +71,22 @@ class Picture:
 
     @property
     def legend(self) -> dict[str, list[Mark]]:
-        """The marks of each meaning."""
+        """The marks of each meaning, in alphabetical order."""
         marks: dict[str, list[Mark]] = {}
         for mark in dict.fromkeys(spot.mark for spot in self.spots):
             if mark and mark.meaning:
                 marks.setdefault(mark.meaning, []).append(mark)
-        return marks
+        return {meaning: sorted(same, key=_in_order) for meaning, same in marks.items()}
 
     @property
     def extent(self) -> Point:
         """The width and the height, in cells."""
         centres = [(spot.x, spot.y) for spot in self.spots] + list(self.blocks)
         return max(x for x, _ in centres) + 0.5, max(y for _, y in centres) + 0.5
+
+
+def _in_order(mark: Mark) -> tuple[int, str]:
+    return len(mark.symbol), mark.symbol  # 2 before 10
 
 
 class Map(Protocol):
