@@ -55,7 +55,9 @@ def main() -> None:
             ratio = ratio_within_groups(logs)
             cells += [number(ratio.estimate), f"{number(ratio.low)} – {number(ratio.high)}"]
         rows.append((name, *cells))
-    print(f"{asked.tasks} tasks of each kind, {asked.runs} runs of {asked.episodes:,} episodes: headroom ÷ the learner\n")
+    print(
+        f"{asked.tasks} tasks of each kind, {asked.runs} runs of {asked.episodes:,} episodes: headroom ÷ the learner\n"
+    )
     print(table_text(("learner", "as it is", "95 %", "at once", "95 %"), rows))
 
 
