@@ -46,7 +46,7 @@ class Trial(Headroom):
     name: ClassVar[str] = "trial"
 
     form: str = "rest"
-    local_scale: float = 1.0
+    local_scale: float = 1.2
     roots: float = 0.0
     neglect_weight: float = 0.5
     least_spread: float = 0.0
@@ -92,7 +92,7 @@ class Trial(Headroom):
         return self.pair_numbers, getattr(self, self.form)
 
 
-SUM: dict[str, Any] = {"form": "sum", "deviation_scale": 0.4}
+SUM: dict[str, Any] = {"form": "sum", "deviation_scale": 0.4, "headroom_scale": 1.0, "local_scale": 1.0}
 ROOTS: dict[str, Any] = {**SUM, "roots": 1.0, "least_spread": 0.02, "headroom_scale": 0.6, "forgotten_scale": 0.1}
 TRIALS: dict[str, dict[str, Any]] = {
     "0.3.0, order and repair": {**ROOTS, "local_scale": 0.0},
@@ -103,12 +103,13 @@ TRIALS: dict[str, dict[str, Any]] = {
     "sum, L = 1 + ⅓ ln": {**SUM, "neglect_weight": 1.0 / 3.0},
     "sum, c2 = .6": {**SUM, "headroom_scale": 0.6, "local_scale": 0.6},
     "sum, c2 = .8": {**SUM, "headroom_scale": 0.8, "local_scale": 0.8},
-    "max, c1 = .4": {"form": "max", "deviation_scale": 0.4},
-    "max, c1 = .6": {"form": "max"},
+    "max, c1 = .4": {**SUM, "form": "max"},
+    "max, c1 = .6": {**SUM, "form": "max", "deviation_scale": 0.6},
     "chosen": {},
     "c1 = .4": {"deviation_scale": 0.4},
     "c1 = .8": {"deviation_scale": 0.8},
-    "c2 = 1.2": {"headroom_scale": 1.2, "local_scale": 1.2},
+    "c2 = 1": {"headroom_scale": 1.0, "local_scale": 1.0},
+    "c2 = 1.5": {"headroom_scale": 1.5, "local_scale": 1.5},
     "c3 = 4": {"forgotten_scale": 4.0},
 }
 

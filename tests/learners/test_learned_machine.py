@@ -148,7 +148,7 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
                     neglect = 1 + log(of_state / n) / 2
                     forgotten = max(neglect, sqrt(2 * log(1 + seen.episodes) / n))
                     expected = max(spread * (top - mean), local_spread * (local_top - mean))
-                    bonus = 0.6 * sqrt(neglect / n) * deviation + forgotten / n * max(0.0, expected - deviation)
+                    bonus = 0.6 * sqrt(neglect / n) * deviation + 1.2 * forgotten / n * max(0.0, expected - deviation)
                     if n > 1:
                         differences, room = differences + deviation * sqrt(n / (n - 1)), room + top - mean
                         local_room += local_top - mean

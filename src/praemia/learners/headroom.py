@@ -71,7 +71,7 @@ class Headroom(CanLearnMachine, BonusLearner):
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
     deviation_scale: float = parameter(0.6, "c₁ of the practical bonus, on the deviation that was seen", 0.0)
-    headroom_scale: float = parameter(1.0, "c₂ of the practical bonus, on the rest of that to expect", 0.0)
+    headroom_scale: float = parameter(1.2, "c₂ of the practical bonus, on the rest of that to expect", 0.0)
     forgotten_scale: float = parameter(2.0, "c₃ of the practical bonus, on the logarithm of the episodes", 0.0)
     failure_prob: float = failure_prob_parameter()
     order: str = field(default="certain", metadata={"help": "among equals: certain, counted, soonest or drawn"})
