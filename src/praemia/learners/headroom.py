@@ -16,14 +16,14 @@ by (``praemia.kernels.repair``). Among equals what is certain is taken, then the
 `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
-often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
-wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
-and little where they do, and how far they differ shows in the pairs tried more often. Why T', the local limit, the most
-that was seen to follow o by any action: where all steps are short, T is far above anything a pair can lead to, and S
-small with it; but that the only try of a move slipped shows beside what other actions reached from there. Its spread S'
-is measured against T'. So D is the deviation to expect of a pair; what its own tries have shown of it is covered by the
-first term, and only the rest by the second. The theoretical constants make every V̄_h an upper bound of V*_h with
-probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md).
+often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. Why S, the spread
+(``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ and little where they do, and
+how far they differ shows in the pairs tried more often. Why T', the local limit, the most that was seen to follow o by
+any action: where all steps are short, T is far above anything a pair can lead to, and S small with it; but that the
+only try of a move slipped shows beside what other actions reached from there. Its spread S' is measured against T'. So
+D is the deviation to expect of a pair; what its own tries have shown of it is covered by the first term, and only the
+rest by the second. The theoretical constants make every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the
+regret's order (docs/concepts/headroom.md).
 """
 
 from __future__ import annotations
