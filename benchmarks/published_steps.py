@@ -21,6 +21,7 @@ from praemia import simulate
 from praemia.experiments.settings import LearnerChoice, TaskText
 from praemia.experiments.suites import TEST_EVERY, find, suite_experiment
 from praemia.statistics.suite_lines import steps_to_pass
+from praemia.text_tables import plural
 
 LEARNERS = ("qr-max", "crm", "q-learning")
 TASKS = tuple(f"office-map1-exp{exp}" for exp in range(1, 6))
@@ -56,7 +57,7 @@ def main() -> None:
                     continue
                 jobs = [(setting.task, choice, LENGTH * figure, seed, chosen.horizon) for seed in range(chosen.runs)]
                 steps = np.array(list(pool.map(play, *zip(*jobs, strict=True))))
-                late = f" ({np.isinf(steps).sum()} runs never)" if np.isinf(steps).any() else ""
+                late = f" ({plural(int(np.isinf(steps).sum()), 'run')} never)" if np.isinf(steps).any() else ""
                 passed = steps[np.isfinite(steps)]
                 mean, error = passed.mean(), passed.std(ddof=1) / np.sqrt(len(passed))
                 rows.append(

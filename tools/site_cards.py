@@ -12,13 +12,13 @@ HEADER = re.compile(r"^\| name \|.*\n\|---.*$", re.MULTILINE)
 
 
 def pictures() -> dict[str, str]:
-    """Return the picture of each family, that of its last example, as an SVG file of the site."""
-    return {f"pictures/{family}-card.svg": envs.svg_picture(last_example(family)) for family in FAMILIES}
+    """Return the picture of each family, that of its first example, as an SVG file of the site."""
+    return {f"pictures/{family}-card.svg": envs.svg_picture(first_example(family)) for family in FAMILIES}
 
 
-def last_example(family: str) -> str:
-    """Return the name whose picture stands for a family."""
-    return list(FAMILIES[family].examples)[-1]
+def first_example(family: str) -> str:
+    """Return the name whose picture stands for a family; the first is the smallest, so that its picture can be read."""
+    return next(iter(FAMILIES[family].examples))
 
 
 def with_cards(text: str) -> str:
@@ -36,7 +36,7 @@ def card(family: str, header: str, rows: dict[str, str]) -> str:
     name = f"praemia.envs.{entry.make.__name__}"
     parts = [
         '<div class="card" markdown>',
-        f"![{last_example(family)}](../pictures/{family}-card.svg)",
+        f"![{first_example(family)}](../pictures/{family}-card.svg)",
         "<div markdown>",
         "\n".join([header, *(rows[example] for example in entry.examples)]),
         f"[`{name}`]({name}.md), in Gymnasium `{entry.gymnasium_id}`",

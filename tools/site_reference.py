@@ -125,10 +125,18 @@ def command_section(name: str, parent: click.Context) -> str:
     assert command is not None
     context = click.Context(command, info_name=name, parent=parent)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
-    text = inspect.cleandoc(command.help or "").replace("\b\n", "").replace("*", r"\*")
-    parts = [f"## praemia {name}", text, f"```text\n{usage}\n```"]
+    parts = [f"## praemia {name}", help_text(command.help or ""), f"```text\n{usage}\n```"]
     rows = [option_row(option, context) for option in command.get_params(context) if isinstance(option, click.Option)]
     return "\n\n".join([*parts, "\n".join(["| option | |", "|---|---|", *rows])])
+
+
+def help_text(text: str) -> str:
+    """Return the help of a command as Markdown: what click leaves as it is, after a backspace, is a block of code."""
+    paragraphs = inspect.cleandoc(text).split("\n\n")
+    return "\n\n".join(
+        "```text\n{}\n```".format(part.removeprefix("\b\n")) if part.startswith("\b") else part.replace("*", r"\*")
+        for part in paragraphs
+    )
 
 
 def option_row(option: click.Option, context: click.Context) -> str:

@@ -55,6 +55,7 @@ _GUARD_WIDTH, _LOOP_WIDTH, _MEANING_WIDTH, _TITLE_WIDTH, _MEANING_LINES = 32, 20
 _ROOMY = '<<table border="0" cellpadding="3"><tr><td>{}</td></tr></table>>'  # keeps a label off its edge
 _SVG_EDGE = re.compile(r'<g id="[^"]*" class="edge">.*?</g>\n', re.DOTALL)
 _SVG_TEXT = re.compile(r"<text .*?</text>\n", re.DOTALL)
+_TWO_ROWS = '<<table border="0" cellspacing="0" cellpadding="1"><tr><td>{}</td></tr><tr><td>{}</td></tr></table>>'
 _MERMAID_UNSAFE = re.compile(r"[^\w \-.,()|&!=+/]|&(?=\w)")
 
 
@@ -178,7 +179,7 @@ def _node_text(item: Annotated, node: Node) -> str:
         lines = [*lines[: _MEANING_LINES - 1], "…"]
     if state in item.state_notes:
         lines.append(_wrapped(item.state_notes[state], _MEANING_WIDTH))
-    return f"<{name}<br/>{_SMALL.format('<br/>'.join(lines))}>" if lines else name
+    return _TWO_ROWS.format(name, _SMALL.format("<br/>".join(lines))) if lines else name
 
 
 def _edge_text(edge: DrawnEdge) -> str:
