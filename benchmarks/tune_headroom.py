@@ -37,16 +37,16 @@ OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
 class Trial(Headroom):
     """Headroom with what was tried.
 
-    ``form`` : how the two terms are put together. *rest*: the second has what the deviation seen leaves of that to
-    expect; *sum*: all of it; *max*: the larger of the two terms. ``local_scale`` : c₂ of the local headroom.
+    ``form`` : how the two terms are put together. *sum* of the two; *max*: the larger; *rest*: of the second only what
+    exceeds the deviation that was seen. ``local_scale`` : c₂ of the local headroom.
     ``neglect_weight`` : ½ of L. ``roots`` : whether neglect grows with the cube root, and what is forgotten with the
     root of c₃·k/n, as in 0.3.0. ``least_spread`` : 0, or .02 as there.
     """
 
     name: ClassVar[str] = "trial"
 
-    form: str = "rest"
-    local_scale: float = 1.2
+    form: str = "sum"
+    local_scale: float = 1.0
     roots: float = 0.0
     neglect_weight: float = 0.5
     least_spread: float = 0.0
@@ -92,25 +92,24 @@ class Trial(Headroom):
         return self.pair_numbers, getattr(self, self.form)
 
 
-SUM: dict[str, Any] = {"form": "sum", "deviation_scale": 0.4, "headroom_scale": 1.0, "local_scale": 1.0}
-ROOTS: dict[str, Any] = {**SUM, "roots": 1.0, "least_spread": 0.02, "headroom_scale": 0.6, "forgotten_scale": 0.1}
+ROOTS: dict[str, Any] = {"roots": 1.0, "least_spread": 0.02, "headroom_scale": 0.6, "forgotten_scale": 0.1}
+REST: dict[str, Any] = {"form": "rest", "deviation_scale": 0.6}
 TRIALS: dict[str, dict[str, Any]] = {
     "0.3.0, order and repair": {**ROOTS, "local_scale": 0.0},
     "roots, local": {**ROOTS, "local_scale": 0.6},
-    "sum, not local": {**SUM, "headroom_scale": 0.6, "local_scale": 0.0},
-    "sum": SUM,
-    "sum, S at least .02": {**SUM, "least_spread": 0.02},
-    "sum, L = 1 + ⅓ ln": {**SUM, "neglect_weight": 1.0 / 3.0},
-    "sum, c2 = .6": {**SUM, "headroom_scale": 0.6, "local_scale": 0.6},
-    "sum, c2 = .8": {**SUM, "headroom_scale": 0.8, "local_scale": 0.8},
-    "max, c1 = .4": {**SUM, "form": "max"},
-    "max, c1 = .6": {**SUM, "form": "max", "deviation_scale": 0.6},
+    "not local": {"headroom_scale": 0.6, "local_scale": 0.0},
     "chosen": {},
-    "c1 = .4": {"deviation_scale": 0.4},
-    "c1 = .8": {"deviation_scale": 0.8},
-    "c2 = 1": {"headroom_scale": 1.0, "local_scale": 1.0},
-    "c2 = 1.5": {"headroom_scale": 1.5, "local_scale": 1.5},
+    "S at least .02": {"least_spread": 0.02},
+    "L = 1 + ⅓ ln": {"neglect_weight": 1.0 / 3.0},
+    "c2 = .6": {"headroom_scale": 0.6, "local_scale": 0.6},
+    "c2 = .8": {"headroom_scale": 0.8, "local_scale": 0.8},
     "c3 = 4": {"forgotten_scale": 4.0},
+    "c1 = .6": {"deviation_scale": 0.6},
+    "max": {"form": "max"},
+    "max, c1 = .6": {"form": "max", "deviation_scale": 0.6},
+    "rest": REST,
+    "rest, c2 = 1.2": {**REST, "headroom_scale": 1.2, "local_scale": 1.2},
+    "rest, c2 = 1.5": {**REST, "headroom_scale": 1.5, "local_scale": 1.5},
 }
 
 

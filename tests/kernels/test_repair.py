@@ -83,8 +83,8 @@ def whole_recursion(world: TaskWorld) -> tuple[Floats, Floats, Floats]:
                 deviation = np.sqrt(shares @ (outcomes[0] - mean) ** 2)
                 first_number, second = memory.by_pair[pair]
                 spread, local_spread = memory.shares[h]
-                expected = np.maximum(spread * (top - mean), local_spread * (local_top - mean))
-                value = mean + first_number * deviation + second * np.maximum(0.0, expected - deviation)
+                headroom = np.maximum(spread * (top - mean), local_spread * (local_top - mean))
+                value = mean + first_number * deviation + second * headroom
                 found[a] = np.minimum(top, value), shares @ outcomes[1], delay * (shares @ outcomes[2])
             upper[h, o], lower[h, o], soon[h, o] = in_order(found, world.learner.order)  # type: ignore[attr-defined]
             discount = spec.discount if h else 1.0

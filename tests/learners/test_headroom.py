@@ -83,8 +83,8 @@ def bonus_of(
     neglect = 1 + math.log(total / n) / 2
     deviation = learner.deviation_scale * math.sqrt(neglect * variance / n)
     forgotten = max(neglect, math.sqrt(learner.forgotten_scale * math.log(1 + episodes) / n))
-    expected = max(shares[0] * (top - mean), shares[1] * (local_top - mean))
-    return deviation + learner.headroom_scale * forgotten * max(0.0, expected - math.sqrt(variance)) / n
+    headroom = max(shares[0] * (top - mean), shares[1] * (local_top - mean))
+    return deviation + learner.headroom_scale * forgotten * headroom / n
 
 
 def choices(

@@ -147,8 +147,8 @@ def headroom_values(task: Task, seen: Seen, possible: Any) -> NDArray[np.float64
                     deviation = sqrt(max(0.0, sum(p * (y - mean) ** 2 for p, y in after)))
                     neglect = 1 + log(of_state / n) / 2
                     forgotten = max(neglect, sqrt(2 * log(1 + seen.episodes) / n))
-                    expected = max(spread * (top - mean), local_spread * (local_top - mean))
-                    bonus = 0.6 * sqrt(neglect / n) * deviation + 1.2 * forgotten / n * max(0.0, expected - deviation)
+                    headroom = max(spread * (top - mean), local_spread * (local_top - mean))
+                    bonus = 0.4 * sqrt(neglect / n) * deviation + forgotten / n * headroom
                     if n > 1:
                         differences, room = differences + deviation * sqrt(n / (n - 1)), room + top - mean
                         local_room += local_top - mean

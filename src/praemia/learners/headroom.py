@@ -6,8 +6,7 @@ worth T, no estimate exceeds T, and the *headroom* between the two is all that o
 
     practical (the default):  N(o) = Σ_a n,   L = 1 + ½·ln(N(o)/n),   k = the episodes so far,
                               F = max{L, √(c₃·ln(1 + k)/n)},
-                              D = max{S·(T − p̂Y), S'·(T' − p̂Y)},
-                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{0, D − √Var_p̂(Y)}}
+                              Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{S·(T − p̂Y), S'·(T' − p̂Y)}}
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
 A plan is made anew when episodes have grown by 5 %, and repaired as soon as a pair has twice the visits that it goes
@@ -16,14 +15,13 @@ by (``praemia.kernels.repair``). Among equals what is certain is taken, then the
 `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
-often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. Why S, the spread
-(``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ and little where they do, and
-how far they differ shows in the pairs tried more often. Why T', the local limit, the most that was seen to follow o by
-any action: where all steps are short, T is far above anything a pair can lead to, and S small with it; but that the
-only try of a move slipped shows beside what other actions reached from there. Its spread S' is measured against T'. So
-D is the deviation to expect of a pair; what its own tries have shown of it is covered by the first term, and only the
-rest by the second. The theoretical constants make every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the
-regret's order (docs/concepts/headroom.md).
+often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
+wrong policy. Why S, the spread (``praemia.kernels.bonus``): a few tries say much where outcomes of a pair hardly differ
+and little where they do, and how far they differ shows in the pairs tried more often. Why T', the local limit, the most
+that was seen to follow o by any action: where all steps are short, T is far above anything a pair can lead to, and S
+small with it; but that the only try of a move slipped shows beside what other actions reached from there. Its spread S'
+is measured against T'. The theoretical constants make
+every V̄_h an upper bound of V*_h with probability 1 − ρ and keep the regret's order (docs/concepts/headroom.md).
 """
 
 from __future__ import annotations
@@ -70,8 +68,8 @@ class Headroom(CanLearnMachine, BonusLearner):
     tells_episodes: ClassVar[bool] = True
 
     constants: str = field(default="practical", metadata={"help": "practical, or theory: provably optimistic"})
-    deviation_scale: float = parameter(0.6, "c₁ of the practical bonus, on the deviation that was seen", 0.0)
-    headroom_scale: float = parameter(1.2, "c₂ of the practical bonus, on the rest of that to expect", 0.0)
+    deviation_scale: float = parameter(0.4, "c₁ of the practical bonus, on the standard deviation", 0.0)
+    headroom_scale: float = parameter(1.0, "c₂ of the practical bonus, on the headroom", 0.0)
     forgotten_scale: float = parameter(2.0, "c₃ of the practical bonus, on the logarithm of the episodes", 0.0)
     failure_prob: float = failure_prob_parameter()
     order: str = field(default="certain", metadata={"help": "among equals: certain, counted, soonest or drawn"})
@@ -120,8 +118,8 @@ class Headroom(CanLearnMachine, BonusLearner):
     @staticmethod
     def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         per_deviation, per_headroom = pair.numbers
-        expected = np.maximum(pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean))
-        return mean + (per_deviation * deviation + per_headroom * np.maximum(expected - deviation, 0.0 * mean))
+        headroom = np.maximum(pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean))
+        return mean + (per_deviation * deviation + per_headroom * headroom)
 
     def functions(self) -> tuple[Any, Any]:
         """Return the functions of the chosen constants; those of a subclass are used with any constants."""
