@@ -31,81 +31,85 @@ from praemia.text_tables import table_text
 DRAWN = tuple(f"drawn-{kind}-{seed}" for kind in KINDS for seed in TUNING_SEEDS[20:24])
 DRAWN_EPISODES = 3_000
 OFFICE_RUNS, OFFICE_STEPS = 4, 50_000
-PLAIN, NEGLECT, FORGOTTEN = 0.0, 1.0, 2.0  # what the local headroom is multiplied by
 
 
 @dataclass(frozen=True, kw_only=True)
 class Trial(Headroom):
     """Headroom with what was tried.
 
-    ``local_scale`` : c₂ of the local headroom, where it has its own. ``local_factor`` : what that grows with.
+    ``form`` : how the two terms are put together. *sum* of the two; *max*: the larger; *rest*: of the second only what
+    exceeds the deviation that was seen. ``local_scale`` : c₂ of the local headroom.
     ``neglect_weight`` : ½ of L. ``roots`` : whether neglect grows with the cube root, and what is forgotten with the
-    root of c₃·k/n, as in 0.3.0. ``least_spread`` : whether spreads are at least .02, as there.
+    root of c₃·k/n, as in 0.3.0. ``least_spread`` : 0, or .02 as there.
     """
 
     name: ClassVar[str] = "trial"
 
+    form: str = "sum"
     local_scale: float = 1.0
-    local_factor: float = FORGOTTEN
     roots: float = 0.0
     neglect_weight: float = 0.5
-    least_spread: bool = False
+    least_spread: float = 0.0
 
     def run_constants(self, spec: Any, num_episodes: int) -> tuple[float, ...]:
-        return *super().run_constants(spec, num_episodes), *(
-            self.local_scale,
-            self.local_factor,
-            self.roots,
-            self.neglect_weight,
-        )
+        own = (self.local_scale, self.roots, self.neglect_weight, self.least_spread)
+        return *super().run_constants(spec, num_episodes), *own
 
     @staticmethod
     def pair_numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
-        neglect, grown = 1.0 + constants[6] * natural_log(visits_of_state / visits), natural_log(1.0 + episodes)
-        if constants[5] > 0.0:
+        neglect, grown = 1.0 + constants[5] * natural_log(visits_of_state / visits), natural_log(1.0 + episodes)
+        if constants[4] > 0.0:
             neglect, grown = (visits_of_state / visits) ** (1.0 / 3.0), episodes
-        forgotten = np.maximum(neglect, np.sqrt(constants[2] * grown / visits))
-        factor = 1.0 if constants[4] == PLAIN else neglect if constants[4] == NEGLECT else forgotten
+        forgotten = np.maximum(neglect, np.sqrt(constants[2] * grown / visits)) / visits
         return (
             constants[0] * np.sqrt(neglect / visits),
-            constants[1] * forgotten / visits,
-            constants[3] * factor / visits,
+            constants[1] * forgotten,
+            constants[3] * forgotten,
+            constants[6],
         )
 
     @staticmethod
-    def worth(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_headroom, per_local = pair.numbers
+    def rest(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_headroom, per_local, _ = pair.numbers
         own, local = pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean)
+        second = np.maximum(per_headroom * (own - deviation), per_local * (local - deviation))
+        return mean + (per_deviation * deviation + np.maximum(second, 0.0 * mean))
+
+    @staticmethod
+    def sum(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_headroom, per_local, least = pair.numbers
+        own = np.maximum(pair.spread, least) * (pair.limit - mean)
+        local = np.maximum(pair.local_spread, least) * (pair.local_limit - mean)
         return mean + (per_deviation * deviation + np.maximum(per_headroom * own, per_local * local))
 
     @staticmethod
-    def worth_with_least(mean: Any, deviation: Any, pair: Any) -> Any:
-        per_deviation, per_headroom, per_local = pair.numbers
-        own = np.maximum(pair.spread, 0.02) * (pair.limit - mean)
-        local = np.maximum(pair.local_spread, 0.02) * (pair.local_limit - mean)
-        return mean + (per_deviation * deviation + np.maximum(per_headroom * own, per_local * local))
+    def max(mean: Any, deviation: Any, pair: Any) -> Any:
+        per_deviation, per_headroom, per_local, _ = pair.numbers
+        own, local = pair.spread * (pair.limit - mean), pair.local_spread * (pair.local_limit - mean)
+        return mean + np.maximum(per_deviation * deviation, np.maximum(per_headroom * own, per_local * local))
 
     def functions(self) -> tuple[Any, Any]:
-        return self.pair_numbers, self.worth_with_least if self.least_spread else self.worth
+        return self.pair_numbers, getattr(self, self.form)
 
 
-WITH_ROOTS: dict[str, Any] = {"roots": 1.0, "least_spread": True, "headroom_scale": 0.6, "forgotten_scale": 0.1}
+ROOTS: dict[str, Any] = {"roots": 1.0, "least_spread": 0.02, "headroom_scale": 0.6, "forgotten_scale": 0.1}
+REST: dict[str, Any] = {"form": "rest", "deviation_scale": 0.6}
 TRIALS: dict[str, dict[str, Any]] = {
-    "0.3.0, order and repair": {**WITH_ROOTS, "local_scale": 0.0},
-    "roots, local": {**WITH_ROOTS, "local_scale": 0.6},
-    "roots, local by neglect": {**WITH_ROOTS, "local_scale": 0.5, "local_factor": NEGLECT},
-    "logarithms, not local": {"headroom_scale": 0.6, "local_scale": 0.0},
+    "0.3.0, order and repair": {**ROOTS, "local_scale": 0.0},
+    "roots, local": {**ROOTS, "local_scale": 0.6},
+    "not local": {"headroom_scale": 0.6, "local_scale": 0.0},
     "chosen": {},
-    "S at least .02": {"least_spread": True},
+    "S at least .02": {"least_spread": 0.02},
     "L = 1 + ⅓ ln": {"neglect_weight": 1.0 / 3.0},
-    "L = 1 + .6 ln": {"neglect_weight": 0.6},
     "c2 = .6": {"headroom_scale": 0.6, "local_scale": 0.6},
     "c2 = .8": {"headroom_scale": 0.8, "local_scale": 0.8},
-    "c2 = .6, local 1": {"headroom_scale": 0.6},
-    "c2 = .6, local 2, plain": {"headroom_scale": 0.6, "local_scale": 2.0, "local_factor": PLAIN},
-    "c2 = .6, local 1, neglect": {"headroom_scale": 0.6, "local_factor": NEGLECT},
     "c3 = 4": {"forgotten_scale": 4.0},
     "c1 = .6": {"deviation_scale": 0.6},
+    "max": {"form": "max"},
+    "max, c1 = .6": {"form": "max", "deviation_scale": 0.6},
+    "rest": REST,
+    "rest, c2 = 1.2": {**REST, "headroom_scale": 1.2, "local_scale": 1.2},
+    "rest, c2 = 1.5": {**REST, "headroom_scale": 1.5, "local_scale": 1.5},
 }
 
 

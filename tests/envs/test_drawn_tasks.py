@@ -60,6 +60,10 @@ def test_kinds_have_what_they_are_for() -> None:
     assert all(2 <= np.diff(task.mdp.indptr).max() <= 3 for task in sparse)
 
 
+def test_no_two_actions_of_a_small_store_order_the_same() -> None:
+    assert len(set(envs.drawn_task("store", 513).mdp.action_names or ())) == 5
+
+
 @pytest.mark.parametrize("arguments", [("laek", 0), ("lake", -1), ("lake", 0, "huge"), (3, 0), ("lake", 1.5)])
 def test_what_cannot_be_drawn_is_refused_with_one_message(arguments: tuple[object, ...]) -> None:
     with pytest.raises(PraemiaError):

@@ -205,7 +205,8 @@ def queue(rng: np.random.Generator, ranges: Ranges) -> Drawn:
 
 def store(rng: np.random.Generator, ranges: Ranges) -> Drawn:
     """Draw a store: orders arrive before the demand. Large sales pay more, costly orders less."""
-    size, actions = between(rng, 5, min(80, ranges.observations[1] // 2)), between(rng, 2, 6)
+    size = between(rng, 5, min(80, ranges.observations[1] // 2))
+    actions = min(size, between(rng, 2, 6))  # no two order the same
     states = between(rng, *ranges.states)
     most = max(2, size // 2)
     demand = rng.dirichlet(np.ones(most + 1))

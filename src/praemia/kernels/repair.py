@@ -53,7 +53,7 @@ def find_seeds(data: Any, rng: Any, num_actions: int) -> Whole:
                 take_over(counts, pair)
                 prepare_pair(data, rng, pair, float(visits_of_state))
         agenda[i]["ith_seed"] = o
-    return int(total["changed"])
+    return np.int64(total["changed"])
 
 
 @compiled(**INTERNAL)
@@ -125,7 +125,7 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
     if is_new:
         for o in range(num_states):
             memory.agenda[o]["ith_todo"] = o
-        return int(num_states)
+        return np.int64(num_states)
     size = memory.tables.shape[1] * view.width
     copy(view.values, row(memory.tables, step), size)
     copy(view.least, row(memory.least_tables, step), size)

@@ -37,9 +37,8 @@ def estimated_model(world: World) -> Model:
     lengths = np.bincount(owners, minlength=len(visits)) + (visits == 0)
     exits = spec.exits.copy()
     if len(never):
-        exits[1:, UNKNOWN] = least_to_earn(
-            spec, spec.table_on(spec.labels_to_expect) if spec.more_labels else spec.table
-        )
+        table = spec.table_on(spec.labels_to_expect) if spec.more_labels else spec.table
+        exits[1:, UNKNOWN] = least_to_earn(spec, table)
     return Model(
         num_actions=spec.num_actions,
         indptr=np.concatenate(([0], np.cumsum(lengths))),

@@ -90,7 +90,8 @@ class TaskWorld(World):
         return with_every_row(counts, self.spec.every_step.rows.rows) if self.layout.unseen else counts
 
     def experience(self) -> Experience:
-        return replace(super().experience(), truth=self.task if self.learner.privileged else None)
+        experience = super().experience()
+        return replace(experience, truth=self.task) if self.learner.privileged else experience
 
     def play(self, most: int) -> None:
         last, began, size = self.played + most, time.perf_counter(), 1 + (1 << 20) // self.task.horizon
