@@ -56,10 +56,11 @@ def test_what_a_task_is_worth_shown_and_watched_with_a_discount(
     record = json.loads(capsys.readouterr().out)
     assert (record["value"], record["discount"]) == (pytest.approx(value), 0.9)
     assert execute(["show", "warehouse-2", "--discount", "0.9"]) == 0
-    assert f"worth {value:.4g} per episode" in capsys.readouterr().out
+    assert f"worth {value:.4g} per episode at discount 0.9" in capsys.readouterr().out
     options = ["--discount", "0.9", "--until-done", "--episodes", "9"]
     assert execute(["watch", "warehouse-2", *options, "--json"]) == 0
     watched = json.loads(capsys.readouterr().out)
+    assert "discount 0.9" in Path(watched["file"]).read_text(encoding="utf-8")
     assert watched["optimal_value"] == pytest.approx(value)
     assert execute(["run", "warehouse-2", *options, "--runs", "1", "--out", "kept", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["learners"][0]["regret"] == [watched["regret"]]
@@ -73,8 +74,9 @@ def test_what_a_task_is_worth_shown_and_watched_with_a_discount(
 def test_a_run_says_how_to_go_on_with_the_same_task(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute([*RUN, "--episodes", "3", "--until-done", "--discount", "0.9"]) == 0
     task = f"{RUN[1]} --until-done --discount 0.9"
-    lines = capsys.readouterr().out.splitlines()[-3:]
-    assert [line.partition("praemia ")[2].partition(" --learner")[0] for line in lines] == [
+    head, *_, compare, watch, show = capsys.readouterr().out.splitlines()
+    assert head.startswith("warehouse-2: 3 episodes, 2 runs, discount 0.9, optimal value ")
+    assert [line.partition("praemia ")[2].partition(" --learner")[0] for line in (compare, watch, show)] == [
         f"run {task}",
         f"watch {task}",
         f"show {task}",

@@ -98,6 +98,7 @@ def run_command(
     text = ""
     if members:
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
+        lengths += f", discount {members[0].first.discount:g}" if members[0].first.discount < 1.0 else ""
         text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
         text += _table(rows, with_steps=variant.until_done or steps is not None)
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"

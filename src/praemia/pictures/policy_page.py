@@ -113,7 +113,8 @@ class PolicyView:
         """What is shown, in a line."""
         whose = "the optimal policy" if self.optimal else "a policy"
         lacks = f", {self.footprint.lacks:.2g} less than the optimum" if self.footprint.lacks > NEVER else ""
-        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{lacks}"
+        discount = f" at discount {self.task.discount:g}" if self.task.discount < 1.0 else ""
+        return f"{self.task.name}: {whose}, worth {self.value:.4g} per episode{discount}{lacks}"
 
     @property
     def left_out(self) -> str:

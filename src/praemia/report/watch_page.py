@@ -184,6 +184,7 @@ def _facts(view: LearningView) -> list[str]:
     return [
         plural(run.num_episodes, "episode"),
         f"seed {'-'.join(map(str, run.seed))}",
+        *([f"discount {run.discount:g}"] if run.discount < 1.0 else []),
         f"{plural(run.num_plans, 'plan')}{part}",
         f"optimal value {run.optimal_value:.4g}",
         f"{kind} {run.regret[-1]:.4g} in all",
