@@ -14,6 +14,7 @@ ElementTree.register_namespace("", "http://www.w3.org/1998/Math/MathML")
 
 # What pymdownx.arithmatex makes of $…$ and $$…$$, so that Markdown leaves them alone.
 FORMULA = re.compile(r'<(span|div) class="arithmatex">\\([(\[])(.*?)\\[)\]]</\1>', re.DOTALL)
+PHRASE_END = re.compile(r"(<math(?:(?!</math>).)*</math>[.,;:)]+)", re.DOTALL)
 QQUAD = "2em"
 LONG = 20  # characters; shorter formulas stay on one line
 BREAKS_AFTER = frozenset("=<>≤≥≈≲↦+−")
@@ -37,8 +38,9 @@ MENDED = [
 
 
 def with_mathml(page: str) -> str:
-    """Return a page of HTML whose formulas are MathML."""
-    return FORMULA.sub(lambda formula: mathml(html.unescape(formula[3]), is_block=formula[2] == "["), page)
+    """Return a page of HTML whose formulas are MathML; what ends a phrase stays on the line of its formula."""
+    page = FORMULA.sub(lambda formula: mathml(html.unescape(formula[3]), is_block=formula[2] == "["), page)
+    return PHRASE_END.sub(r'<span class="together">\1</span>', page)
 
 
 def mathml(tex: str, is_block: bool = False) -> str:

@@ -111,6 +111,12 @@ def test_long_formulas_may_break_after_relations_and_signs_outside_brackets() ->
     assert _mathml(r"$-a \le f(b + c)$").count("<math") == 1
 
 
+def test_what_ends_a_phrase_stays_with_its_formula() -> None:
+    page = _mathml("It is $x$, or $y$.")
+    assert re.findall(r'<span class="together"><math.*?</math>(.)</span>', page) == [",", "."]
+    assert "together" not in _mathml("Let $x$ be large.")
+
+
 def test_formulas_beside_each_other_are_apart() -> None:
     parts = re.findall(r"<math.*?</math>", _mathml("$$\na = b, \\qquad c = d\n$$\n"))
     assert ["".join(ElementTree.fromstring(part).itertext()) for part in parts] == ["a=b,", "c=d"]

@@ -11,8 +11,8 @@ worth T, no estimate exceeds T, and the *headroom* between the two is all that o
 
 A plan is made anew when episodes have grown by 5 %, and repaired as soon as a pair has twice the visits that it goes
 by (``praemia.kernels.repair``). Among equals what is certain is taken, then the soonest unknown
-(``praemia.kernels.ties``). Where the machine is learned, equals are drawn and plans are made anew by the rule
-`growth`.
+(``praemia.kernels.ties``). Where the machine is learned, equals are drawn; where they are drawn, plans are made anew by
+the rule `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a
@@ -104,8 +104,9 @@ class Headroom(CanLearnMachine, BonusLearner):
 
     @property
     def replan_rule(self) -> ReplanRule:
-        """When to plan again; where the machine is learned, a plan cannot be repaired."""
-        return ReplanRule("growth") if self.replan == REPAIR and self.learn_machine else super().replan_rule
+        """When to plan again; where the machine is learned or ties are drawn, a plan cannot be repaired."""
+        draws = self.learn_machine or self.order == "drawn"
+        return ReplanRule("growth") if self.replan == REPAIR and draws else super().replan_rule
 
     @staticmethod
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too
