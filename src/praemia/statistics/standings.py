@@ -55,13 +55,13 @@ def is_linear(run: Run) -> bool:
     if half == 0 or run.optimal_value is None:
         return False
     late, overall = (regret[-1] - regret[-half - 1]) / half, regret[-1] / len(regret)
-    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * run.optimal_value)
+    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * abs(run.optimal_value))
 
 
 def settled_after(run: Run) -> float:
     """Return how many episodes were played before all policies were within 1 % of the optimum; infinite if never."""
     assert run.optimal_value is not None
-    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * run.optimal_value)
+    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * abs(run.optimal_value))
     if len(far) == 0:
         return 0.0
     last = int(far[-1])
@@ -111,9 +111,9 @@ class LeagueTable:
         return self.regrets_of(self.learners)
 
     def log_regrets_of(self, titles: Sequence[str]) -> NDArray[np.float64]:
-        """float64[T, len(titles)], the logarithm of the mean regret; what is too small counts as ``SMALL_GAP``·V*."""
+        """float64[T, len(titles)], the logarithm of the mean regret; what is too small counts as ``SMALL_GAP``·|V*|."""
         optima = [self.series[task, titles[0]].first.optimal_value or 0.0 for task in self.tasks]
-        least = np.maximum(SMALL_GAP * np.array(optima), ROUNDING)
+        least = np.maximum(SMALL_GAP * np.abs(optima), ROUNDING)
         logs: NDArray[np.float64] = np.log(np.maximum(self.regrets_of(titles), least[:, None]))
         return logs
 
