@@ -147,6 +147,13 @@ def test_solve_prints_one_json_object(tmp_path: Path, capsys: pytest.CaptureFixt
     assert re.sub(r"^compiling, once.*\n", "", captured.err) == ""
 
 
+def test_solve_tells_people_that_there_is_no_horizon(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    task = praemia.envs.make("warehouse-2")
+    praemia.save_task(praemia.Task(task.mdp, task.machine, discount=0.9, name="endless"), tmp_path / "endless.yaml")
+    assert execute(["solve", str(tmp_path / "endless.yaml")]) == 0
+    assert "horizon         none\n" in capsys.readouterr().out
+
+
 def test_solve_tells_people_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert execute(["solve", "warehouse-3"]) == 0
     value = exact.solve(envs.make("warehouse-3")).value

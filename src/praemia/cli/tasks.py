@@ -43,7 +43,7 @@ def solve_command(task: str, variant: Variant) -> None:
         "actions": problem.num_actions,
         "machine_states": problem.num_machine_states,
     }
-    rounded = record | {"value": f"{value:.6g}"}
+    rounded = record | {"value": f"{value:.6g}", "horizon": record["horizon"] or "none"}
     emit(record, fields_text({name.replace("_", " "): entry for name, entry in rounded.items()}))
 
 
