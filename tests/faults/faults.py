@@ -408,7 +408,7 @@ KERNELS = (
     Fault(
         "a repair keeps the old counts of a pair that has grown",
         "kernels/repair.py",
-        "                take_over(counts, pair)\n",
+        "                refresh_counts(counts, pair)\n",
         "",
         REPAIR,
     ),

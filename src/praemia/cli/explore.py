@@ -16,9 +16,9 @@ from praemia.cli.common import (
     episodes_option,
     file_option,
     json_option,
+    report_written,
     rho_option,
     seed_option,
-    wrote,
 )
 from praemia.cli.progress import Display, display, say
 from praemia.text_tables import plural, table_text
@@ -160,7 +160,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 def plan_command(
     data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, report: Path | None, **how: Any
 ) -> None:
-    """Plan for machines from DATA, a file that praemia explore wrote, and bound what each plan can lose.
+    """Plan for machines from DATA, a file that praemia explore report_written, and bound what each plan can lose.
 
     Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
     probability 1 − ρ, whatever the machines. They are tighter for machines that the data records, and with
@@ -192,7 +192,7 @@ def plan_command(
         Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
     if report is not None:
         write_page(dataset, rows, truth, report)
-    wrote(out, report)
+    report_written(out, report)
     record = {"data": str(data), "episodes": dataset.num_episodes, "machines": [_machine_record(row) for row in rows]}
     emit(record, _text(rows))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, wrote
+from praemia.cli.common import Function, complete_tasks, emit, file_option, json_option, named_machine, report_written
 from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import plural, table_text
 
@@ -138,4 +138,4 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
         click.echo(mermaid(machine), nl=False)
     else:
         draw_machine(machine, out)
-        wrote(out)
+        report_written(out)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    RunOptions,
     Variant,
-    Where,
     complete_tasks,
     emit,
     episodes_option,
@@ -64,7 +64,7 @@ def run_command(
     variant: Variant,
     runs: int,
     seed: int,
-    where: Where,
+    where: RunOptions,
     hidden_machine: bool,
 ) -> int:
     """Run learners on TASK and print their exact regret.
@@ -196,7 +196,7 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
     )
 
 
-def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure]]:
+def _perform(setting: Setting, where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
     from praemia.experiments.runner import default_jobs, run_in_memory
     from praemia.experiments.settings import Experiment

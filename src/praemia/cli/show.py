@@ -20,10 +20,10 @@ from praemia.cli.common import (
     is_typed,
     json_option,
     parse_settings,
+    report_written,
     seed_option,
     set_option,
     variant_options,
-    wrote,
 )
 from praemia.cli.progress import display
 from praemia.errors import LearnerFailure, ParameterError, PlanError, require
@@ -63,7 +63,7 @@ def show_command(task: str, policy: str, episode: int | None, variant: Variant, 
             click.echo(str(picture))
         else:
             picture.save(out)
-            wrote(out)
+            report_written(out)
         return
     _play(problem, given_policy, episode or 0, out)
 
@@ -85,7 +85,7 @@ def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
         else:
             with display() as progress:
                 save_gif(episode, out, progress.count("frames"))
-        wrote(out)
+        report_written(out)
 
 
 def _animate(episode: Any) -> None:

@@ -3,7 +3,7 @@
 When a worker dies, only its unfinished jobs are lost. They are run again, and since a run depends on its job alone,
 the results are the same. A user's learner that fails costs only its own runs.
 
-Jobs run in this process, in processes on this machine, or on a Dask cluster: each is an ``Executor`` of the standard
+Jobs run in this process, in processes on this computer, or on a Dask cluster: each is an ``Executor`` of the standard
 library.
 """
 

@@ -23,13 +23,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from praemia.activity import OnProgress
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import COLLECT, SEARCH, SHARES
 from praemia.exploration.sessions import (
     FixedPolicy,
-    OnProgress,
     Searcher,
     Session,
     play_given,

@@ -214,12 +214,12 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
     if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
         outcome = rule.outcomes[0]
-        reward = {} if outcome.reward.is_nothing else {"reward": outcome.reward.to_data()}
+        reward = {} if outcome.reward.is_zero else {"reward": outcome.reward.to_data()}
         return part | {"to": outcome.target} | reward
     return part | {"to": {outcome.target: _outcome_part(outcome) for outcome in rule.outcomes}}
 
 
 def _outcome_part(outcome: Outcome) -> Any:
-    if outcome.reward.is_nothing:
+    if outcome.reward.is_zero:
         return outcome.probability
     return {"probability": outcome.probability, "reward": outcome.reward.to_data()}

@@ -26,7 +26,7 @@ from praemia.tasks.task import Task
 VIEWS = ("observations", "product")
 
 
-class Layout:
+class CountLayout:
     """How a learner's counts are laid out, and what is counted beside visits and successors.
 
     A learner that plans in Python has this one. A compiled plan has that of its rule, which derives from it
@@ -117,7 +117,7 @@ class Experience:
     count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
-    layout: Layout = field(default_factory=Layout, repr=False)
+    layout: CountLayout = field(default_factory=CountLayout, repr=False)
 
     @property
     def num_steps(self) -> int:
@@ -265,9 +265,9 @@ class Learner(ABC):
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
 
-    def layout(self, spec: TaskSpec, num_episodes: int) -> Layout:
+    def layout(self, spec: TaskSpec, num_episodes: int) -> CountLayout:
         """Return how what this learner plans from is counted."""
-        return Layout()
+        return CountLayout()
 
     @property
     def replan_rule(self) -> ReplanRule:

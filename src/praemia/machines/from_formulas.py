@@ -34,7 +34,7 @@ from praemia.machines.ltlf import formula_machine
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_machine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcomes
+from praemia.machines.rules import ZERO, Outcomes
 
 PAY_SCHEMES = ("first", "each", "end")
 UNIT_REWARDS = {payment: Reward.of(payment) for payment in (-1, 0, 1)}
@@ -74,7 +74,7 @@ class Payment(NamedTuple):
 
 
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
-    """Return limits that fit this machine's memory."""
+    """Return limits that fit this computer's memory."""
     if isinstance(max_states, bool) or not isinstance(max_states, int) or max_states < 1:
         raise ParameterError(f"max_states={max_states!r}; expected a whole number, at least 1")
     return Growth(max_states, min(MAX_NODES, memory_limit() // (4 * BYTES_PER_NODE)), tell)
@@ -199,7 +199,7 @@ def _paying_machine(
         if name not in allowed:
             raise ModelError(f"unknown proposition {name!r}{unknown_proposition(name, allowed)}")
     built = paid(accepting, payment.pay, growth)
-    laws = {0.0: NOTHING, 1.0: payment.reward}
+    laws = {0.0: ZERO, 1.0: payment.reward}
     if payment.pay == "end":
         laws[-1.0] = Reward.of(-payment.reward.values[0])
     named = with_names(built, state_names(built), lambda reward: laws[reward.values[0]])
@@ -275,7 +275,7 @@ def _name(machine: RewardMachine, number: int) -> str:
         return "start"
     if reward is None:
         return f"s{number}" if machine.num_states > MOST_NAMED else machine.meanings[str(number)]
-    if not reward.is_nothing:
+    if not reward.is_zero:
         return "satisfied"
     meaning = machine.meanings[str(number)]
     return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"
