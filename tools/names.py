@@ -44,9 +44,9 @@ def learner_rows() -> list[str]:
     """Return the built-in learners as a table."""
     lines = ["| name | what it does | optimistic | reference |", "|---|---|---|---|"]
     for name in BUILT_IN:
-        kind = learners.kind_of(name)
-        optimistic = "yes" if kind.optimistic else "no"
-        lines.append(f"| `{name}` | {kind.summary} | {optimistic} | {kind.reference} |")
+        learner = learners.make(name)
+        optimistic = "yes" if learner.optimistic else "no"
+        lines.append(f"| `{name}` | {learner.summary} | {optimistic} | {learner.reference} |")
     return lines
 
 

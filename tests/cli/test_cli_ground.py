@@ -192,6 +192,13 @@ def test_envs_lists_names_and_shows_one(capsys: pytest.CaptureFixture[str]) -> N
     assert json.loads(capsys.readouterr().out)["observations"] == 9
 
 
+def test_each_learner_has_a_line_of_its_own_in_eighty_columns() -> None:
+    learners = [praemia.learners.make(name) for name in praemia.learners.names()]
+    width = max(len(learner.name) for learner in learners)
+    assert [learner.name for learner in learners if width + 2 + len(learner.summary) > 80] == []
+    assert len({learner.summary for learner in learners}) == len(learners)
+
+
 def test_learners_lists_names_and_shows_one_with_its_parameters(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -27,7 +27,8 @@ def test_a_suite_prints_its_table_and_writes_a_page(tmp_path: Path, capsys: pyte
     command = ["league", "--suite", "office", "--learner", "crm", "--learner", "optimal", "--runs", "2", "--jobs", "1"]
     assert execute([*command, "--out", str(tmp_path / "runs")]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert " ".join(lines[0].split()) == "task learner to 0.9 to 0.95 to 0.99 played t test published seconds"
+    columns = "task learner to 0.9 to 0.95 to 0.99 played learned to 0.95 t test learned t test published seconds"
+    assert " ".join(lines[0].split()) == columns
     assert len([line for line in lines if line.startswith("office-jair-t")]) == 4
     optimal = next(line for line in lines if " optimal " in line)
     assert optimal.split()[2:5] == ["0", "0", "0"]

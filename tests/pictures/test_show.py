@@ -137,6 +137,21 @@ def test_cells_that_are_too_small_for_arrows_are_only_shaded() -> None:
     assert all("S" in texts(page) for page in pages)
 
 
+def test_a_grid_of_three_thousand_cells_is_only_shaded_and_its_key_has_no_dot() -> None:
+    machine = praemia.MachineBuilder("out").edge("out", "goal", "there", reward=1).build()
+    pages = {}
+    for rows in (30, 38):  # 2,340 and 2,964 cells of 14.7 pixels
+        lines = ["." * 78 for _ in range(rows)]
+        drawing = "\n".join(["S" + lines[0][1:], *lines[1:-1], lines[-1][1:] + "G"])
+        task = envs.grid(drawing, legend={"G": "goal"}, machine=machine, horizon=3, stay=True)
+        pages[rows] = policy_scene(task)
+    assert {rows: any(isinstance(item, Arrow) for item in page.items) for rows, page in pages.items()} == {
+        30: True,
+        38: False,
+    }
+    assert {rows: "stay" in texts(page) for rows, page in pages.items()} == {30: True, 38: False}
+
+
 def test_only_tasks_with_moves_have_maps() -> None:
     assert [name for name in envs.names() if not has_map(envs.make(name))] == [
         "flower-20",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import emit, fields_text, json_option
+from praemia.cli.output import emit, fields_text, json_option
 from praemia.cli.progress import display, say
 from praemia.text_tables import plural, table_text
 

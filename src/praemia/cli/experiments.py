@@ -15,9 +15,7 @@ from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
     RunOptions,
     command_text,
-    emit,
     episodes_option,
-    json_option,
     learners_option,
     parse_settings,
     parse_shard,
@@ -25,9 +23,9 @@ from praemia.cli.common import (
     seed_option,
     set_option,
     tasks_option,
-    wants_json,
     where_options,
 )
+from praemia.cli.output import emit, json_option, wants_json
 from praemia.cli.progress import display, say
 from praemia.cli.results import results_table
 from praemia.errors import ParameterError, require

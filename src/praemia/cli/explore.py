@@ -10,16 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import (
-    complete_tasks,
-    emit,
-    episodes_option,
-    file_option,
-    json_option,
-    report_written,
-    rho_option,
-    seed_option,
-)
+from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
+from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
 from praemia.text_tables import plural, table_text
 

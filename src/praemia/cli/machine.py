@@ -7,17 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import (
-    complete_tasks,
-    emit,
-    fields_text,
-    file_option,
-    json_option,
-    named_machine,
-    report_written,
-    require_drawing,
-    rho_option,
-)
+from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
+from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.cli.progress import display
 from praemia.text_tables import table_text
 

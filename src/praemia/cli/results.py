@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from praemia.cli.common import emit, file_option, json_option, report_written
+from praemia.cli.common import file_option
+from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import say
 from praemia.errors import ParameterError, require
 from praemia.text_tables import are, plural, table_text

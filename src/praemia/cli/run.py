@@ -14,11 +14,8 @@ from praemia.cli.common import (
     RunOptions,
     Variant,
     complete_tasks,
-    emit,
     episodes_option,
-    fields_text,
     is_typed,
-    json_option,
     learners_option,
     parse_settings,
     runs_option,
@@ -29,6 +26,7 @@ from praemia.cli.common import (
     where_options,
 )
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
+from praemia.cli.output import emit, fields_text, json_option
 from praemia.cli.progress import display
 from praemia.text_tables import number, plural, table_text
 

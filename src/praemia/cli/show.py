@@ -14,17 +14,15 @@ from praemia.cli.common import (
     Variant,
     complete_learners,
     complete_tasks,
-    emit,
     episodes_option,
     file_option,
     is_typed,
-    json_option,
     parse_settings,
-    report_written,
     seed_option,
     set_option,
     variant_options,
 )
+from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import display
 from praemia.errors import LearnerFailure, ParameterError, PlanError, require
 from praemia.text_tables import plural

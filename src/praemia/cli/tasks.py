@@ -12,15 +12,11 @@ from praemia.cli.common import (
     complete_environments,
     complete_learners,
     complete_tasks,
-    emit,
     episodes_option,
-    fields_text,
-    json_option,
     rho_option,
-    terminal_width,
     variant_options,
-    wants_json,
 )
+from praemia.cli.output import emit, fields_text, json_option, terminal_width, wants_json
 from praemia.cli.progress import display
 from praemia.errors import ParameterError
 from praemia.text_tables import plural, table_text

@@ -12,9 +12,7 @@ import click
 
 from praemia.cli.common import (
     RunOptions,
-    emit,
     episodes_option,
-    json_option,
     learners_option,
     parse_settings,
     runs_option,
@@ -23,6 +21,7 @@ from praemia.cli.common import (
     where_options,
 )
 from praemia.cli.experiments import report_failures, sweep
+from praemia.cli.output import emit, json_option
 from praemia.errors import ParameterError
 from praemia.text_tables import number, table_text
 

@@ -88,7 +88,7 @@ class ToldSupport(Learner):
     """
 
     name: ClassVar[str] = "told-support"
-    summary: ClassVar[str] = "an oracle baseline: posterior sampling that knows what can follow each pair"
+    summary: ClassVar[str] = "posterior sampling told what can follow each pair: an oracle"
     reference: ClassVar[str] = "this package; Osband, Russo and Van Roy 2013 for the posterior"
     privileged: ClassVar[bool] = True
 

@@ -44,7 +44,7 @@ class EULER(CompiledLearner):
     """
 
     name: ClassVar[str] = "euler"
-    summary: ClassVar[str] = "upper and lower values; the bonus shrinks with the gap between them"
+    summary: ClassVar[str] = "upper and lower values; the bonus shrinks with their gap"
     reference: ClassVar[str] = "Zanette and Brunskill 2019, Tighter Problem-Dependent Regret Bounds"
     optimistic: ClassVar[bool] = True
 

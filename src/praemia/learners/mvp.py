@@ -55,7 +55,7 @@ class MVP(BonusLearner):
     """
 
     name: ClassVar[str] = "mvp"
-    summary: ClassVar[str] = "value iteration with a Bernstein bonus and no other correction, plans at doubled counts"
+    summary: ClassVar[str] = "value iteration with a Bernstein bonus; plans when counts double"
     reference: ClassVar[str] = "Zhang, Chen, Lee and Du 2024, Settling the Sample Complexity of Online RL"
     optimistic: ClassVar[bool] = True
     limit: ClassVar[str] = "horizon"

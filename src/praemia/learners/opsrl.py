@@ -48,7 +48,7 @@ class OPSRL(CompiledLearner):
     """
 
     name: ClassVar[str] = "opsrl"
-    summary: ClassVar[str] = "the best of J posterior samples at every action value, with an optimistic prior"
+    summary: ClassVar[str] = "the best of J posterior samples per action value, optimistic prior"
     reference: ClassVar[str] = "Tiapkin et al. 2022, Optimistic Posterior Sampling for Reinforcement Learning"
 
     prior_visits: float = parameter(0.0003, "n₀: how often the fictitious best observation counts as visited", TINY)

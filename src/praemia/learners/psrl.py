@@ -33,7 +33,7 @@ class PSRL(CanLearnMachine):
     """
 
     name: ClassVar[str] = "psrl"
-    summary: ClassVar[str] = "plan in a kernel drawn from the Dirichlet posterior"
+    summary: ClassVar[str] = "plans in an environment drawn from the Dirichlet posterior"
     reference: ClassVar[str] = "Osband, Russo and Van Roy 2013, (More) Efficient RL via Posterior Sampling"
 
     prior: float = parameter(1.0, "the Dirichlet prior's total weight, spread evenly over the observations", 1e-6)

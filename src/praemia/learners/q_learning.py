@@ -65,7 +65,7 @@ class QLearning(CompiledLearner):
     """
 
     name: ClassVar[str] = "q-learning"
-    summary: ClassVar[str] = "tabular Q-learning on the cross product, ε-greedy, model-free"
+    summary: ClassVar[str] = "tabular Q-learning on the product, ε-greedy, model-free"
     reference: ClassVar[str] = "Watkins and Dayan 1992, Q-learning"
     has_estimate: ClassVar[bool] = False
     uses_recent: ClassVar[bool] = True

@@ -58,7 +58,7 @@ class QRMax(CanLearnMachine, BonusLearner):
     """
 
     name: ClassVar[str] = "qr-max"
-    summary: ClassVar[str] = "R-max over (o, a): a pair is known after m visits, an unknown one is worth the most"
+    summary: ClassVar[str] = "R-max where a pair (o, a) is known after m visits"
     reference: ClassVar[str] = "Trapasso, Iocchi and Patrizi 2025, Model-Based RL in Non-Markovian Reward Processes"
     replan_rules: ClassVar[tuple[str, ...]] = (KNOWN, KNOWN + AT_ONCE, *Learner.replan_rules)
 

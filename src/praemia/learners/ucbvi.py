@@ -102,7 +102,7 @@ class UCBVIPRM(CanLearnMachine, BernsteinUCBVI):
     """
 
     name: ClassVar[str] = "ucbvi-prm"
-    summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus on W; the paper's learner"
+    summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus; the paper's learner"
     reference: ClassVar[str] = "Lin and Zhang 2024, Efficient RL in Probabilistic Reward Machines"
 
     def log_term(self, spec: TaskSpec, num_steps: int) -> float:
@@ -132,7 +132,7 @@ class UCBVI(BernsteinUCBVI):
     """
 
     name: ClassVar[str] = "ucbvi"
-    summary: ClassVar[str] = "the same value iteration on the cross product, blind to the machine"
+    summary: ClassVar[str] = "ucbvi-prm's value iteration on the product, blind to the machine"
     reference: ClassVar[str] = "Azar, Osband and Munos 2017, Minimax Regret Bounds for RL"
     sees: ClassVar[str] = "product"
 

@@ -47,7 +47,7 @@ class UCBVIBF(CompiledLearner):
     """
 
     name: ClassVar[str] = "ucbvi-bf"
-    summary: ClassVar[str] = "optimistic value iteration, Bernstein bonus with the smaller constants of 2025"
+    summary: ClassVar[str] = "value iteration, Bernstein bonus with smaller constants (2025)"
     reference: ClassVar[str] = "Drago, Mussi and Metelli 2025, A Refined Analysis of UCBVI"
     optimistic: ClassVar[bool] = True
 

@@ -27,6 +27,10 @@ from praemia.learners.rules import SETS, SetRule
 from praemia.tasks.spec import TaskSpec
 
 PAPER_SCALES = {"l1": 0.5, "bernstein": 0.1}
+SUMMARIES = {
+    "l1": "plans in the best environment in an L1 ball around the estimate",
+    "bernstein": "plans in the best environment within Bernstein intervals",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +47,7 @@ class UCRL2RM(CompiledLearner):
     """
 
     name: ClassVar[str] = "ucrl2-rm"
-    summary: ClassVar[str] = "plan in the best kernel of a confidence set around the estimate"
+    summary: ClassVar[str] = "plans in the best environment of a confidence set"
     reference: ClassVar[str] = "Bourel, Jonsson, Maillard and Talebi 2023, Exploration in Reward Machines"
     variants: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "ucrl2-rm-l": {"interval": "l1", "as_published": False},
@@ -71,6 +75,7 @@ class UCRL2RM(CompiledLearner):
             raise unknown_name("interval", self.interval, SETS)
         if self.bonus_scale is None:
             object.__setattr__(self, "bonus_scale", PAPER_SCALES[self.interval])
+        object.__setattr__(self, "summary", SUMMARIES[self.interval])
         if not isinstance(self.as_published, bool):
             raise ParameterError(f"as_published={self.as_published!r}; expected true or false")
         super().__post_init__()

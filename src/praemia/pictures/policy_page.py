@@ -2,7 +2,8 @@
 
 Darker places are visited more often in an episode in that machine state; grey ones never are. A policy may depend on
 the time left: the arrow is the action of the step at which the place is visited most. If actions are not moves in the
-plane, their names stand in the places. An orange frame is where the policy loses value against the optimum.
+plane, their names stand in the places. If there are too many places to read them, only the shading is drawn. An orange
+frame is where the policy loses value against the optimum.
 """
 
 from __future__ import annotations
@@ -37,12 +38,18 @@ MAX_WIDTH, MAX_HEIGHT, MIN_PANEL, MIN_WIDTH = 1150.0, 770.0, 180.0, 440.0
 BAR, SHADES = (150.0, 12.0), 30  # of the scale of visits
 MAX_MACHINE = 14  # states; larger machines have a drawing of their own
 SMALLEST_CELL = 11.0  # pixels, for actions; in smaller cells only the shading is drawn
+MAX_MARKED = 2_500  # places with actions; arrows in more are a texture that hides the shading
 LEGIBLE = 0.75  # the smallest scale of a machine, in pixels for a point
 
 
 def has_map(task: Task) -> bool:
     """Tell whether a policy can be drawn with arrows: all actions are moves, and the task is not too large."""
     return task.num_observations <= MAX_SPOTS and all(name in MOVES for name in action_names(task))
+
+
+def shows_actions(picture: Picture, cell: float) -> bool:
+    """Tell whether actions can be read in the places of a picture whose cells have so many pixels."""
+    return cell >= SMALLEST_CELL and len(picture.spots) <= MAX_MARKED
 
 
 def action_names(task: Task) -> tuple[str, ...]:
@@ -172,14 +179,15 @@ def page_of(view: PolicyView) -> Scene:
     """Draw what there is to see of a policy."""
     arrangement = _Arrangement.of(view)
     darkest = max(float(view.footprint.visits[list(view.states)].max(initial=0.0)), NEVER)
+    with_actions = shows_actions(view.picture, arrangement.cell)
     items: list[Item] = [Text(MARGIN, 24.0, view.title, 15, bold=True)]
     for number, m in enumerate(view.states):
         x, y = arrangement.corner(number)
         items.append(Text(x, y - 13.0, f"machine state {view.task.machine.states[m]!r}", 12))
-        map_of_state = panel(view, m, darkest, with_actions=arrangement.cell >= SMALLEST_CELL)
+        map_of_state = panel(view, m, darkest, with_actions=with_actions)
         items += place(map_of_state.items, x, y, arrangement.cell)
     across, y = arrangement.panels[0], HEAD + arrangement.panels[1]
-    items += _key(view, y + 20.0, darkest)
+    items += _key(view, y + 20.0, darkest, with_actions=with_actions)
     places, y = _places(view.picture, y + FOOT, max(across, MIN_WIDTH))
     items += places
     notes = view.left_out
@@ -317,7 +325,7 @@ def ink(shade: float) -> str:
     return "#ffffff" if shade > 0.6 else INK
 
 
-def _key(view: PolicyView, y: float, darkest: float) -> Sequence[Item]:
+def _key(view: PolicyView, y: float, darkest: float, *, with_actions: bool) -> Sequence[Item]:
     """Draw the scale of the tints, the grey, the frame and the dot, below the panels."""
     width, height = BAR
     step = width / SHADES
@@ -329,7 +337,7 @@ def _key(view: PolicyView, y: float, darkest: float) -> Sequence[Item]:
     items.append(Text(MARGIN + width / 2, y + 30.0, "visits per episode", 11, GREY, anchor="middle"))
     x = MARGIN + width + 40.0
     items += [Area(x + 14.0, y, 28.0, height, UNVISITED, LINE, 1.0), Text(x + 36.0, y, "never visited", 11, GREY)]
-    if "stay" in view.action_names:
+    if with_actions and "stay" in view.action_names:
         x += 150.0
         items += [Area(x + 14.0, y, 8.0, 8.0, INK, is_round=True), Text(x + 30.0, y, "stay", 11, GREY)]
     if view.footprint.mistakes.any():

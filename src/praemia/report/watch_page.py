@@ -29,11 +29,11 @@ from praemia.files.atomic_io import write_whole
 from praemia.learners import Learner
 from praemia.pictures.learning import LearningView, ShownPlan
 from praemia.pictures.policy_page import (
-    SMALLEST_CELL,
     action_mark,
     loss_mark,
     machine_layout,
     place_marks,
+    shows_actions,
 )
 from praemia.pictures.renderers import render_svg, svg_elements
 from praemia.pictures.scene import INK, Item, Scene, place
@@ -148,7 +148,7 @@ def _page(view: LearningView, title: str) -> str:
         "episodes": run.num_episodes,
         "zero": ZERO,
         "levels": LEVELS,
-        "arrows": _cell_size(picture) >= SMALLEST_CELL,
+        "arrows": shows_actions(picture, _cell_size(picture)),
     }
     packed = base64.b64encode(zlib.compress(json.dumps(data, separators=(",", ":")).encode(), 9)).decode()
     return render_page(
