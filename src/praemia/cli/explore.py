@@ -30,7 +30,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
 @episodes_option(None, "N: episodes of data.  [default: 10000; with --until, at most 100000]")
-@episodes_option(1_000, "N₀: EULER's episodes per observation.", "--policy-episodes")
+@episodes_option(None, "N₀: EULER's episodes per observation.  [default: 1000]", "--policy-episodes")
 @click.option(
     "--method",
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",

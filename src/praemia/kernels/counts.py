@@ -160,4 +160,6 @@ def ask_for_whole_plan(counts: CountArrays) -> None:
 @inlined
 def note_visits(counts: CountArrays) -> None:
     """Note what was counted when a plan was made."""
-    counts.pairs["at_plan"][:] = counts.pairs["visits"]
+    for i in range(counts.pairs.shape[0]):
+        pair = counts.pairs[i]
+        pair["at_plan"] = pair["visits"]

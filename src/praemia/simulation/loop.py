@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.errors import ModelError, PlanError
 from praemia.kernels.compiling import plain
-from praemia.kernels.counts import ask_for_plan, ask_for_whole_plan, note_visits
+from praemia.kernels.counts import ask_for_plan, ask_for_whole_plan
 from praemia.kernels.play import PLAN, PROGRESS, LogArrays, count_noted, is_to_be_noted
 from praemia.kernels.records import CountArrays, MachineCounts, Records
 from praemia.learners.base import Experience, Learner, LearnerPlan, Recent
@@ -144,7 +144,7 @@ class World(ABC):
         progress, total = self.log.progress[0], self.counts.totals[0]
         plain(ask_for_plan)(self.counts, self.replan_code, int(progress["step"]))
         if not total["is_repair"]:
-            plain(note_visits)(self.counts)
+            self.counts.pairs["at_plan"] = self.counts.pairs["visits"]  # note_visits, in one go
         if self.plans_compiled:
             work = self.workspace()
             work.plan(self.counts, self.policy, self.learner_rng)
