@@ -43,17 +43,17 @@ class LearnerComparison:
 
     @property
     def table(self) -> Table:
-        """The mean regret of each learner at the end, with its 95 % interval; the lowest is in bold."""
+        """The mean regret of each learner at the end, with its 95% interval; the lowest is in bold."""
         return _columns(summary_table({self.task: self.series}), REGRETS)
 
     @property
     def ratios(self) -> Table:
-        """The regret of every learner over that of every later one, seed by seed, with its 95 % interval."""
+        """The regret of every learner over that of every later one, seed by seed, with its 95% interval."""
         return _columns(pairs_table({self.task: self.series}), RATIOS)
 
     @property
     def figure(self) -> Figure:
-        """The regret over episodes: means, with bands that are their 95 % intervals."""
+        """The regret over episodes: means, with bands that are their 95% intervals."""
         return chart_figure(regret_charts({self.task: self.series}), "Regret")
 
     @property

@@ -8,7 +8,7 @@ import math
 import textwrap
 from collections.abc import Iterable, Sequence
 
-HUGE = 1e7  # from here on a number is written with a power of ten
+TINY, HUGE = 1e-4, 1e7  # below and from here on a number is written with a power of ten
 NARROW = 24  # characters: too few for a column of text
 
 
@@ -20,10 +20,10 @@ def number(value: float) -> str:
         return "∞" if value > 0 else "−∞"
     if value == 0.0:
         return "0"
-    if abs(value) >= HUGE:
-        exponent = math.floor(math.log10(abs(value)))
-        return f"{value / 10.0**exponent:.2f}×10^{exponent}".replace("-", "−")
-    decimals = 0 if abs(value) >= 1000.0 else min(4, max(0, 2 - math.floor(math.log10(abs(value)))))
+    if not TINY <= abs(value) < HUGE:
+        digits, exponent = f"{value:.2e}".split("e")
+        return f"{digits}×10^{int(exponent)}".replace("-", "−")
+    decimals = 0 if abs(value) >= 1000.0 else max(0, 2 - math.floor(math.log10(abs(value))))
     return f"{value:.{decimals}f}".replace("-", "−")
 
 

@@ -186,6 +186,13 @@ def test_other_labels_can_be_given_when_planning(dataset: Dataset) -> None:
     truth = Task(LabeledMDP.from_dense(warehouse(3).mdp.to_dense(), rules), machine, 9)
     gap = solve(truth).value - evaluate(truth, plan.policy).value
     assert gap <= plan.certificate.bound
+    for known in (warehouse(3), truth, warehouse(3).with_discount(0.9).with_horizon(None)):
+        assert plan.optimum(known) == pytest.approx(solve(truth).value, rel=1e-12)
+        assert plan.true_value(known).value == pytest.approx(evaluate(truth, plan.policy).value, rel=1e-12)
+        assert plan.gap(known).value == pytest.approx(gap, abs=1e-12)
+    once = plan_from(dataset, machine, labels=iter(rules))
+    assert once.value == plan.value
+    assert once.gap(truth) == plan.gap(truth)
     assert gap <= 0.05
     with pytest.raises(ModelError, match="label rule names the observation 40"):
         plan_from(dataset, machine, labels=[LabelRule(frozenset({"middle"}), target=40)])

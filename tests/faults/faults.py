@@ -672,9 +672,9 @@ EXPLORATION = (
     ),
     Fault(
         "pairs never visited stay where they are",
-        "exploration/estimate.py",
-        "np.insert(successors, places, size + UNKNOWN)",
-        "np.insert(successors, places, never // dataset.num_actions)",
+        "tasks/model.py",
+        "places, size + UNKNOWN)",
+        "places, np.flatnonzero(never) // (len(visits) // size))",
         ESTIMATE,
     ),
 )

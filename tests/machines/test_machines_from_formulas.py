@@ -281,3 +281,12 @@ def test_what_can_happen_and_the_highest_worth_agree_with_all_labels(machine):
         happens = [machine.outcomes(state, label) for label in labels]
         assert set(map(frozenset, machine.possible_outcomes(state))) == set(map(frozenset, happens))
         assert highest == max(sum(out.probability * out.reward.mean for out in outcomes) for outcomes in happens)
+
+
+def test_a_proposition_that_is_called_like_a_numbered_state_takes_no_name_away():
+    long = "b" * 39
+    machine = RewardMachine.from_ltlf(f"(!a & X s2) | (a & X {long})")
+    assert len(machine.states) == len(set(machine.states)) == machine.num_states
+    assert {"s2", "s2'"} <= set(machine.states)
+    assert machine.expected_rewards([{"a"}, {long}]).tolist() == [0.0, 1.0]
+    assert machine.expected_rewards([set(), {"s2"}]).tolist() == [0.0, 1.0]

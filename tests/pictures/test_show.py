@@ -370,6 +370,18 @@ def test_a_plan_a_run_a_policy_and_an_array_are_the_same_policy() -> None:
         assert praemia.show(task, policy).view.value == pytest.approx(plan.value)
 
 
+def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
+    task = envs.warehouse(size=2).with_discount(0.8).with_horizon(None)
+    plan = praemia.solve(task)
+    assert plan.policy.ndim == 2
+    assert praemia.evaluate(task, plan).value == pytest.approx(plan.value)
+    assert len(praemia.rollout(task, plan)) <= task.horizon
+    view = praemia.show(task, plan).view
+    assert view.value == pytest.approx(plan.value)
+    shown = view.footprint.actions >= 0
+    np.testing.assert_array_equal(view.footprint.actions[shown], plan.policy[shown])
+
+
 @pytest.mark.parametrize("wrong", ["best", {"a": 1}, object(), None])
 def test_what_holds_no_policy_is_refused_by_all(corridor: Task, wrong: object) -> None:
     for function in (praemia.evaluate, praemia.occupancy, praemia.rollout):

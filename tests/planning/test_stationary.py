@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +70,12 @@ def test_a_horizon_can_be_left_out_in_python_and_in_files(tmp_path: Path) -> Non
     assert repr(task).endswith("no horizon, discount 0.9)")
     assert task.with_discount(0.5).horizon == 40
     assert task.with_horizon(7).has_horizon
+    assert (replace(task, horizon=7).horizon, replace(task, horizon=7).has_horizon) == (7, True)
+    assert Task(finite.mdp, finite.machine, task.horizon, "n", 0.5, False).horizon == 263
+    assert (task.finite.horizon, task.finite.has_horizon) == (263, True)
+    assert replace(task.finite, discount=0.5).horizon == 263
+    renamed = replace(task, name="other", discount=0.5)
+    assert (renamed.horizon, renamed.has_horizon) == (40, False)
     praemia.save_task(task, tmp_path / "task.yaml")
     again = praemia.load_task(tmp_path / "task.yaml")
     assert (again.has_horizon, again.discount, again.horizon) == (False, 0.9, 263)

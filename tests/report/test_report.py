@@ -133,7 +133,7 @@ def test_regret_is_called_exact_only_where_it_is(tmp_path: Path) -> None:
         run = made_up(job, 3.0)
         store.write(replace(run, path_losses=np.diff(run.regret, prepend=0.0)) if run.title == PRM else run)
     text = write_report(store, tmp_path / "report.html").read_text(encoding="utf-8")
-    assert f"is computed, not sampled. Only {PRM} replans within episodes: its regret is what the paths taken" in text
+    assert f"not sampled. Only {PRM} replans within episodes; its regret sums what the actions taken lose" in text
     assert "unbiased, but not exact" in text
 
 

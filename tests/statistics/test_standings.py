@@ -19,6 +19,7 @@ from praemia.report.league_page import (
     standing_cells,
 )
 from praemia.report.rendering import render_page
+from praemia.simulation import Run
 from praemia.statistics.standings import (
     SMALL_GAP,
     LeagueTable,
@@ -147,6 +148,28 @@ def test_a_run_that_still_loses_at_the_end_is_linear(ends: Sequence[float], line
 def test_a_run_has_settled_when_it_stays_within_one_percent(ends: Sequence[float], after: float) -> None:
     """The made-up tasks have the optimal value 1 and 1,000 episodes."""
     assert settled_after(made("warehouse-3", "a", 0, ends)) == after
+
+
+def charging(ends: Sequence[float]) -> Run:
+    """Return a run on a task whose optimum is −1."""
+    run = made("warehouse-3", "a", 0, ends)
+    return replace(run, optimal_value=-1.0, plan_values=run.plan_values - 2.0)
+
+
+def test_where_the_optimum_is_negative_one_percent_is_that_of_its_size() -> None:
+    perfect, slow = charging((0.0, 0.0)), charging((50.0, 100.0))
+    assert not is_linear(perfect)
+    assert settled_after(perfect) == 0.0
+    assert is_linear(slow)
+    assert settled_after(slow) == np.inf
+    assert settled_after(charging((50.0, 54.0))) == 500.0
+
+
+def test_a_regret_of_nothing_counts_as_much_where_the_optimum_is_negative() -> None:
+    league = board({"warehouse-3": {"UCBVI-PRM": [3.0], "none": [0.0]}})
+    series = {key: replace(s, runs=[replace(s.first, optimal_value=-1.0)]) for key, s in league.series.items()}
+    logs = replace(league, series=series).log_regrets_of(["none"])
+    assert logs[0, 0] == pytest.approx(np.log(SMALL_GAP))
 
 
 def test_standings_tell_on_how_many_tasks_half_of_the_runs_settle_and_when() -> None:

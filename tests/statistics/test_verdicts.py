@@ -104,7 +104,7 @@ def statement(low: float, high: float, runs: int = 16, question: Question = Ques
     ("low", "high", "reading"),
     [
         (1.2, 1.5, "ours is lower"),
-        (1.02, 1.05, "ours is lower, by less than 10 %"),
+        (1.02, 1.05, "ours is lower, by less than 10%"),
         (0.95, 1.05, "level"),
         (0.5, 0.8, "other is lower"),
         (0.95, 1.5, "ours is lower or level"),

@@ -28,7 +28,7 @@ HEADER = ("task", "learner", "episodes", "seed", "runs", "regret", "95% low", "9
 @click.option("--curves", is_flag=True, help="Write a row per point where a run's regret bends, not per run.")
 @json_option
 def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | None, curves: bool) -> None:
-    """List the runs in DIR: tasks, learners, how many runs, and the mean final exact regret with its 95 % interval.
+    """List the runs in DIR: tasks, learners, how many runs, and the mean final exact regret with its 95% interval.
 
     Damaged files are reported and left out.
     """
@@ -58,7 +58,7 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
 
 
 def results_table(members: Iterable[Series]) -> str:
-    """Write the runs of learners on tasks as a table: how many, and the mean final regret with its 95 % interval."""
+    """Write the runs of learners on tasks as a table: how many, and the mean final regret with its 95% interval."""
     return _table([_entry(series) for series in members])
 
 

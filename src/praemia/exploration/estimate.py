@@ -44,7 +44,7 @@ class Estimate:
     machine: RewardMachine
     horizon: int
     discount: float
-    labels: Labels | None = None
+    labels: Labelling | None = None
 
     @classmethod
     def of(
@@ -58,13 +58,14 @@ class Estimate:
         """Check what is planned for; a horizon or discount that is left out is the data's own."""
         steps = require_whole("horizon", dataset.horizon if horizon is None else horizon, 1, MAX_HORIZON)
         factor = require_discount(dataset.discount if discount is None else discount)
-        _require_labels(dataset, machine, labels)
-        return cls(dataset, machine, steps, factor, labels)
+        given = None if labels is None else as_labelling(labels)
+        _require_labels(dataset, machine, given)
+        return cls(dataset, machine, steps, factor, given)
 
     @cached_property
     def labelling(self) -> Labelling:
         """The labels that count."""
-        return self.dataset.labelling if self.labels is None else as_labelling(self.labels)
+        return self.dataset.labelling if self.labels is None else self.labels
 
     @property
     def labels_known(self) -> bool:
@@ -158,9 +159,9 @@ def machine_digest(machine: RewardMachine, horizon: int, discount: float, rules:
     return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()
 
 
-def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labels | None) -> None:
+def _require_labels(dataset: Dataset, machine: RewardMachine, labels: Labelling | None) -> None:
     """Refuse labels outside the data's sizes, and a machine that cannot read them."""
-    labelling = dataset.labelling if labels is None else as_labelling(labels)
+    labelling = dataset.labelling if labels is None else labels
     require_rules(labelling, dataset.num_observations, dataset.num_actions)
     produced = labelling.propositions()
     if produced is not None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,7 +31,7 @@ from praemia.exploration.trajectories import (
     Value,
     value_of_histories,
 )
-from praemia.machines.labels import Labels
+from praemia.machines.labels import Labelling, Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
 from praemia.tasks.task import MAX_HORIZON, Task
@@ -70,7 +70,7 @@ class ExploredPlan(Displayed):
     horizon: int
     reward: RewardMachine | TrajectoryReward
     dataset: Dataset
-    labels: Labels | None = None
+    labels: Labelling | None = None
     discount: float = 1.0
 
     @property
@@ -124,10 +124,12 @@ class ExploredPlan(Displayed):
         return value_of_histories(view, policy, self.reward, self.horizon, **sampling)
 
     def _truth(self, task: Task) -> Task:
-        """Return a task with the plan's machine, horizon and discount."""
+        """Return a task with the plan's machine, labels, horizon and discount."""
         machine: RewardMachine = self.reward  # type: ignore[assignment]
         self.dataset.require_sizes_of(task)
-        return task.with_machine(machine).with_horizon(self.horizon).with_discount(self.discount)
+        mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
+        read = machine.over(sorted(frozenset().union(*mdp.label_sets)))
+        return replace(task.with_horizon(self.horizon), mdp=mdp, machine=read, discount=self.discount)
 
     def __repr__(self) -> str:
         sure = self.certificate

@@ -13,7 +13,7 @@ Differences: pairs are (o, a) and not product states; W takes the place of V, an
 averaged along with it; plans are made when a count doubles (in the paper, before every episode).
 
 The default is the largest of the coefficients 1e-6, 3e-6, …, 1e-3 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within 25 % of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
+riverswim-10 is within 25% of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
 never recovers.
 """
 

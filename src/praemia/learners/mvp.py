@@ -20,7 +20,7 @@ those since the pair's last doubling only, and refreshes a pair only when its ow
 differ from step to step, so it counts (h, s, a).
 
 The default is the largest of the coefficients 1e-6, 3e-6, …, 1e-3 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within 25 % of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
+riverswim-10 is within 25% of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then
 never recovers.
 """
 

@@ -18,7 +18,7 @@ machine is not sampled; rewards come through φ and are not sampled either; plan
 paper, before every episode).
 
 The defaults are the largest of n₀ = 1e-4, 3e-4, …, 1 with J = 1, 2, 4, 8 whose geometric mean regret in warehouse-3 and
-riverswim-10 is within 25 % of the best (8 runs, seeds of the tuning stream): with smaller ones a run now and then never
+riverswim-10 is within 25% of the best (8 runs, seeds of the tuning stream): with smaller ones a run now and then never
 recovers.
 """
 

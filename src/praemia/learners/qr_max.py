@@ -16,7 +16,7 @@ worth what H − h steps can pay, there M times as much; the released code learn
 labels; and told the machine it counts a step once more for each machine state, so that its m = 39 is ⌈39/(1 + M)⌉
 visits with M states in which the machine is not done. ``as_released`` gives that number.
 
-The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and riverswim-10 is within 25 %
+The default is the largest of m = 2, 4, …, 64 whose geometric mean regret in warehouse-3 and riverswim-10 is within 25%
 of the best (8 to 24 runs, seeds of the tuning stream): with smaller ones a run now and then never recovers.
 """
 

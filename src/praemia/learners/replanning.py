@@ -4,7 +4,7 @@ A plan is due, to be made before the next episode, when
 
     doubling   a pair's visits have reached a power of 2
     epoch      a pair's visits since the last plan have reached those before it
-    growth     as epoch, or the episodes have grown by 5 % since the last plan
+    growth     as epoch, or the episodes have grown by 5% since the last plan
     episode    an episode is over; at once: within it, as epoch
     known      a pair has been visited so often that it is known; QR-Max alone has it
 

@@ -74,11 +74,14 @@ def smallest_machine(
 def with_names(machine: RewardMachine, names: Sequence[str], new_reward: Callable[[Reward], Reward]) -> RewardMachine:
     """Return a machine whose states are called by numbers with other names, and with changed rewards.
 
-    A name that is long, or that an earlier state has, becomes a number.
+    A name that is long, or that an earlier state has, becomes a number, with primes if an earlier state has that too.
     """
     states: dict[str, None] = {}
     for number, name in enumerate(names):
-        states[name if len(name) <= MAX_NAME and name not in states else f"s{number}"] = None
+        free = name if len(name) <= MAX_NAME and name not in states else f"s{number}"
+        while free in states:
+            free += "'"
+        states[free] = None
     final = tuple(states)
 
     def renamed(outcomes: Outcomes) -> Outcomes:

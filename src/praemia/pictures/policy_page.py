@@ -20,7 +20,7 @@ from praemia.pictures.diagrams import MachineLayout
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
 from praemia.planning.exact import Plan, evaluate, losses, occupancy, solve
-from praemia.planning.policy import PolicyLike, policy_array
+from praemia.planning.policy import PolicyLike, policy_for
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
@@ -140,7 +140,7 @@ class PolicyView:
 
 def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
     """Find what a policy does in a task with a horizon, beside the optimal plan; None is that plan itself."""
-    table = plan.policy if policy is None else policy_array(policy)
+    table = plan.policy if policy is None else policy_for(task, policy)
     steps = occupancy(task, table).states[:-1]
     lost = np.zeros_like(steps[0]) if policy is None else losses(task, table, plan, steps)
     if task.discount < 1.0:

@@ -63,20 +63,24 @@ def policy_array(policy: PolicyLike) -> NDArray[Any]:
     return array
 
 
-def validate_policy(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
-    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
+def policy_for(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
+    """Return the array of a policy, [H, M, O] or [H, M, O, A]; an array [M, O] is the same at every step."""
     array = policy_array(policy)
     expected = (task.horizon, task.num_machine_states, task.num_observations)
-    if array.shape == expected[1:]:  # the same at every step
-        array = np.broadcast_to(array, expected)
-    if array.shape == expected:
-        return _deterministic(array, task.num_actions)
-    if array.shape == (*expected, task.num_actions):
-        return _randomised(array)
+    if array.shape == expected[1:]:
+        return np.broadcast_to(array, expected)
+    if array.shape in (expected, (*expected, task.num_actions)):
+        return array
     raise ModelError(
         f"a policy of shape {array.shape}; expected {expected} (horizon, machine states, observations), "
         f"or {(*expected, task.num_actions)} with a probability for each action"
     )
+
+
+def validate_policy(task: Task | TaskSpec | Model, policy: PolicyLike) -> NDArray[Any]:
+    """Check a policy and return it as the kernels take it: int8 or int16[H, O, M], or float64[H, O, M, A]."""
+    array = policy_for(task, policy)
+    return _deterministic(array, task.num_actions) if array.ndim == 3 else _randomised(array)
 
 
 def _deterministic(array: NDArray[Any], num_actions: int) -> NDArray[Any]:

@@ -1,6 +1,6 @@
 """Charts as data: what is drawn of runs, and the look of each learner. Pages draw them as SVG, figures with matplotlib.
 
-Curves are means over runs; bands and bars are 95 % intervals of the mean.
+Curves are means over runs; bands and bars are 95% intervals of the mean.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
     kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
     explained = (
         f"ratio: to the regret of {board.learners[board.reference]}, geometric mean over {kinds} of task ({tasks});\n"
-        "settled: tasks on which half of the runs come and stay within 1 % of the optimum, after so many episodes "
+        "settled: tasks on which half of the runs come and stay within 1% of the optimum, after so many episodes "
         "(median over tasks);\n95% run, worst run: ÷ mean, median over tasks; largest: worst ÷ mean; linear: runs that "
         "still lose at the end; seconds: per run."
     )

@@ -45,7 +45,7 @@ def _summary(setting: str, series: Series) -> tuple[str, ...]:
     regret = mean_interval(series.final)
     numbers = (regret.estimate, series.spread, regret.low, regret.high, series.late_slope, float(series.final.max()))
     plans = np.mean([run.num_plans for run in series.runs])
-    sizes = (str(series.num_runs), str(series.num_episodes))
+    sizes = (f"{series.num_runs:,}", f"{series.num_episodes:,}")
     return (setting, series.title, *sizes, *map(number, numbers), f"{plans:.0f}", number(series.seconds))
 
 
@@ -73,7 +73,7 @@ def regret_note(series: Sequence[Series]) -> str:
         return exact
     names = " and ".join(filter(None, (", ".join(pathwise[:-1]), pathwise[-1])))
     replan, whose = ("replans", "its") if len(pathwise) == 1 else ("replan", "their")
-    paths = f"{whose} regret is what the paths taken lost against the optimum: unbiased, but not exact."
+    paths = f"{whose} regret sums what the actions taken lose against the optimum: unbiased, but not exact."
     if len(pathwise) == len(titles):
         return f"{names} {replan} within episodes; {paths}"
-    return f"{exact} Only {names} {replan} within episodes: {paths}"
+    return f"{exact} Only {names} {replan} within episodes; {paths}"

@@ -150,7 +150,7 @@ def _comparisons(comparisons: Iterable[Comparison], confidence: float) -> Table:
         )
         for comparison in comparisons
     ]
-    level = f"estimate [{100.0 * confidence:.2f} % interval]"
+    level = f"estimate [{100.0 * confidence:.2f}% interval]"
     return Table(("comparison", "runs", level, "holds", "result"), rows)
 
 

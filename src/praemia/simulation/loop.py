@@ -144,7 +144,7 @@ class World(ABC):
         progress, total = self.log.progress[0], self.counts.totals[0]
         plain(ask_for_plan)(self.counts, self.replan_code, int(progress["step"]))
         if not total["is_repair"]:
-            self.counts.pairs["at_plan"] = self.counts.pairs["visits"]  # note_visits, in one go
+            self.counts.pairs["at_plan"] = self.counts.pairs["visits"]
         if self.plans_compiled:
             work = self.workspace()
             work.plan(self.counts, self.policy, self.learner_rng)

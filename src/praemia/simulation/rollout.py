@@ -13,7 +13,7 @@ from praemia.displayed import Displayed
 from praemia.envs.gymnasium_env import TaskEnv
 from praemia.errors import ModelError, require_whole
 from praemia.machines.labels import format_label
-from praemia.planning.policy import Policy, PolicyLike, policy_array, validate_policy
+from praemia.planning.policy import Policy, PolicyLike, policy_for, validate_policy
 from praemia.tasks.model import step_weights
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
@@ -96,8 +96,7 @@ def rollout(task: Task, policy: PolicyLike, seed: int = 0) -> Episode:
         raise ModelError(f"task={task!r}; expected a Task, such as envs.make('warehouse-4') or load_task(path)")
     seed = require_whole("seed", seed, 0)
     validate_policy(task, policy)
-    table = policy_array(policy)
-    player = Policy(np.broadcast_to(table, (task.horizon, *table.shape)) if table.ndim == 2 else table, task.name)
+    player = Policy(policy_for(task, policy), task.name)
     env, random = TaskEnv(task), np.random.default_rng([seed, 1])
     state, _ = env.reset(seed=seed)
     steps = []

@@ -8,11 +8,11 @@ With the mean final regret of every learner on every task:
   kind has one task alone, it is that of a t test over kinds;
 * its *rank* on a task is its place among all learners (equal regrets share the mean of their places). Ranks are shown
   and nothing is decided by them: they change when others join;
-* its *worst run*, and its 95 % run, are told in units of the task's mean: the median over tasks;
+* its *worst run*, and its 95% run, are told in units of the task's mean: the median over tasks;
 * a run is *linear* when it is still losing: over the last half of its episodes it loses at least half as much per
-  episode as over all of them, and its policies there are on average worse than the optimum by more than 1 %. A learner
+  episode as over all of them, and its policies there are on average worse than the optimum by more than 1%. A learner
   that still explores at the end of a short run is linear by this rule too; longer runs tell the two apart;
-* a run is *settled* from the first episode on from which every policy that it plays is within 1 % of the optimum;
+* a run is *settled* from the first episode on from which every policy that it plays is within 1% of the optimum;
   values are exact, so chance has no part in it. A learner has settled on a task when half of its runs have.
 
 A regret below one hundredth of an optimal episode's value counts as that much in a ratio: otherwise a single task that
@@ -55,13 +55,13 @@ def is_linear(run: Run) -> bool:
     if half == 0 or run.optimal_value is None:
         return False
     late, overall = (regret[-1] - regret[-half - 1]) / half, regret[-1] / len(regret)
-    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * run.optimal_value)
+    return bool(late >= LATE_SHARE * overall and late > SMALL_GAP * abs(run.optimal_value))
 
 
 def settled_after(run: Run) -> float:
-    """Return how many episodes were played before all policies were within 1 % of the optimum; infinite if never."""
+    """Return how many episodes were played before all policies were within 1% of the optimum; infinite if never."""
     assert run.optimal_value is not None
-    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * run.optimal_value)
+    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * abs(run.optimal_value))
     if len(far) == 0:
         return 0.0
     last = int(far[-1])
@@ -111,9 +111,9 @@ class LeagueTable:
         return self.regrets_of(self.learners)
 
     def log_regrets_of(self, titles: Sequence[str]) -> NDArray[np.float64]:
-        """float64[T, len(titles)], the logarithm of the mean regret; what is too small counts as ``SMALL_GAP``·V*."""
+        """float64[T, len(titles)], the logarithm of the mean regret; what is too small counts as ``SMALL_GAP``·|V*|."""
         optima = [self.series[task, titles[0]].first.optimal_value or 0.0 for task in self.tasks]
-        least = np.maximum(SMALL_GAP * np.array(optima), ROUNDING)
+        least = np.maximum(SMALL_GAP * np.abs(optima), ROUNDING)
         logs: NDArray[np.float64] = np.log(np.maximum(self.regrets_of(titles), least[:, None]))
         return logs
 
@@ -152,7 +152,7 @@ class Standing:
     rank : the mean rank over tasks; firsts : tasks on which nobody has a lower regret.
     settled : on how many tasks half of its runs have; settled_after : the median over tasks of how many episodes that
         took, infinite where half of the tasks are not settled.
-    late : the median over tasks of 95 % run ÷ mean; tail : the same of worst ÷ mean, with its interval.
+    late : the median over tasks of 95% run ÷ mean; tail : the same of worst ÷ mean, with its interval.
     worst : the largest worst ÷ mean, with its task.
     linear : how many runs are linear, by task, where any is; runs : how many there are in all.
     seconds : the time of a run, the median over runs and then the mean over tasks; NaN where not known.

@@ -2,7 +2,7 @@
 
 A run is *near-optimal* from the first plan after which no plan falls below the threshold, a share of the optimum.
 Values are exact, so chance has no part in it; plans are recorded whenever one is new, or, of a learner that changes its
-plan at every step, whenever the steps have grown by 2 %. One plan that explores late is enough to count as not there
+plan at every step, whenever the steps have grown by 2%. One plan that explores late is enough to count as not there
 yet, even if it is mended at the first step. So beside it stand what is *learned*: the same for the policies that the
 run would have been left with (``praemia.simulation.learned``), each time that they are tested; and what is *played*:
 after how many steps the run loses, by its regret, less than a tenth of the optimum per episode, in this and every later

@@ -2,18 +2,18 @@
 
 * *Above* (or *below*) a value: held when the whole interval lies on that side; not held when it lies on the other, or
   so close around the value that the two are level.
-* *Level*: held when the interval lies within the margin of 10 % on both sides of the value; not held when it lies
+* *Level*: held when the interval lies within the margin of 10% on both sides of the value; not held when it lies
   wholly outside.
 * *No less* (or *no more*): held when the interval stays on the good side of the margin; not held when it lies beyond
   it. Only one side counts, so the interval is one-sided.
 
-An interval around the value lies within the margin when its half-width is below about 5 %: as many runs as that takes
+An interval around the value lies within the margin when its half-width is below about 5%: as many runs as that takes
 decide whether two learners are level. Fewer than 8 runs decide nothing, and neither do fewer than 8 tasks beyond one
 of each kind where the tasks are the sample (``praemia.statistics.claims``).
 
-If single intervals cover as stated, those of a claim hold together with probability 95 %, in all comparisons and at
+If single intervals cover as stated, those of a claim hold together with probability 95%, in all comparisons and at
 each of the numbers of runs 8, 16, 32 … 512 at which ``praemia reproduce --decide`` looks: with m comparisons and 7
-looks each of them is taken at 1 − 5 %/(7m). So runs may be added, up to these numbers, until a claim is decided without
+looks each of them is taken at 1 − 5%/(7m). So runs may be added, up to these numbers, until a claim is decided without
 making mistakes likelier; looks at other numbers of runs are not counted.
 """
 
@@ -56,7 +56,7 @@ class Scale(NamedTuple):
     def read(self, interval: Interval, words: tuple[str, str, str]) -> str:
         """Say what an interval means: above the value, below it, level within the margin, or which two it can be."""
         above, level, below = words
-        near = f", by less than {100 * MARGIN:.0f} %" if self.is_level(interval) else ""
+        near = f", by less than {100 * MARGIN:.0f}%" if self.is_level(interval) else ""
         if interval.low > self.even:
             return above + near
         if interval.high < self.even:
@@ -97,6 +97,6 @@ _RULES: dict[Question, Rule] = {
 
 
 def bonferroni_level(question: Question, comparisons: int) -> float:
-    """Return the confidence level of an interval with which all of a claim's hold together with 95 %, at every look."""
+    """Return the confidence level of an interval with which all of a claim's hold together with 95%, at every look."""
     sides = 2.0 if question.is_one_sided else 1.0
     return 1.0 - sides * (1.0 - CONFIDENCE) / (LOOKS * max(1, comparisons))

@@ -50,18 +50,20 @@ class Task(Displayed):
 
     mdp: LabeledMDP
     machine: RewardMachine
-    horizon: int = None  # type: ignore[assignment]  # filled in below
+    horizon: int = None  # type: ignore[assignment]  # filled in below, where it is left out
     name: str = "task"
     discount: float = 1.0
-    has_horizon: bool = True  # kept, so that a copy with another discount has no horizon either
     until_done: bool = False
+    # The horizon that was found where none was given: a copy in which it still stands finds its own.
+    found_horizon: int | None = field(default=None, kw_only=True, repr=False)
     table: MachineTable = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "discount", require_discount(self.discount))
-        object.__setattr__(self, "has_horizon", self.has_horizon and self.horizon is not None)
-        horizon = self.horizon if self.has_horizon else effective_horizon(self.discount)
+        is_given = self.horizon is not None and self.horizon != self.found_horizon
+        horizon = self.horizon if is_given else effective_horizon(self.discount)
         object.__setattr__(self, "horizon", require_whole("horizon", horizon, 1, MAX_HORIZON, ModelError))
+        object.__setattr__(self, "found_horizon", None if is_given else self.horizon)
         if not isinstance(self.until_done, bool):
             raise ModelError(f"until_done={self.until_done!r}; expected True or False")
         self._validate_labels()
@@ -155,7 +157,12 @@ class Task(Displayed):
 
     def with_horizon(self, horizon: int | None) -> Task:
         """Return the same task with another horizon, or with none."""
-        return replace(self, horizon=horizon or 0, has_horizon=horizon is not None)
+        return replace(self, horizon=horizon, found_horizon=None)  # type: ignore[arg-type]
+
+    @property
+    def has_horizon(self) -> bool:
+        """Whether a horizon was given, not found from the discount."""
+        return self.found_horizon is None
 
     @property
     def finite(self) -> Task:
