@@ -39,8 +39,9 @@ def known_world(name: str, size: tuple[int, int, int]) -> tuple[int, TaskWorld]:
     for name in ("row", "target", "label"):
         counts.successors[name] = arrays.edges[name]
     counts.rows["label"], counts.rows["target"] = arrays.extra_rows["label"], arrays.extra_rows["target"]
-    counts.states["met"], counts.states["is_met"] = np.arange(len(counts.states)), 1
-    counts.totals[0] = (len(counts.states), len(edges), len(counts.rows), 0, 0)
+    counts.states["ith_met"], counts.states["is_met"] = np.arange(len(counts.states)), 1
+    for name, size_of in (("states", counts.states), ("slots", edges), ("rows", counts.rows)):
+        counts.totals[name] = len(size_of)
     return len(counts.successors) * size[1] * size[2], world
 
 

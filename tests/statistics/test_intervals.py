@@ -201,7 +201,7 @@ def test_ratios_within_kinds_cover_for_tasks_drawn_anew_from_the_same_kinds() ->
 @pytest.mark.slow
 @pytest.mark.parametrize("task", ["warehouse-3", "riverswim-5"])
 def test_intervals_cover_on_pools_of_real_regrets(task: str) -> None:
-    """Samples from 400 runs of two learners; the truth is the pool's. ``benchmarks/coverage.py`` prints more."""
+    """Samples from 400 runs of two learners; the truth is the pool's; ``benchmarks/interval_coverage.py`` has more."""
     model = TaskText.builtin(task).make()
     pool = np.array(
         [

@@ -3,7 +3,7 @@
 Draws samples of 8, 16 and 64 runs from a pool; the truth is the pool's mean, or ratio of means. Runs are kept in a
 folder and not repeated.
 
-    .venv/bin/python benchmarks/coverage.py [FOLDER]
+    .venv/bin/python benchmarks/interval_coverage.py [FOLDER]
 """
 
 from __future__ import annotations
