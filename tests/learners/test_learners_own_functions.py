@@ -116,7 +116,7 @@ def test_compiled_arithmetic_is_that_of_the_plain_recursion(name: str) -> None:
     [
         ({"worth": staticmethod(lambda m, d, p: m * np.nan)}, "worth returned NaN"),
         ({"worth": lambda m, d, p: m}, "worth takes no self; put @staticmethod"),
-        ({"worth": staticmethod(lambda m, d, p: np.where(m > 0.5, m, d))}, "cannot be compiled"),
+        ({"worth": staticmethod(lambda m, d, p: np.where(m > 0.5, m, d))}, "compiled: No .* where>"),
         ({"run_constants": lambda self, spec, episodes: (np.nan,)}, "run_constants returned NaN"),
         ({"pair_numbers": staticmethod(lambda n, s, c: (c[7],))}, "pair_numbers failed with IndexError"),
         ({"pair_numbers": staticmethod(lambda n, s, c: (n, n, n, n, n))}, "a tuple of at most 4 numbers"),
@@ -129,6 +129,27 @@ def test_a_mistake_is_one_message_that_names_the_learner_and_the_function(
     kind = type("Plain", (Plain,), changes)
     with pytest.raises(PraemiaError, match=rf"learner 'plain'.*{message}"):
         simulate(envs.make("warehouse-3"), kind(), 20, 0)
+
+
+def test_a_constant_that_changes_between_runs_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a notebook, where the cell with the constant is run again, and not that with the class."""
+    task = envs.make("warehouse-3")
+    before = simulate(task, Plain(), 100)
+    monkeypatch.setattr("test_learners_own_functions.SCALE", 5.0)
+    after, literal = simulate(task, Plain(), 100), simulate(task, with_literal("5.0")(), 100)
+    assert not np.array_equal(before.optimistic_values, after.optimistic_values)
+    np.testing.assert_array_equal(after.optimistic_values, literal.optimistic_values)
+
+
+def test_numbers_of_a_pair_may_be_of_several_kinds() -> None:
+    def with_numbers(*others: Any) -> Any:
+        changes = {
+            "pair_numbers": staticmethod(lambda n, s, c: (0.5 / n, *others)),
+            "worth": staticmethod(lambda m, d, p: m + p.numbers[0] * p.numbers[1] * p.numbers[2]),
+        }
+        return simulate(envs.make("warehouse-3"), type("Plain", (Plain,), changes)(), 50).optimistic_values
+
+    np.testing.assert_array_equal(with_numbers(2, True), with_numbers(2.0, 1.0))
 
 
 class Greedy(Plain):

@@ -398,7 +398,7 @@ def test_a_policy_for_another_task_is_shown_with_a_warning(tmp_path: Path, capsy
     with pytest.warns(PraemiaWarning, match="made for 'elsewhere'"):
         praemia.show(task, replace(run, task="elsewhere"))
     # A run that knows its task goes by what the task is: the same name may stand for another one.
-    with pytest.warns(PraemiaWarning, match="made for 'warehouse-2'"):
+    with pytest.warns(PraemiaWarning, match="made for another 'warehouse-2'"):
         praemia.show(task, replace(run, task_text=dump(task.with_horizon(5))))
     replace(run, task="elsewhere").save(tmp_path / "run.npz")
     assert execute(["show", "warehouse-2", "--policy", str(tmp_path / "run.npz")]) == 0

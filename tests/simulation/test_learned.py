@@ -2,14 +2,17 @@
 
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
 import praemia
 from praemia import Run, Task, envs, learners, simulate
+from praemia.kernels.records import UNKNOWN
 from praemia.simulation.learned import estimated_model
 from praemia.simulation.loop import run_loop
 from praemia.simulation.simulate import world_of
+from praemia.tasks.extremes import least_to_earn
 
 
 def plain_policy_value(task: Task, counts: np.ndarray, unknown: float) -> float:
@@ -84,6 +87,24 @@ def test_learners_of_the_product_learn_a_policy_of_the_task(name: str) -> None:
     task = envs.make("warehouse-3")
     run = simulate(task, learners.make(name), 3_000)
     assert praemia.evaluate(task, run.learned_policy).value > 0.97 * praemia.solve(task).value  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.7])
+def test_in_a_black_box_what_is_never_visited_is_as_bad_as_any_label_makes_it(
+    discount: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also labels that were never met; and the machine is not tabulated on them, which takes long if it is large."""
+    outside = praemia.MachineBuilder("out").edge("out", "!goal", "out", reward=-0.3)
+    inside = outside.edge("out", "goal", "in", reward=3).edge("in", "!hole", "in", reward=0.25)
+    machine = inside.edge("in", "hole", "lost", reward=-5).build()
+    lake, names = gymnasium.make("FrozenLake-v1"), {15: {"goal"}, 5: {"hole"}}
+    box = praemia.BlackBox(lake, lambda o, a, z, info: names.get(z, ()), machine, 9, discount=discount)
+    world = world_of(box, learners.make("ucbvi-prm"), 2, (0,), None)
+    run_loop(world, 2)
+    table = world.spec.table_on(world.spec.labels_to_expect)
+    monkeypatch.setattr(type(world.spec), "table_on", None)
+    unknown = estimated_model(world).exits[1:, UNKNOWN]
+    np.testing.assert_allclose(unknown, least_to_earn(world.spec, table), rtol=1e-12, atol=1e-12)
 
 
 def test_it_is_stored_with_a_run(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def where_options(out: str | None, help: str, *, spread: bool = True) -> Callabl
             "policies",
             flag_value=False,
             default=True,
-            help="Store runs without their final policies.",
+            help="Store runs without their policies.",
         ),
     ]
     return _bundle("where", RunOptions, options)

@@ -33,6 +33,7 @@ import numpy as np
 
 from praemia.kernels.compiling import inlined, jitable
 from praemia.kernels.lanes import load, store, zeros
+from praemia.kernels.numbers import as_floats
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import Floats, Whole
 
@@ -173,8 +174,9 @@ def prepare_pair(data: PlanData, rng: Any, pair: int, visits_of_state: float) ->
         own = numbers(visits, visits_of_state, float(data.counts.totals[0]["episodes"]), data.constants)
     else:
         own = numbers(visits, visits_of_state, data.constants)
-    for k in range(len(own)):
-        data.memory.by_pair[pair, k] = own[k]
+    floats = as_floats(own)
+    for k in range(len(floats)):
+        data.memory.by_pair[pair, k] = floats[k]
     if VARIANCE_OF_W:
         first = pairs[pair]["first"]
         for lane in range(0, width, LANES):

@@ -98,7 +98,7 @@ class Announcement(event.Listener):
     is_wanted = True
 
     def on_start(self, event: Any) -> None:
-        ours = event.data["dispatcher"].py_func.__module__.startswith("praemia.")
+        ours = str(event.data["dispatcher"].py_func.__module__).startswith("praemia.")  # code in a string has none
         if ours and Announcement.is_wanted and sys.stderr.isatty() and parent_process() is None:
             Announcement.is_wanted = False
             print(self.message, file=sys.stderr, flush=True)

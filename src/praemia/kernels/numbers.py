@@ -92,6 +92,23 @@ def _row(typing_context: Any, array: Any, index: Any) -> Any:
     return Numbers(array.dtype)(array, types.int64), emit
 
 
+@intrinsic
+def _as_floats(typing_context: Any, numbers: Any) -> Any:
+    kinds = [types.unliteral(kind) for kind in numbers]
+
+    def emit(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        parts = [builder.extract_value(args[0], i) for i in range(len(kinds))]
+        floats = [context.cast(builder, part, kind, types.float64) for part, kind in zip(parts, kinds, strict=True)]
+        return context.make_tuple(builder, sig.return_type, floats)
+
+    return types.UniTuple(types.float64, len(kinds))(numbers), emit
+
+
+def as_floats_plain(numbers: tuple[Any, ...]) -> tuple[float, ...]:
+    """Return a tuple of numbers of any kind as one of floats. (Of others, Numba cannot take the k-th.)"""
+    return tuple(float(number) for number in numbers)
+
+
 def flat_plain(array: Any) -> Any:
     """Return the numbers of a contiguous array as one row, of which only single ones can be read and written."""
     return array.reshape(-1)
@@ -103,5 +120,6 @@ def row_plain(array: Any, index: int) -> Any:
 
 
 _PLAIN: bool = config.DISABLE_JIT  # type: ignore[attr-defined]
+as_floats: Any = as_floats_plain if _PLAIN else _as_floats
 flat: Any = flat_plain if _PLAIN else _flat
 row: Any = row_plain if _PLAIN else _row

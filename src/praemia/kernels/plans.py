@@ -18,7 +18,7 @@ from uuid import uuid4
 import numpy as np
 
 from praemia.kernels import recursion
-from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, specialised
+from praemia.kernels.compiling import INLINED, INTERNAL, UNCOUNTED, compiled, plain, specialised
 from praemia.kernels.references import pointer_to
 
 PlanArguments = tuple[Any, Any, Any]  # a reference to PlanData, the generator, the policy
@@ -42,7 +42,9 @@ _compiling = RLock()  # two threads may ask for the same plan
 
 def compiled_plan(recipe: Recipe, lanes: int, arguments: PlanArguments) -> Any:
     """Compile a plan that works on ``lanes`` machine states at a time, for such arguments, for other kernels."""
-    key = (recipe, lanes, arguments[2].dtype)
+    functions = (part for _, part in (*recipe.parts, *recipe.inner) if callable(part))
+    of_users = (function for function in functions if not str(function.__module__).startswith("praemia."))
+    key = (recipe, lanes, arguments[2].dtype, *map(_taken, of_users))
     with _compiling:
         if key not in _compiled:
             _compiled[key] = pointer_to(_specialise(recipe, lanes), *arguments)
@@ -76,10 +78,21 @@ def _part(part: Any, inner: dict[str, Any], options: dict[str, Any] = INLINED) -
     """Return a part of a plan with its own parts in it. It is linked into the plan, so its name need not be unique."""
     own = {name: inner[name] for name in _names(part.__code__) if name in inner and name in part.__globals__}
     values = tuple((name, value if not callable(value) else id(value)) for name, value in sorted(own.items()))
-    key = part, values
+    key = part, values, _taken(part)
     if key not in _parts:
         _parts[key] = specialised(part, part.__name__, replacements=own, keep=False, **options)
     return _parts[key]
+
+
+def _taken(part: Any) -> tuple[Any, ...]:
+    """Return what a function takes from outside, as far as it tells whether that has changed since it was compiled."""
+    function = plain(part)
+    names = _names(function.__code__)
+    values = [cell.cell_contents for cell in function.__closure__ or ()]
+    values += [function.__globals__[name] for name in names if name in function.__globals__]
+    modules = [value for value in values if isinstance(value, ModuleType)]
+    values += [getattr(module, name) for module in modules for name in names if hasattr(module, name)]
+    return tuple((type(value), value if isinstance(value, int | float | str) else id(value)) for value in values)
 
 
 def _can_be_kept(recipe: Recipe, digest: str) -> bool:

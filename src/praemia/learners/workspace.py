@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,6 +40,7 @@ from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 SMALL = 1 << 26  # up to this many bytes, action values are allocated for all pairs at once
 LARGE = 1 << 28  # from this many bytes on, action values must be known to fit in memory
 KEPT = ("least_tables", "soon_tables", "tops", "shares")  # what else a repair goes on with
+STYLES = re.compile(r"\x1b\[[0-9;]*m")  # of Numba's messages, on terminals
 NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32)
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
@@ -239,8 +241,8 @@ class Workspace:
         except NumbaError as error:
             if came_from_interrupt(error):
                 raise KeyboardInterrupt from error
-            lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-            reason = next((line for line in lines if "Failed in nopython" not in line), lines[0])
+            lines = [STYLES.sub("", line).strip() for line in str(error).splitlines()]
+            reason = next((line for line in lines if line and not line.startswith("Failed in")), "")
             raise ParameterError(
                 f"learner {self.name!r}: its functions cannot be compiled: {reason}; they may use "
                 "arithmetic, np.minimum, np.maximum and np.sqrt (docs/how-to/write-a-learner.md)"

@@ -93,9 +93,8 @@ def show(task: Task, policy: PolicyLike | None = None) -> PolicyPicture:
     """
     view = PolicyView.of(task, policy)
     if isinstance(policy, Policy | Run) and not _is_for(policy, task):
-        message = (
-            f"this policy was made for {policy.task!r}; what is shown is what it does in another task, {task.name!r}"
-        )
+        other = repr(policy.task) if policy.task != task.name else f"another {task.name!r}, such as one with a discount"
+        message = f"this policy was made for {other}; what is shown is what it does in {task.name!r} as it is here"
         warnings.warn(message, PraemiaWarning, stacklevel=2)
     return PolicyPicture(view)
 
