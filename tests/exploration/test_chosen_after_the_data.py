@@ -166,7 +166,7 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
         machine_digest(machine(), 4, 0.9, rules),
         machine_digest(machine(), 4, 1.0, rules[:1]),
         machine_digest(machine(), 4, 1.0, None),
-        machine_digest(replace(machine(), idle_reward=Reward.of(0.25)), 4, 1.0, rules),
+        machine_digest(machine().changed(idle_reward=Reward.of(0.25)), 4, 1.0, rules),
     ]
     assert len({own, *others}) == 8
 

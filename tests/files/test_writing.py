@@ -205,3 +205,18 @@ def test_rewards_of_any_size_and_law_survive_a_round_trip(tmp_path: Path) -> Non
     for name in ("machine.yaml", "machine.json"):
         save_machine(machine, tmp_path / name)
         assert load_machine(tmp_path / name) == machine
+
+
+@pytest.mark.parametrize("name", ["m.yaml", "m.json", "m.txt", "m.hoa", "m.dot"])
+def test_a_machine_whose_rewards_were_mapped_is_not_written(tmp_path: Path, name: str) -> None:
+    """A file would lose what it pays where nothing happens, and once an episode has ended."""
+    machine = RewardMachine.from_ltlf("F a", reward=-1).in_unit_range
+    with pytest.raises(ModelError, match=r"mapped into \[0, 1\]"):
+        save_machine(machine, tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_task_whose_rewards_were_mapped_is_not_written() -> None:
+    task = envs.riverswim().with_machine(RewardMachine.from_ltlf('F "right-end"', reward=-1))
+    with pytest.raises(ModelError, match=r"mapped into \[0, 1\]"):
+        dump(task.in_unit_range)

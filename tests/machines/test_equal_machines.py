@@ -36,7 +36,7 @@ def written_out(drawn, order):
     order.shuffle(rules)
     propositions = list(drawn.propositions)
     order.shuffle(propositions)
-    return RewardMachine(drawn.states, drawn.initial, propositions, rules, drawn.idle_reward)
+    return RewardMachine(drawn.states, drawn.initial, propositions, rules)
 
 
 @settings(deadline=None)
@@ -81,16 +81,28 @@ def test_a_machine_from_a_formula_equals_the_one_that_would_be_written_by_hand(s
         machine(("q", "a", TO_R), initial="r"),
         machine(("q", "a", TO_R), states=("r", "q")),
         machine(("q", "a", TO_R), propositions=("a",)),
-        machine(("q", "a", TO_R), idle_reward=Reward.of(0.5)),
     ],
 )
 def test_whatever_a_machine_does_otherwise_makes_it_another(other):
     assert other != machine(("q", "a", TO_R))
 
 
-def test_the_idle_reward_counts_where_a_rule_holds_on_every_label():
-    rules = [("q", "true", TO_R), ("r", "true", TO_R)]
-    assert machine(*rules) != machine(*rules, idle_reward=Reward.of(0.5))  # it is paid once an episode has ended
+def test_a_mapped_machine_equals_the_one_with_its_rewards_written_out():
+    """One pays where no rule holds, the other by a rule."""
+    mapped = machine(("q", "a", (Outcome("q", 1.0, Reward.of(-1)),)), states=("q",)).in_unit_range
+    rules = [("q", "a", (Outcome("q"),)), ("q", "!a", (Outcome("q", 1.0, Reward.of(0.5)),))]
+    by_hand = machine(*rules, states=("q",))
+    assert mapped.outcomes("q", set()) == by_hand.outcomes("q", set())
+    assert mapped == by_hand
+    assert hash(mapped) == hash(by_hand)
+    assert [str(rule.guard) for rule in mapped.rules] == ["!a"]
+
+
+def test_what_idle_steps_pay_is_no_argument():
+    with pytest.raises(TypeError, match="idle_reward"):
+        machine(idle_reward=Reward.of(0.5))
+    with pytest.raises((TypeError, ValueError), match="idle_reward"):
+        replace(machine(), idle_reward=Reward.of(0.5))
 
 
 def test_a_rule_that_stays_unpaid_and_one_that_is_hidden_change_nothing():
@@ -133,7 +145,7 @@ def test_a_changed_copy_can_be_made_of_every_machine(made):
 def test_a_changed_copy_is_not_written_as_the_formula_it_was_made_from():
     made = RewardMachine.from_ltlf("F a")
     assert "ltlf" in dump(made)
-    assert "ltlf" not in dump(replace(made, idle_reward=Reward.of(0.5)))
+    assert "ltlf" not in dump(replace(made, initial=made.states[-1]))
 
 
 def test_guards_of_many_pairs_and_their_negation_are_told_apart():

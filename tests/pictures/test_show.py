@@ -21,7 +21,7 @@ from praemia.cli import execute
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump
 from praemia.pictures.diagrams import LIT, MachineLayout
-from praemia.pictures.episodes import save_gif, watched
+from praemia.pictures.episodes import moments, save_gif, watched
 from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
 from praemia.pictures.scene import Area, Arrow, Scene, Text
 from praemia.tasks.task import Task
@@ -335,6 +335,17 @@ def test_a_randomised_policy_draws_by_its_probabilities() -> None:
     np.testing.assert_allclose(drawn, [0.2, 0.3, 0.5], atol=0.035)  # more than four standard errors
     with pytest.raises(ParameterError, match="random="):
         policy.action(0, 0, 0)
+
+
+def test_what_an_episode_has_earned_so_far_is_its_return() -> None:
+    machine = praemia.RewardMachine.from_ltlf("F goal")
+    task = envs.grid("S..g", legend={"g": "goal"}, machine=machine, horizon=3, slip=0.0)
+    discounted = task.with_discount(0.5)
+    episode = praemia.rollout(discounted, praemia.solve(discounted))
+    assert episode.total_reward == 0.25
+    assert [moment.line for moment in moments(episode)][-1].endswith("paid 1, which counts 0.25; 0.25 so far")
+    plain = praemia.rollout(task, praemia.solve(task))
+    assert [moment.line for moment in moments(plain)][-1].endswith("paid 1; 1 so far")
 
 
 def test_a_gif_ends_when_nothing_can_happen_any_more(corridor: Task) -> None:

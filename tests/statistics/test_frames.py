@@ -15,9 +15,10 @@ from stored_runs import CORRECT, PRM, fill, jitter, small
 
 from praemia import BlackBox, MachineBuilder, learners, load_runs, simulate
 from praemia.cli import execute
+from praemia.envs import riverswim
 from praemia.errors import FileError, MissingExtraError, ParameterError, PraemiaWarning
 from praemia.experiments.store import Store
-from praemia.statistics.frames import KEYS, RESULTS, curve_columns
+from praemia.statistics.frames import KEYS, RESULTS, curve_columns, run_columns, write_csv, write_parquet
 
 REGRETS = {("riverswim-5", PRM): 3.0, ("riverswim-5", CORRECT): 2.0, ("warehouse-3", PRM): 30.0}
 
@@ -163,3 +164,19 @@ def test_runs_can_be_sliced(store: Store) -> None:
 def test_a_folder_is_a_path(folder: Any) -> None:
     with pytest.raises(ParameterError, match=r"folder=(None|3); expected the path of a folder"):
         load_runs(folder)
+
+
+def test_seeds_of_any_size_are_written(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    seeds, store = [7, 2**63, 2**64], Store.create(tmp_path / "store")
+    for seed in seeds:
+        store.write(simulate(riverswim(3), learners.make("optimal"), 5, seed))
+    frame = load_runs(store.folder).to_frame()
+    assert sorted(frame.seed) == seeds
+    assert frame.run.dtype == np.int64
+    columns = run_columns(load_runs(store.folder))
+    write_csv(columns, tmp_path / "runs.csv")
+    write_parquet(columns, tmp_path / "runs.parquet")
+    rows = csv.DictReader((tmp_path / "runs.csv").read_text().splitlines())
+    assert sorted(int(row["seed"]) for row in rows) == seeds
+    assert sorted(map(int, parquet.read_table(tmp_path / "runs.parquet")["seed"].to_pylist())) == seeds

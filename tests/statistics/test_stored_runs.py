@@ -12,6 +12,8 @@ from stored_runs import EPISODES, KIND, PRM, fill, jitter, made_up, small, studi
 
 from praemia.errors import FileError
 from praemia.experiments.league import league
+from praemia.experiments.requests import unite
+from praemia.experiments.settings import Experiment, LearnerChoice, Setting, TaskText
 from praemia.experiments.store import Store
 from praemia.report.run_tables import pairs_table
 from praemia.statistics.stored_runs import collect, discover, gather, paired
@@ -65,6 +67,21 @@ def test_parts_of_an_experiment_that_were_asked_for_one_by_one_are_one(tmp_path:
     assert {name: members[0].num_runs for name, members in study.settings.items()} == {
         setting.name: runs for setting, runs in zip(paper.settings, (2, 2, 3), strict=False)
     }
+
+
+def test_a_title_that_stands_for_other_parameters_is_listed_apart(tmp_path: Path) -> None:
+    def asked(scale: float) -> Experiment:
+        bold = LearnerChoice.of("ucbvi-prm", "bold", bonus_scale=scale)
+        return Experiment("bold", "", (Setting(TaskText.builtin("riverswim-3"), (bold,), 2, EPISODES),))
+
+    store = Store.create(tmp_path)
+    for scale, regret in ((0.01, 1.0), (0.5, 2.0), (0.7, 3.0), (0.5, 2.0)):
+        fill(store, {("riverswim-3", "bold"): regret}, [asked(scale)])
+    found, _ = discover(store)
+    assert sorted(study.series[0].first.parameters["bonus_scale"] for study in found) == [0.01, 0.5, 0.7]
+    longer = f"bold, {EPISODES:,} episodes, seed 0"
+    assert [study.name for study in found] == ["bold", longer, f"{longer} (2)"]
+    assert unite([asked(0.01), asked(0.01)]) == [asked(0.01)]
 
 
 def test_runs_that_nothing_asked_for_are_listed_after_the_others(tmp_path: Path) -> None:

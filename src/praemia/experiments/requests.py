@@ -106,7 +106,8 @@ def digest(data: bytes) -> str:
 def unite(experiments: Iterable[Experiment]) -> list[Experiment]:
     """Unite the requests for parts of one experiment: more settings, more learners, more runs.
 
-    Requests whose runs have another length, seed or random stream stay apart.
+    Requests whose runs have another length, seed or random stream stay apart, and those in which a title stands for
+    another learner, or for one with other parameters.
     """
     wholes: list[Experiment] = []
     for experiment in experiments:
@@ -124,10 +125,15 @@ def _kind(setting: Setting) -> tuple[object, ...]:
 
 
 def _fits(whole: Experiment, part: Experiment) -> bool:
-    """Tell whether two requests can be one: the same seeds, and no task in two ways."""
+    """Tell whether two requests can be one: the same seeds, no task in two ways, and on a task one title for each."""
     kinds = {setting.name: _kind(setting) for setting in whole.settings}
+    titles = {(setting.name, choice.title): choice for setting in whole.settings for choice in setting.choices}
     seeds = {(setting.seed, setting.streams) for setting in (*whole.settings, *part.settings)}
-    return len(seeds) == 1 and all(kinds.get(s.name, _kind(s)) == _kind(s) for s in part.settings)
+    return (
+        len(seeds) == 1
+        and all(kinds.get(s.name, _kind(s)) == _kind(s) for s in part.settings)
+        and all(titles.get((s.name, c.title), c) == c for s in part.settings for c in s.choices)
+    )
 
 
 def _united(whole: Experiment, part: Experiment) -> Experiment:

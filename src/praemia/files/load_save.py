@@ -18,7 +18,7 @@ from praemia.files.formats.hoa import read_hoa, write_hoa
 from praemia.files.formats.multiagent import read_multiagent, write_multiagent
 from praemia.files.formats.txt import falling_off, read_txt, write_txt
 from praemia.files.source import read_text
-from praemia.files.writing import dump, dump_as_json
+from praemia.files.writing import dump, dump_as_json, require_own_units
 from praemia.machines.machine import RewardMachine
 from praemia.tasks.task import Task
 
@@ -200,5 +200,6 @@ def save_machine(machine: RewardMachine, path: str | Path, format: str | None = 
     """
     write = find_writer(path, "machine", format)
     with located(str(path)):
+        require_own_units(machine)
         text = write(machine)
     write_whole(Path(path), text.encode())

@@ -193,8 +193,18 @@ def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
     return {key: name for key, name in part.items() if name is not None}
 
 
+def require_own_units(machine: RewardMachine) -> None:
+    """Refuse a machine whose rewards were mapped: no file says what it pays once an episode has ended."""
+    if not machine.idle_reward.is_zero:
+        raise ModelError(
+            "the rewards of this machine were mapped into [0, 1], which a file cannot say; write the machine that it "
+            "was made from"
+        )
+
+
 def machine_record(machine: RewardMachine) -> Block:
     """Return a machine by its rules, or by its formula if it has one: it may have half a million rules."""
+    require_own_units(machine)
     if machine.source is not None:
         return Block(machine.source, propositions=machine.propositions)
     return Block(

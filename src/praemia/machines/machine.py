@@ -50,7 +50,6 @@ class RewardMachine(Displayed):
 
     With ``first_match`` the rules of a state are tried in their order and the first whose guard holds is taken. A rule
     whose guard is ``else`` is taken where no other does, wherever it stands.
-    ``idle_reward`` is what a step pays on which no rule holds: 0, but for a machine whose rewards were mapped.
 
     Two machines are equal if they have the same states in the same order, the same initial state, the same propositions
     in any order, and the same outcomes in every state on every label, however the rules are written.
@@ -61,6 +60,8 @@ class RewardMachine(Displayed):
     written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
     meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
+    idle_reward : what a step pays once an episode has ended: 0, but for a machine whose rewards were mapped, which no
+        file can hold. It does not count when machines are compared.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
 
     Examples
@@ -78,8 +79,8 @@ class RewardMachine(Displayed):
     propositions: tuple[str, ...]
     # Derived rules can be half a million: they wait until they are asked for.
     rules: tuple[Rule, ...] = cached_property(lambda machine: machine._find_rules())  # type: ignore[assignment]
-    idle_reward: Reward = ZERO
     first_match: bool = False
+    idle_reward: Reward = field(init=False, default=ZERO)
     written_rules: tuple[Rule, ...] | None = field(init=False)
     diagrams: StateDiagrams = field(init=False)
     meanings: Mapping[str, str] = field(init=False)
@@ -91,10 +92,9 @@ class RewardMachine(Displayed):
         initial: str,
         propositions: Sequence[str],
         rules: Sequence[Rule],
-        idle_reward: Reward = ZERO,
         first_match: bool = False,
     ) -> None:
-        self._fill(states, initial, propositions, idle_reward=idle_reward, first_match=first_match, source=None)
+        self._fill(states, initial, propositions, first_match=first_match, source=None)
         validate_rules(rules, self.index, self.propositions)
         diagrams = build_diagrams(by_source(states, rules), self._idle_outcomes, first_match)
         meanings = dict(zip(states, states, strict=True))
@@ -190,7 +190,7 @@ class RewardMachine(Displayed):
     def _key(self) -> tuple[object, ...]:
         """What two equal machines share, without a look at which label leads to which outcomes."""
         outcomes = frozenset(self.diagrams.values())
-        return self.states, self.initial, frozenset(self.propositions), self.idle_reward, outcomes
+        return self.states, self.initial, frozenset(self.propositions), outcomes
 
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
@@ -228,7 +228,8 @@ class RewardMachine(Displayed):
 
     @cached_property
     def _idle_outcomes(self) -> dict[str, Outcomes]:
-        return {state: (Outcome(state, reward=self.idle_reward),) for state in self.states}
+        """What happens in each state where no rule holds."""
+        return {state: (Outcome(state),) for state in self.states}
 
     def outcomes(self, state: str, label: Set[str]) -> Outcomes:
         """Return where the machine may go from a state on a label; itself, paying 0, where no rule holds."""

@@ -17,6 +17,7 @@ from praemia.pictures.renderers import FINER, paint
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
 from praemia.pictures.task_picture import map_scene, task_picture
 from praemia.simulation.rollout import Episode, Step
+from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Point
 from praemia.tasks.task import Task
 
@@ -46,15 +47,19 @@ def moments(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and what each step leads to."""
     first, total = episode.steps[0], 0.0
     yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.horizon}")
+    weights = step_weights(len(episode), episode.task.discount).tolist()
     for step in watched(episode):
-        total += step.reward
-        yield Moment(step.next_observation, step.next_machine_state, _line(episode.task, step, total))
+        counts = weights[step.step] * step.reward
+        total += counts
+        yield Moment(step.next_observation, step.next_machine_state, _line(episode.task, step, counts, total))
 
 
-def _line(task: Task, step: Step, total: float) -> str:
+def _line(task: Task, step: Step, counts: float, total: float) -> str:
     label = f", {format_label(set(step.label))}" if step.label else ""
     paid = f", paid {step.reward:g}" if step.reward else ""
-    so_far = f"; {total:g} so far" if total else ""
+    if counts != step.reward:
+        paid += f", which counts {counts:.3g}"
+    so_far = f"; {total:{'g' if task.discount == 1.0 else '.3g'}} so far" if total else ""
     return f"step {step.step + 1} of {task.horizon}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
 
 

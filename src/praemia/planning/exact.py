@@ -9,7 +9,7 @@ A policy is an array: ``policy[h, m, o]`` is the action taken at step h in machi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, cast
 
@@ -21,7 +21,7 @@ from praemia.displayed import Displayed
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ModelError, ParameterError
 from praemia.kernels import exact as kernels
-from praemia.kernels.records import Actions, action_type, padded_width
+from praemia.kernels.records import END, Actions, action_type, padded_width
 from praemia.kernels.references import by_reference
 from praemia.limits import require_memory
 from praemia.planning.agents import Agent, agent_policy, is_agent
@@ -146,6 +146,9 @@ def _solve_stationary(task: Task) -> Plan:
     that values of 1e-9 beside values of 1 are found as exactly as those.
     """
     model = task.with_horizon(STRETCH).model
+    exits = model.exits.copy()
+    exits[:, END] = task.discount * task.machine.idle_reward.mean / (1.0 - task.discount)  # for ever, not for a stretch
+    model = replace(model, exits=exits)
     shape = (STRETCH, model.num_observations, model.num_machine_states)
     policy = np.empty(shape, dtype=action_type(model.num_actions))
     values: NDArray[np.float64] = np.zeros(shape[1:])

@@ -164,7 +164,9 @@ def write_parquet(columns: Columns, path: Path) -> None:
     import pyarrow.parquet
 
     kinds = {"i": pyarrow.int64(), "f": pyarrow.float64(), "O": pyarrow.string()}
-    arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in columns.values()]
+    # Whole numbers that are too large for int64 are text.
+    texts = [np.array([*map(str, c)], np.object_) if c.dtype.kind == "O" else c for c in columns.values()]
+    arrays = [pyarrow.array(column, kinds[column.dtype.kind], from_pandas=True) for column in texts]
     buffer = io.BytesIO()
     pyarrow.parquet.write_table(pyarrow.table(arrays, names=list(columns)), buffer)
     write_whole(path, buffer.getvalue())
@@ -192,8 +194,17 @@ def _results(run: Run) -> tuple[Any, ...]:
 
 def _columns(types: np.dtype[np.void], rows: list[tuple[Any, ...]]) -> Columns:
     """Return rows as columns: int64, float64 or objects."""
-    table = np.array(rows, types)
-    return {name: table[name].copy() for name in types.names or ()}
+    names = types.names or ()
+    columns = list(zip(*rows, strict=True)) or [()] * len(names)
+    return {name: _column(column, types[name]) for name, column in zip(names, columns, strict=True)}
+
+
+def _column(values: Sequence[Any], kind: np.dtype[Any]) -> NDArray[Any]:
+    """Return a column; one with whole numbers too large for int64, which seeds may be, holds objects."""
+    try:
+        return np.array(values, kind)
+    except OverflowError:
+        return np.array(values, np.object_)
 
 
 def _checked(episodes: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:

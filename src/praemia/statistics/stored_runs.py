@@ -179,7 +179,11 @@ def _named_apart(studies: Sequence[Study]) -> list[Study]:
     by_size = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
     first = {study.name: study for study in reversed(by_size)}
     leaders = [study for study in studies if first[study.name] is study]
-    return [*leaders, *(replace(study, name=_long_name(study)) for study in studies if first[study.name] is not study)]
+    others = [study for study in studies if first[study.name] is not study]
+    names = [_long_name(study) for study in others]
+    numbers = [names[:place].count(name) + 1 for place, name in enumerate(names)]
+    final = [name if number == 1 else f"{name} ({number})" for name, number in zip(names, numbers, strict=True)]
+    return [*leaders, *(replace(study, name=name) for study, name in zip(others, final, strict=True))]
 
 
 def _long_name(study: Study) -> str:

@@ -24,8 +24,10 @@ from numpy.typing import NDArray
 from praemia.arithmetic import steps_left
 from praemia.kernels.records import EveryRow, LabelSupport
 from praemia.limits import require_memory
+from praemia.machines.formula import ELSE
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
+from praemia.machines.rules import Outcome, Rule
 from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.tasks.model import exits_at_end
 
@@ -213,11 +215,13 @@ class LearnedMachineSpec(TaskSpec):
     def of(cls, spec: TaskSpec, *, moves_known: bool) -> LearnedMachineSpec:
         """Hide the rules of a machine; with ``moves_known``, not where each label can move each state."""
         machine = spec.machine
-        states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, (), machine.idle_reward)
+        idle = machine.idle_reward
+        rules = [] if idle.is_zero else [Rule(m, ELSE, (Outcome(m, reward=idle),)) for m in machine.states]
+        states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, rules)
         possible = partial(_possible_moves, machine, moves_known)
         values = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}
         table = MachineTable.of_possible_moves(machine.num_states, spec.table.initial, possible(spec.label_sets))
-        return cls(**values | {"machine": states_alone, "table": table}, possible=possible)
+        return cls(**values | {"machine": states_alone.changed(idle_reward=idle), "table": table}, possible=possible)
 
     def label_every_step(self) -> tuple[NDArray[np.int32], list[Label]]:
         numbers, sets = super().label_every_step()
