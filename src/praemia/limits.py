@@ -49,6 +49,11 @@ class _MemoryStatus(ctypes.Structure):
     )
 
 
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def require_memory(num_bytes: int, purpose: str) -> None:
     """Raise a SizeError when a purpose needs more bytes than this computer has."""
     limit = memory_limit()

@@ -196,12 +196,13 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
 
 def _perform(setting: Setting, where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
-    from praemia.experiments.runner import default_jobs, run_in_memory
+    from praemia.experiments.runner import run_in_memory
     from praemia.experiments.settings import Experiment
+    from praemia.limits import usable_cores
     from praemia.statistics.stored_runs import collect, group
 
     work = setting.jobs()
-    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(default_jobs(), len(work)))
+    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(usable_cores(), len(work)))
     if where.out is not None:
         experiment = Experiment(setting.name, f"Learners on {setting.name}", (setting,))
         result = sweep([experiment], replace(where, jobs=workers), is_reported=False)

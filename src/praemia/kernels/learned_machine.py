@@ -18,10 +18,9 @@ import numpy as np
 
 from praemia.kernels.compiling import inlined
 from praemia.kernels.plan_data import PlanData
-from praemia.kernels.records import SmallInts
+from praemia.kernels.records import SMALLEST, SmallInts
 
 VARIANCE_OF_W = False  # replaced: whether rows hold W alone, and φ̂ is added to a pair's value elsewhere
-SMALLEST = 1e-300
 
 
 @inlined

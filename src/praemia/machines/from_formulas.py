@@ -110,7 +110,7 @@ def machine_from(
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
-        accepting = _accepting_machine(kind, part, growth, syntax, names_are_checked or allowed is not None)
+        accepting = _checked_accepting_machine(kind, part, growth, syntax, names_are_checked or allowed is not None)
         _warn_of_single_cost(accepting, kind, part, payment)
         machines.append(_paying_machine(accepting, payment, allowed, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
@@ -146,7 +146,7 @@ def accepting_machine(kind: str, text: str, growth: Growth, syntax: str = "praem
     return with_verdicts(regex_machine(text, growth) if kind == "regex" else formula_machine(text, growth, syntax))
 
 
-def _accepting_machine(
+def _checked_accepting_machine(
     kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False
 ) -> RewardMachine:
     """Return the machine that accepts a text; warn if nothing satisfies it, or everything, and of odd names."""

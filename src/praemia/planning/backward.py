@@ -7,7 +7,6 @@ the kernels release Python's lock, and the result does not depend on it.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -22,6 +21,7 @@ from praemia.errors import require_whole
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import padded_width
 from praemia.kernels.references import by_reference
+from praemia.limits import usable_cores
 from praemia.tasks.model import Model, padded_exits
 from praemia.tasks.task import Task
 
@@ -36,8 +36,7 @@ def start_value(model: Model, first: NDArray[np.float64]) -> float:
 def choose_threads(threads: int | None, sums_per_step: int) -> int:
     """Return how many threads to use: as many as requested, else all cores if a step is large enough to share."""
     if threads is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return cores if sums_per_step >= WORTH_SHARING else 1
+        return usable_cores() if sums_per_step >= WORTH_SHARING else 1
     return require_whole("threads", threads)
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.experiments.paper import HEADROOM, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_BEST, UCRL2_B_PUBLISHED, UCRL2_L
 from praemia.simulation.run import Run
-from praemia.statistics.intervals import Interval, mean_band, mean_interval
+from praemia.statistics.intervals import Floats, Interval, mean_band, mean_interval
 from praemia.statistics.stored_runs import Series
 from praemia.text_tables import plural
 
@@ -26,7 +26,6 @@ NUM_POINTS = 160
 NUM_WINDOWS = 30
 
 Settings: TypeAlias = Mapping[str, Sequence[Series]]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

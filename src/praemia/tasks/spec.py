@@ -36,9 +36,11 @@ PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
 NOT_MET: Label = frozenset({"a label not met so far"})
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,18 +83,18 @@ class TaskSpec:
     @cached_property
     def is_done(self) -> NDArray[np.bool_]:
         """bool[M], whether an episode is over in each machine state."""
-        return _read_only(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
+        return read_only(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
         """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
         idle_reward = self.machine.idle_reward.mean
-        return _read_only(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
+        return read_only(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
         """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
-        return _read_only(steps_left(self.horizon, self.discount))
+        return read_only(steps_left(self.horizon, self.discount))
 
     @property
     def asks_every_label(self) -> bool:
