@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from oracles import label_of
 
-from praemia.learners.base import Experience, Layout, Learner, LearnerPlan
+from praemia.learners.base import CountLayout, Experience, Learner, LearnerPlan
 from praemia.tasks.task import Task
 
 
@@ -70,9 +70,9 @@ class Wanderer(Learner):
         """Return a wanderer whose episodes are counted as those of a learner would be."""
         return cls(sees=learner.sees, instead=learner)
 
-    def layout(self, spec: Any, num_episodes: int) -> Layout:
+    def layout(self, spec: Any, num_episodes: int) -> CountLayout:
         instead = super() if self.instead is None else self.instead
-        layout: Layout = instead.layout(spec, num_episodes)
+        layout: CountLayout = instead.layout(spec, num_episodes)
         return layout
 
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:

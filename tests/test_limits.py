@@ -25,7 +25,7 @@ def test_the_limit_is_the_machines_memory_or_less() -> None:
 
 def test_a_system_that_does_not_tell_refuses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(os, "sysconf", raising=False)
-    assert limits._machine_memory() == sys.maxsize
+    assert limits._computer_memory() == sys.maxsize
 
 
 def test_windows_gets_the_structure_that_it_expects() -> None:
@@ -37,6 +37,6 @@ def test_windows_gets_the_structure_that_it_expects() -> None:
 def test_what_cannot_fit_is_refused_with_its_size() -> None:
     limits.require_memory(1, "a byte")
     with pytest.raises(
-        SizeError, match=r"a table of everything needs 1,073,741,824\.0 GiB of memory; this machine has"
+        SizeError, match=r"a table of everything needs 1,073,741,824\.0 GiB of memory; this computer has"
     ):
         limits.require_memory(1 << 60, "a table of everything")

@@ -10,11 +10,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.context import BaseContext
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+OnProgress: TypeAlias = Callable[[int, int], None]  # how much is done so far, and of how much
 # The task of the run in progress as a checksum (0: no run), the share of the run that is done, kernels being compiled.
 PLACE = np.dtype([("task", np.int64), ("share", np.float64), ("compiling", np.int64)])
 

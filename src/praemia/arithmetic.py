@@ -57,3 +57,11 @@ def one_by_one(function: Callable[[float], float], values: ArrayLike) -> NDArray
     """Apply a function of ``math`` to every number; NumPy's own are chosen by the processor's features."""
     array = np.asarray(values, dtype=np.float64)
     return np.array([function(x) for x in array.ravel().tolist()], dtype=np.float64).reshape(array.shape)
+
+
+def steps_left(horizon: int, discount: float) -> NDArray[np.float64]:
+    """Return S_h = 1 + γ + … + γ^(H−h−1) for h = 0 … H: what a reward of 1 at every step left is worth."""
+    worth = np.zeros(horizon + 1)
+    for h in range(horizon - 1, -1, -1):
+        worth[h] = 1.0 + discount * worth[h + 1]
+    return worth

@@ -66,7 +66,7 @@ class UnknownNameError(PraemiaError, LookupError):
 
 
 class SizeError(PraemiaError, MemoryError):
-    """Report something too large for this machine's memory or for a limit, before it is allocated."""
+    """Report something too large for this computer's memory or for a limit, before it is allocated."""
 
 
 class MissingExtraError(PraemiaError, ImportError):
@@ -136,7 +136,7 @@ EXTRAS = {
 def require(*modules: str) -> None:
     """Import modules of ``EXTRAS``; for one that is missing, raise the error with a command that installs it.
 
-    Whoever needs them at the end of long work asks for them at its beginning too.
+    Call it before long work if the module is needed only at the end.
     """
     for module in modules:
         try:

@@ -17,7 +17,7 @@ MAX_EPISODES = 10**9  # of a run
 @cache
 def memory_limit() -> int:
     """Return the most memory that this process can have, in bytes: the machine's, or its container's share of it."""
-    limit = _machine_memory()
+    limit = _computer_memory()
     container = Path("/sys/fs/cgroup/memory.max")
     try:
         return min(limit, int(container.read_text(encoding="ascii")))
@@ -25,8 +25,8 @@ def memory_limit() -> int:
         return limit
 
 
-def _machine_memory() -> int:
-    """Return the bytes of memory of this machine; where nothing tells, more than any machine has."""
+def _computer_memory() -> int:
+    """Return the bytes of memory of this computer, or sys.maxsize if unknown."""
     if sys.platform == "win32":
         status = _MemoryStatus(length=ctypes.sizeof(_MemoryStatus))
         if ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status)):
@@ -49,10 +49,15 @@ class _MemoryStatus(ctypes.Structure):
     )
 
 
+def usable_cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def require_memory(num_bytes: int, purpose: str) -> None:
-    """Raise a SizeError when a purpose needs more bytes than this machine has."""
+    """Raise a SizeError when a purpose needs more bytes than this computer has."""
     limit = memory_limit()
     if num_bytes > limit:
         raise SizeError(
-            f"{purpose} needs {num_bytes / GIB:,.1f} GiB of memory; this machine has {limit / GIB:,.1f} GiB"
+            f"{purpose} needs {num_bytes / GIB:,.1f} GiB of memory; this computer has {limit / GIB:,.1f} GiB"
         )

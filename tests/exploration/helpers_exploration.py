@@ -16,6 +16,11 @@ from praemia.tasks.task import Task
 History = tuple[int, ...]  # o_1, a_1, o_2, …
 
 
+def by(method: str, policy_episodes: int) -> dict[str, Any]:
+    """Return the arguments of ``explore`` for a method: only EULER searches first."""
+    return {"method": method} | ({"policy_episodes": policy_episodes} if method == "euler" else {})
+
+
 def random_kernel(rng: np.random.Generator, num_observations: int, num_actions: int, branching: int) -> np.ndarray:
     """Return p[o, a, z] with at most ``branching`` successors each."""
     kernel = np.zeros((num_observations, num_actions, num_observations))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers_exploration import tiny_task
+from helpers_exploration import by, tiny_task
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machine_families import machine_family
@@ -44,7 +44,7 @@ def test_no_certificate_is_below_the_true_gap_on_the_papers_environments(task: T
     machines = machine_family(task.machine.propositions, 6)
     assert len(machines) == 6
     for seed, episodes in enumerate((3, 30, 300, 3000)):
-        dataset = explore(task, episodes=episodes, policy_episodes=20, method=method, seed=seed)
+        dataset = explore(task, episodes=episodes, **by(method, 20), seed=seed)
         for machine in machines.values():
             plan = plan_from(dataset, machine, fixed_in_advance=fixed)
             truth = task.with_machine(machine)
@@ -60,7 +60,7 @@ def test_certificates_on_random_tasks_fail_no_more_often_than_they_may(fixed: bo
     below = narrow = 0
     for seed in range(60):
         task = random_task(4, 2, 3, horizon=5, seed=seed)
-        dataset = explore(task, episodes=int(10 ** (1 + seed % 4)), policy_episodes=5, method="uncertainty", seed=seed)
+        dataset = explore(task, episodes=int(10 ** (1 + seed % 4)), method="uncertainty", seed=seed)
         plan = plan_from(dataset, task.machine, failure_prob=0.5, fixed_in_advance=fixed)
         gap = plan.gap(task).value
         below += gap > plan.certificate.bound + 1e-9
@@ -76,7 +76,7 @@ def test_no_certificate_is_below_the_true_gap_over_thousands_of_runs() -> None:
         machines = machine_family(task.machine.propositions, 8)
         for seed in range(25):
             for method in ("euler", "uncertainty"):
-                dataset = explore(task, episodes=10 ** (1 + seed % 4), policy_episodes=30, method=method, seed=seed)
+                dataset = explore(task, episodes=10 ** (1 + seed % 4), **by(method, 30), seed=seed)
                 for machine in machines.values():
                     for fixed in (False, True):
                         plan = plan_from(dataset, machine, fixed_in_advance=fixed)
@@ -320,7 +320,7 @@ def test_rules_on_all_transitions_and_functions_give_one_certificate() -> None:
 @settings(max_examples=30)
 @given(task=tasks(), episodes=st.integers(1, 300), method=st.sampled_from(["euler", "uncertainty"]))
 def test_any_task_can_be_explored_and_its_own_machine_planned_for(task: Task, episodes: int, method: str) -> None:
-    dataset = explore(task, episodes=episodes, policy_episodes=3, method=method, seed=episodes)
+    dataset = explore(task, episodes=episodes, **by(method, 3), seed=episodes)
     read = task.machine.reads
     if read and not read & dataset.labelling.propositions():
         with pytest.raises(ModelError, match="never produce any of it"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from helpers_exploration import tiny_task
+from helpers_exploration import by, tiny_task
 from strategies import halting, with_rewards
 
 import praemia
@@ -85,9 +85,7 @@ def test_a_discount_makes_the_loss_of_later_steps_smaller() -> None:
 def test_exploring_does_not_depend_on_the_discount() -> None:
     task = tiny_task(2, horizon=4)
     for method in ("euler", "uncertainty"):
-        plain, other = (
-            explore(one, episodes=50, policy_episodes=20, method=method) for one in (task, task.with_discount(0.7))
-        )
+        plain, other = (explore(one, episodes=50, **by(method, 20)) for one in (task, task.with_discount(0.7)))
         for name in ("pairs", "successors", "counts", "first_counts", "reachability"):
             np.testing.assert_array_equal(getattr(plain, name), getattr(other, name))
         assert (plain.discount, other.discount) == (1.0, 0.7)

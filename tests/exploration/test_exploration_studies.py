@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from helpers_exploration import by
 from machine_families import machine_family
 
 from praemia.envs import make
@@ -41,6 +42,6 @@ def test_the_loss_falls_with_n(name: str, method: str) -> None:
     budgets = (100, 300, 1000, 3000, 10_000)
     losses = []
     for episodes in budgets:
-        data = [explore(task, episodes=episodes, policy_episodes=30, method=method, seed=s) for s in range(8)]
+        data = [explore(task, episodes=episodes, **by(method, 30), seed=s) for s in range(8)]
         losses.append(np.mean([plan_from(d, machine).gap(task).value for d in data for machine in machines]))
     assert np.polyfit(np.log(budgets), np.log(losses), 1)[0] < -0.5

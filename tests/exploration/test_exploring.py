@@ -10,7 +10,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from helpers_exploration import tiny_task
+from helpers_exploration import by, tiny_task
 from scipy import stats
 
 from praemia.envs import riverswim, warehouse
@@ -28,7 +28,7 @@ METHODS = ("euler", "uncertainty")
 
 @pytest.mark.parametrize("method", METHODS)
 def test_equal_seeds_give_equal_data_and_other_seeds_other_data(method: str) -> None:
-    found = (explore(warehouse(3), episodes=50, policy_episodes=10, method=method, seed=s) for s in (1, 1, 2))
+    found = (explore(warehouse(3), episodes=50, **by(method, 10), seed=s) for s in (1, 1, 2))
     data = [dataset.to_bytes() for dataset in found]
     assert data[0] == data[1] != data[2]
 
@@ -37,14 +37,14 @@ def test_equal_seeds_give_equal_data_and_other_seeds_other_data(method: str) -> 
 def test_the_machine_of_the_task_changes_nothing(method: str) -> None:
     task = warehouse(3)
     other = task.with_machine(MachineBuilder("x").edge("x", "true", "x", reward=1).build())
-    data = [explore(t, episodes=60, policy_episodes=10, method=method, seed=1) for t in (task, other)]
+    data = [explore(t, episodes=60, **by(method, 10), seed=1) for t in (task, other)]
     np.testing.assert_array_equal(data[0].counts, data[1].counts)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_counts_are_those_of_whole_episodes_from_the_start(method: str) -> None:
     task = tiny_task(4, num_observations=4, horizon=5)
-    dataset = explore(task, episodes=70, policy_episodes=15, method=method)
+    dataset = explore(task, episodes=70, **by(method, 15))
     assert dataset.num_episodes == 70
     assert dataset.num_transitions == 70 * 5
     assert dataset.first_counts.tolist() == [70, 0, 0, 0]
@@ -63,7 +63,7 @@ def test_searching_episodes_are_kept_on_demand() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_successors_follow_the_kernel(method: str) -> None:
     task = riverswim(5)
-    dataset = explore(task, episodes=3000, policy_episodes=50, method=method, seed=7)
+    dataset = explore(task, episodes=3000, **by(method, 50), seed=7)
     dense = task.mdp.to_dense()
     pvalues = []
     for pair in range(10):
@@ -99,7 +99,7 @@ def test_search_finds_policies_that_reach_their_target() -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_reachability_is_close_to_the_significance_of_the_true_task(method: str) -> None:
     task = riverswim(5)
-    dataset = explore(task, episodes=3000, policy_episodes=300, method=method, seed=2)
+    dataset = explore(task, episodes=3000, **by(method, 300), seed=2)
     np.testing.assert_allclose(dataset.reachability, significance(task), rtol=0.1)
 
 
@@ -125,6 +125,7 @@ def test_progress_ends_with_all_episodes() -> None:
         ({"episodes": 5, "seed": -1}, ParameterError, "seed"),
         ({"episodes": 5, "scale": -1.0}, ParameterError, "bonus_scale"),
         ({"episodes": 5, "stop_below": 1.0}, ParameterError, "stop_below"),
+        ({"episodes": 5, "policy_episodes": 5, "method": "uncertainty"}, ParameterError, "belongs to method='euler'"),
     ],
 )
 def test_bad_budgets_are_refused(arguments: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -163,7 +164,7 @@ def corridor_box(labels: Any = None) -> BlackBox:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
-    dataset = explore(corridor_box(), episodes=300, policy_episodes=30, method=method, seed=1)
+    dataset = explore(corridor_box(), episodes=300, **by(method, 30), seed=1)
     assert dataset.num_observations == 5
     assert dataset.num_episodes == 300
     assert dataset.can_end
@@ -178,7 +179,7 @@ def test_a_black_box_is_explored_and_planned_for(method: str) -> None:
     assert plan.value.value == pytest.approx(optimum, abs=0.05)
     assert plan.certificate.optimistic >= optimum
     assert plan.certificate.pessimistic <= optimum
-    other = explore(corridor_box(), episodes=300, policy_episodes=30, method=method, seed=2)
+    other = explore(corridor_box(), episodes=300, **by(method, 30), seed=2)
     assert plan_from(dataset.merge(other), corridor_box().machine).certificate.bound <= plan.certificate.bound
     with pytest.raises(ModelError, match="never seen before"):
         dataset.append([0, 3], [1])
@@ -202,7 +203,7 @@ def test_ctrl_c_in_a_black_box_waits_for_the_end_of_an_episode(method: str) -> N
     usual = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            explore(replace(corridor_box(), env=Interrupting()), episodes=50, policy_episodes=5, method=method)
+            explore(replace(corridor_box(), env=Interrupting()), episodes=50, **by(method, 5))
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, usual)
@@ -213,7 +214,7 @@ def test_ctrl_c_in_a_black_box_waits_for_the_end_of_an_episode(method: str) -> N
 def test_progress_in_a_black_box_counts_every_episode(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("praemia.simulation.box_world.SLICE_SECONDS", 1e-5)  # shorter than any episode
     seen: list[int] = []
-    arguments = {"episodes": 20, "policy_episodes": 4, "method": method}
+    arguments = {"episodes": 20, **by(method, 4)}
     explore(corridor_box(), **arguments, on_progress=lambda done, total: seen.append(done))
     assert seen == sorted(seen)
     assert set(seen) - {0} == set(range(1, 21 + (5 * 4 if method == "euler" else 0)))

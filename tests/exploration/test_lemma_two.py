@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from helpers_exploration import RandomHistoryPolicy, random_kernel, tiny_task, trajectories
+from helpers_exploration import RandomHistoryPolicy, by, random_kernel, tiny_task, trajectories
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -118,7 +118,7 @@ def test_significance_is_the_optimum_of_the_indicator_reward(seed: int) -> None:
 @pytest.mark.parametrize("task", [riverswim(5), warehouse(3)], ids=["riverswim-5", "warehouse-3"])
 @pytest.mark.parametrize("method", ["euler", "uncertainty"])
 def test_the_coverage_of_theorem_three_is_reached_at_practical_budgets(task: Task, method: str) -> None:
-    dataset = explore(task, episodes=4000, policy_episodes=300, method=method, seed=5)
+    dataset = explore(task, episodes=4000, **by(method, 300), seed=5)
     found = coverage(dataset, task)
     assert found.promised == 2 * task.num_observations * task.num_actions * task.horizon
     # Every observation of these tasks can be visited at least 0.1 times in an episode: all are significant.

@@ -408,7 +408,7 @@ KERNELS = (
     Fault(
         "a repair keeps the old counts of a pair that has grown",
         "kernels/repair.py",
-        "                take_over(counts, pair)\n",
+        "                refresh_counts(counts, pair)\n",
         "",
         REPAIR,
     ),
@@ -672,9 +672,9 @@ EXPLORATION = (
     ),
     Fault(
         "pairs never visited stay where they are",
-        "exploration/estimate.py",
-        "np.insert(successors, places, size + UNKNOWN)",
-        "np.insert(successors, places, never // dataset.num_actions)",
+        "tasks/model.py",
+        "places, size + UNKNOWN)",
+        "places, np.flatnonzero(never) // (len(visits) // size))",
         ESTIMATE,
     ),
 )

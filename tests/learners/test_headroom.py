@@ -242,7 +242,7 @@ def test_in_a_large_black_box_labels_not_met_so_far_are_hoped_for(monkeypatch: p
     spec = replace(task.spec, label_sets=tuple(met), table=table, more_labels=True)
     assert table.mean_rewards.max() == 0.0
     support = spec.every_step.support
-    assert support.table.mean_rewards.max() > 0.0
+    assert spec.every_step.support_table.mean_rewards.max() > 0.0
     assert len(support.indptr) - 1 == len(task.machine.exhaustive_labels())
 
 

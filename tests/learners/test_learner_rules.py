@@ -249,5 +249,5 @@ def test_a_rule_may_have_any_number_of_constants_and_its_numbers_arguments_with_
         return (weight * constants[79] / visits,)
 
     rule = BonusRule(worth=worth, numbers=many, constants=(1.0,) * 80)
-    assert rule.room(envs.make("warehouse-3").spec).by_pair == 1
+    assert rule.sizes(envs.make("warehouse-3").spec).by_pair == 1
     assert rule.try_numbers(np.ones(80)) == (1.0,)

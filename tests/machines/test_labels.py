@@ -12,7 +12,7 @@ from praemia.machines.labels import FunctionLabelling, LabelRule, RuleLabelling
 
 SIZE, ACTIONS = 4, 3
 EVERY = tuple(axis.ravel() for axis in np.indices((SIZE, ACTIONS, SIZE)))
-NOTHING = tuple(np.zeros(0, dtype=np.int64) for _ in range(3))
+ZERO = tuple(np.zeros(0, dtype=np.int64) for _ in range(3))
 
 
 def indices(size):
@@ -70,8 +70,8 @@ def test_rules_know_their_propositions_and_a_function_does_not():
 
 
 def test_no_transitions_have_no_labels():
-    assert labels_of(RuleLabelling((LabelRule(frozenset("a")), LabelRule(frozenset("b"), source=1))), NOTHING) == []
-    assert labels_of(FunctionLabelling(lambda o, a, z: ()), NOTHING) == []
+    assert labels_of(RuleLabelling((LabelRule(frozenset("a")), LabelRule(frozenset("b"), source=1))), ZERO) == []
+    assert labels_of(FunctionLabelling(lambda o, a, z: ()), ZERO) == []
 
 
 @given(rules)

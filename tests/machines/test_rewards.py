@@ -94,7 +94,7 @@ def test_a_range_holds_0_and_1_and_maps_its_ends_onto_them():
     assert (wide.low, wide.high, wide.span) == (-3.0, 5.0, 8.0)
     assert wide.to_unit(Reward.of(-3)) == Reward.of(0)
     assert wide.to_unit(Reward.uniform(1, 5)) == Reward.uniform(0.5, 1)
-    assert wide.values_from_unit(0.5, num_steps=10) == 0.5 * 8 - 30
+    assert wide.values_from_unit(0.5, 10, 1.0) == 0.5 * 8 - 30
     inside = RewardRange.of([Reward.of(0.2)])
     assert inside.is_unit
     law = Reward.of(0.2)

@@ -33,7 +33,7 @@ def test_exact_planning_takes_any_rewards(task: Task) -> None:
 def test_values_in_the_unit_range_are_those_of_the_user_mapped(task: Task) -> None:
     unit, scale = task.in_unit_range, task.machine.reward_range
     assert all(0.0 <= reward <= 1.0 for reward in unit.table.laws["value"])
-    mapped = scale.values_from_unit(solve(unit).value, task.horizon)
+    mapped = scale.values_from_unit(solve(unit).value, task.horizon, 1.0)
     assert mapped == pytest.approx(solve(task).value, rel=1e-9, abs=1e-9 * scale.span)
 
 

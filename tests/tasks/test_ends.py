@@ -90,7 +90,7 @@ def test_values_in_the_unit_range_differ_by_the_shift_of_every_step(task: Task, 
     """The steps that an ended episode leaves out pay the shifted 0, so that the map of a whole episode is one map."""
     policy, units = any_policy(task, seed), task.machine.reward_range
     unit, own = evaluate(task.in_unit_range, policy).value, evaluate(task, policy).value
-    assert units.values_from_unit(unit, task.horizon) == pytest.approx(own, abs=1e-9)
+    assert units.values_from_unit(unit, task.horizon, 1.0) == pytest.approx(own, abs=1e-9)
     idle = units.to_unit(task.machine.idle_reward).mean
     assert task.in_unit_range.model.exits[0, END] == pytest.approx(task.horizon * idle)
 

@@ -19,7 +19,7 @@ import click
 from praemia.errors import LearnerFailure, PraemiaError, PraemiaWarning, did_you_mean
 
 COMMANDS = {
-    "bench": ("praemia.cli.bench", "Measure how fast the package is on this machine."),
+    "bench": ("praemia.cli.bench", "Measure how fast the package is on this computer."),
     "bound": ("praemia.cli.tasks", "Print the theoretical regret bounds for a task."),
     "check": ("praemia.cli.files", "Check a file with a task, a machine or traces, and point out anything suspicious."),
     "convert": ("praemia.cli.files", "Convert a machine or a task to another tool's format."),

@@ -1,4 +1,4 @@
-"""``praemia bench``: how fast the package is on this machine. A time is the best of several repeats."""
+"""``praemia bench``: how fast the package is on this computer. A time is the best of several repeats."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ print(imported - began, time.perf_counter() - imported)
 @click.option("--quick", is_flag=True, help="Smaller sizes and no compiling, for a first look.")
 @json_option
 def bench_command(quick: bool) -> None:
-    """Measure planning, playing, whole runs and compiling on this machine; takes about a minute.
+    """Measure planning, playing, whole runs and compiling on this computer; takes about a minute.
 
     A time is the best of several. Where the median is far from it, both are shown: best … median. Differences within
     such a range are noise.

@@ -116,13 +116,13 @@ def seed_option(function: Function) -> Function:
 
 
 def jobs_option(function: Function) -> Function:
-    return click.option("--jobs", type=click.IntRange(1), help="Processes on this machine; all cores by default.")(
+    return click.option("--jobs", type=click.IntRange(1), help="Processes on this computer; all cores by default.")(
         function
     )
 
 
 @dataclass(frozen=True)
-class Where:
+class RunOptions:
     """Where runs are computed and stored; ``out`` is None where they are not stored."""
 
     out: Path | None
@@ -156,7 +156,7 @@ def where_options(out: str | None, help: str, *, spread: bool = True) -> Callabl
             help="Store runs without their policies.",
         ),
     ]
-    return _bundle("where", Where, options)
+    return _bundle("where", RunOptions, options)
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def _bundle(
     return add
 
 
-NOT_ASKED = {*Where.__dataclass_fields__, "as_json"}  # options that do not change what is run
+NOT_ASKED = {*RunOptions.__dataclass_fields__, "as_json"}  # options that do not change what is run
 
 
 def command_text() -> str:

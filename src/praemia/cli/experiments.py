@@ -13,7 +13,7 @@ import click
 
 from praemia.cli import FAILURE, LEARNER_FAILED
 from praemia.cli.common import (
-    Where,
+    RunOptions,
     command_text,
     episodes_option,
     learners_option,
@@ -49,7 +49,7 @@ class Sweep(NamedTuple):
     has_new_runs: bool
 
 
-def sweep(experiments: Iterable[Experiment], where: Where, *, is_reported: bool = True) -> Sweep:
+def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: bool = True) -> Sweep:
     """Record what is asked for and do the missing runs; first see that a report on them can be written."""
     from praemia.experiments.runner import run_into_store
     from praemia.experiments.store import Store
@@ -120,7 +120,7 @@ def report_failures(failures: Iterable[Failure]) -> int:
 @click.argument("file", type=click.Path(path_type=Path))
 @where_options(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
 @click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
-def experiment_command(file: Path, where: Where, allow_code: bool) -> int:
+def experiment_command(file: Path, where: RunOptions, allow_code: bool) -> int:
     """Run the experiment that FILE describes and write a report.
 
     \b
@@ -159,7 +159,7 @@ def reproduce_command(
     runs: int,
     episodes: int,
     seed: int,
-    where: Where,
+    where: RunOptions,
 ) -> int:
     """Run the paper's experiments, with this package's own learner among them, and write a report on what held.
 
@@ -193,7 +193,7 @@ def _look(result: Sweep) -> tuple[list[Study], list[str], list[Claim]]:
     return studies, damaged, check_claims(studies)
 
 
-def _play_on(result: Sweep, where: Where) -> Sweep:
+def _play_on(result: Sweep, where: RunOptions) -> Sweep:
     """Add runs for open claims and check them again, until more runs cannot help."""
     from praemia.experiments.requests import unite
     from praemia.statistics.comparisons import further_runs
@@ -220,7 +220,7 @@ def _play_on(result: Sweep, where: Where) -> Sweep:
     metavar="NAME",
     help="Published benchmarks, office, office-jair or craft: steps to the optimum, beside the published ones.",
 )
-@click.option("--full", is_flag=True, help="Large tasks too, longer and more runs: takes a night.")
+@click.option("--full", is_flag=True, help="Also run the large tasks, with more and longer runs (overnight).")
 @click.option("--runs", type=click.IntRange(1), help="Runs of each; 2, 32 with --full, 10 with --suite.")
 @episodes_option(None, "Episodes of each run; 3000, or 10000 with --full.")
 @seed_option
@@ -235,7 +235,7 @@ def league_command(
     runs: int | None,
     episodes: int | None,
     seed: int,
-    where: Where,
+    where: RunOptions,
 ) -> int:
     """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
 
@@ -282,7 +282,7 @@ def league_command(
 
 
 def _play_suite(
-    name: str, names: tuple[str, ...], runs: int | None, seed: int, where: Where, others: Mapping[str, Any]
+    name: str, names: tuple[str, ...], runs: int | None, seed: int, where: RunOptions, others: Mapping[str, Any]
 ) -> int:
     """Play a suite of published benchmarks and print its table."""
     from praemia.experiments.requests import unite

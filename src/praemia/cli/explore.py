@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
-from praemia.cli.output import emit, json_option, wrote
+from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
 from praemia.text_tables import plural, table_text
 
@@ -30,7 +30,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @click.command("explore")
 @click.argument("task", shell_complete=complete_tasks)
 @episodes_option(None, "N: episodes of data.  [default: 10000; with --until, at most 100000]")
-@episodes_option(1_000, "N₀: EULER's episodes per observation.", "--policy-episodes")
+@episodes_option(None, "N₀: EULER's episodes per observation.  [default: 1000]", "--policy-episodes")
 @click.option(
     "--method",
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
@@ -152,7 +152,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 def plan_command(
     data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, report: Path | None, **how: Any
 ) -> None:
-    """Plan for machines from DATA, a file that praemia explore wrote, and bound what each plan can lose.
+    """Plan for machines from DATA, a file that praemia explore report_written, and bound what each plan can lose.
 
     Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
     probability 1 − ρ, whatever the machines. They are tighter for machines that the data records, and with
@@ -184,7 +184,7 @@ def plan_command(
         Policy(np.asarray(rows[0].plan.policy), "" if truth is None else truth.name).save(out)
     if report is not None:
         write_page(dataset, rows, truth, report)
-    wrote(out, report)
+    report_written(out, report)
     record = {"data": str(data), "episodes": dataset.num_episodes, "machines": [_machine_record(row) for row in rows]}
     emit(record, _text(rows))
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from praemia.cli.common import Function, complete_tasks, file_option, named_machine
-from praemia.cli.output import emit, json_option, wrote
+from praemia.cli.output import emit, json_option, report_written
 from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import plural, table_text
 
@@ -139,4 +139,4 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
         click.echo(mermaid(machine), nl=False)
     else:
         draw_machine(machine, out)
-        wrote(out)
+        report_written(out)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
-from praemia.cli.output import emit, fields_text, json_option, wrote
+from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.cli.progress import display
 from praemia.text_tables import table_text
 
@@ -35,7 +35,7 @@ MOST_SHOWN = 30
     type=click.Choice(("praemia", "spot", "ltlf2dfa")),
     default="praemia",
     show_default=True,
-    help="Whose way of writing formulas it is.",
+    help="Which tool's formula syntax to read.",
 )
 @file_option("-o", "--out", help="Write the machine to this file.")
 @file_option("--draw", help="Draw it into this file: .svg .png .pdf .dot .mmd")
@@ -84,7 +84,7 @@ def machine_command(
         draw_machine(machine, draw, title=text)
     if out is not None:
         save_machine(machine, out)
-    wrote(draw, out)
+    report_written(draw, out)
     emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
@@ -178,7 +178,7 @@ def infer_command(
         draw_inference(inference, draw, true_machine)
     if out is not None:
         save_machine(inference.machine, out)
-    wrote(out, draw)
+    report_written(out, draw)
     comparison = None if true_machine is None else compare_with_truth(inference, true_machine)
     text = "\n".join(inference.lines()) + "\n\n" + _edges_text(inference.edges)
     if comparison is not None:

@@ -59,7 +59,7 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def wrote(*paths: Path | None) -> None:
+def report_written(*paths: Path | None) -> None:
     """Say which files were written."""
     for path in paths:
         if path is not None:

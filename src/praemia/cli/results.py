@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import file_option
-from praemia.cli.output import emit, json_option, wrote
+from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import say
 from praemia.errors import ParameterError, require
 from praemia.text_tables import are, plural, table_text
@@ -50,7 +50,7 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
     for write, file in ((write_csv, csv_file), (write_parquet, parquet_file)):
         if file is not None:
             write(columns(runs), file)
-    wrote(csv_file, parquet_file)
+    report_written(csv_file, parquet_file)
     entries = [_entry(series) for series in members]
     if not entries:
         say("no runs yet")

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
+    RunOptions,
     Variant,
-    Where,
     complete_tasks,
     episodes_option,
     is_typed,
@@ -62,7 +62,7 @@ def run_command(
     variant: Variant,
     runs: int,
     seed: int,
-    where: Where,
+    where: RunOptions,
     hidden_machine: bool,
 ) -> int:
     """Run learners on TASK and print their exact regret.
@@ -194,14 +194,15 @@ def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
     )
 
 
-def _perform(setting: Setting, where: Where) -> tuple[list[Series], list[Failure]]:
+def _perform(setting: Setting, where: RunOptions) -> tuple[list[Series], list[Failure]]:
     """Do the runs, into a store if there is a folder; return them by learner, and the failures."""
-    from praemia.experiments.runner import default_jobs, run_in_memory
+    from praemia.experiments.runner import run_in_memory
     from praemia.experiments.settings import Experiment
+    from praemia.limits import usable_cores
     from praemia.statistics.stored_runs import collect, group
 
     work = setting.jobs()
-    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(default_jobs(), len(work)))
+    workers = where.jobs or (1 if sum(job.length for job in work) <= FEW else min(usable_cores(), len(work)))
     if where.out is not None:
         experiment = Experiment(setting.name, f"Learners on {setting.name}", (setting,))
         result = sweep([experiment], replace(where, jobs=workers), is_reported=False)

@@ -22,7 +22,7 @@ from praemia.cli.common import (
     set_option,
     variant_options,
 )
-from praemia.cli.output import emit, json_option, wrote
+from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import display
 from praemia.errors import LearnerFailure, ParameterError, PlanError, require
 from praemia.text_tables import plural
@@ -61,7 +61,7 @@ def show_command(task: str, policy: str, episode: int | None, variant: Variant, 
             click.echo(str(picture))
         else:
             picture.save(out)
-            wrote(out)
+            report_written(out)
         return
     _play(problem, given_policy, episode or 0, out)
 
@@ -83,7 +83,7 @@ def _play(problem: Any, given_policy: Any, seed: int, out: Path | None) -> None:
         else:
             with display() as progress:
                 save_gif(episode, out, progress.count("frames"))
-        wrote(out)
+        report_written(out)
 
 
 def _animate(episode: Any) -> None:

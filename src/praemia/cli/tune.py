@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
-    Where,
+    RunOptions,
     episodes_option,
     learners_option,
     parse_settings,
@@ -50,7 +50,7 @@ def tune_command(
     runs: int,
     episodes: int,
     seed: int,
-    where: Where,
+    where: RunOptions,
 ) -> int:
     """Search for parameters: all combinations of the values to try, with equal budgets, on tasks or on the paper's.
 

@@ -19,7 +19,7 @@ from praemia.machines.formula import TRUE, proposition
 from praemia.machines.guards import Guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.machines.rules import ZERO, Outcome, Rule
 
 Chain: TypeAlias = tuple[str, ...]
 Stages: TypeAlias = tuple[tuple[Chain, ...], ...]
@@ -211,7 +211,7 @@ def _random_outcomes(rng: np.random.Generator, states: tuple[str, ...]) -> tuple
 def _random_reward(rng: np.random.Generator) -> Reward:
     kind = rng.integers(4)
     if kind == 0:
-        return NOTHING
+        return ZERO
     if kind == 1:
         return Reward.of(float(rng.random()))
     if kind == 2:

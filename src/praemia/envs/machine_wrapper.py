@@ -1,6 +1,6 @@
 """A machine around any Gymnasium environment: agents see its state, so that its rewards are Markov for them.
 
-A ``Layout`` puts the machine's state beside an observation: as a dictionary, one vector or one number.
+A ``ObservationLayout`` puts the machine's state beside an observation: as a dictionary, one vector or one number.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from praemia.tasks.machine_table import MachineSampler
 MACHINE_STATE, STEP, OBSERVATION = "machine_state", "step", "observation"
 
 
-class Layout(ABC):
+class ObservationLayout(ABC):
     """How an observation, a machine state and a step are put together: the state that an agent sees.
 
     Attributes
@@ -51,7 +51,7 @@ class Layout(ABC):
         """Return what an agent would see in another machine state."""
 
 
-class DictLayout(Layout):
+class DictLayout(ObservationLayout):
     """A dictionary: the environment's own entries, or ``observation``; ``machine_state``; and ``step``."""
 
     def __init__(self, inner: spaces.Space[Any], num_states: int, horizon: int | None) -> None:
@@ -80,7 +80,7 @@ class DictLayout(Layout):
         return {**state, MACHINE_STATE: np.int64(m)}
 
 
-class VectorLayout(Layout):
+class VectorLayout(ObservationLayout):
     """A vector: the environment's own, then the machine state one-hot, then the part of the horizon that has passed.
 
     A vector of whole numbers becomes float32, as learners want it.
@@ -113,7 +113,7 @@ class VectorLayout(Layout):
         return other
 
 
-class NumberLayout(Layout):
+class NumberLayout(ObservationLayout):
     """A number: (step · M + machine state) · n + the place of the observation in Discrete(n)."""
 
     def __init__(self, inner: spaces.Discrete, num_states: int, horizon: int | None) -> None:
@@ -133,7 +133,7 @@ class NumberLayout(Layout):
         return np.int64((outer // self.num_states * self.num_states + m) * self.size + place)
 
 
-def layout_of(inner: spaces.Space[Any], num_states: int, horizon: int | None, *, flat: bool) -> Layout:
+def layout_of(inner: spaces.Space[Any], num_states: int, horizon: int | None, *, flat: bool) -> ObservationLayout:
     """Return a dictionary or, if ``flat``, a vector for a Box of one dimension and a number for Discrete."""
     if not flat:
         return DictLayout(inner, num_states, horizon)
@@ -160,7 +160,7 @@ class MachineView:
     """
 
     machine: RewardMachine
-    layout: Layout
+    layout: ObservationLayout
     done_states: frozenset[int]
     add_reward: bool
 

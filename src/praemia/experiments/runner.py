@@ -3,7 +3,7 @@
 When a worker dies, only its unfinished jobs are lost. They are run again, and since a run depends on its job alone,
 the results are the same. A user's learner that fails costs only its own runs.
 
-Jobs run in this process, in processes on this machine, or on a Dask cluster: each is an ``Executor`` of the standard
+Jobs run in this process, in processes on this computer, or on a Dask cluster: each is an ``Executor`` of the standard
 library.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -26,6 +25,7 @@ from praemia.activity import SILENCE, Progress, join_board, report_progress, sha
 from praemia.errors import LearnerFailure, ParameterError, PlanError, PraemiaError, require, require_whole
 from praemia.experiments.settings import Job, failures_named
 from praemia.experiments.store import Store
+from praemia.limits import usable_cores
 from praemia.simulation import Run, simulate
 
 CONNECT_SECONDS = 10
@@ -107,7 +107,7 @@ def _run(
     todo: list[Job], keep: Callable[[Run], None], progress: Progress, num_workers: int | None, address: str | None
 ) -> list[Failure]:
     """Run jobs here or in workers; keep each run as soon as it is finished, and return the failures."""
-    if address is not None or (default_jobs() if num_workers is None else num_workers) > 1:
+    if address is not None or (usable_cores() if num_workers is None else num_workers) > 1:
         for job in todo:
             _require_portable(job)
     failures: list[Failure] = []
@@ -175,11 +175,6 @@ class EngineError(PraemiaError):
     """Report an engine that cannot be reached or was lost."""
 
 
-def default_jobs() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 @contextmanager
 def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Executor]:
     """Yield an executor: on a cluster if there is an address, else ``jobs`` processes (all cores by default)."""
@@ -187,7 +182,7 @@ def engine(jobs: int | None = None, address: str | None = None) -> Iterator[Exec
         with _dask(address) as executor:
             yield executor
         return
-    count = default_jobs() if jobs is None else jobs
+    count = usable_cores() if jobs is None else jobs
     require_whole("jobs", count, 1, MAX_JOBS)
     if count == 1:
         yield _InThisProcess()

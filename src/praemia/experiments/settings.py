@@ -20,7 +20,7 @@ from praemia.errors import ParameterError, PraemiaError, came_from_interrupt
 from praemia.files import dump, looks_like_file, parse_task, resolve_task
 from praemia.learners import Learner
 from praemia.learners.external import LearnerCode, failure, names_a_file
-from praemia.learners.registry import is_registered, made, names_of
+from praemia.learners.registry import build_learner, is_registered, names_of
 from praemia.simulation import Run
 from praemia.simulation.run import STREAMS
 from praemia.tasks.task import Task
@@ -87,7 +87,7 @@ class LearnerChoice:
         code = code or LearnerCode.of(kind)
         name = reference if reference in names_of(kind) else kind.name
         with failures_named(kind, code):
-            learner = made(kind, name, parameters)
+            learner = build_learner(kind, name, parameters)
         data = {key: _as_data(learner.name, key, value) for key, value in learner.parameters.items()}
         origin = "" if code is None else code.origin
         return cls(learner.name, data, title or default_title(learner.name, parameters), origin, code)
@@ -99,7 +99,7 @@ class LearnerChoice:
         else:
             kind = self.code.load()
         with failures_named(kind, self.code):
-            return made(kind, self.name, dict(self.parameters))
+            return build_learner(kind, self.name, dict(self.parameters))
 
 
 def learner_choices(names: list[str], parameters: dict[str, Any]) -> tuple[LearnerChoice, ...]:

@@ -1,8 +1,8 @@
 """Suites: benchmarks of the literature, by their own protocols, with the figures that were published.
 
     office        Trapasso, Iocchi and Patrizi (2026, arXiv 2512.14617): 17 settings with moves that slip
-    office-jair   Toro Icarte et al. (2022): four errands in the first of these buildings, without chance
-    craft         Toro Icarte et al. (2022): task 10, the longest, on ten maps drawn by seed, without chance
+    office-jair   Toro Icarte et al. (2022): four errands in the first of these buildings, deterministic
+    craft         Toro Icarte et al. (2022): task 10, the longest, on ten maps drawn by seed, deterministic
 
 All have a discount of .9, and episodes that end with the machine or on a plant. Published episodes also end after 1,000
 steps; here earlier, at the first horizon H after which less than 10⁻⁴ of the optimum can be earned: plans for fewer
@@ -106,7 +106,7 @@ def _office_choices(task: Task) -> Mapping[str, tuple[LearnerChoice, ...]]:
 
 
 def _choices_without_chance(task: Task) -> Mapping[str, tuple[LearnerChoice, ...]]:
-    """Return learners for moves without chance: one visit tells what a pair does."""
+    """Return learners for deterministic moves: one visit tells what a pair does."""
     tables: dict[str, Any] = {"learning_rate": 0.5, "discount": 0.9, "epsilon": 0.1, "initial_value": 2.0}
     return {
         "qr-max": (LearnerChoice.of("qr-max", "QR-Max at 1 visit", known_after=1, replan="known-at-once"),),
@@ -136,7 +136,7 @@ SUITES = {
     ),
     "office-jair": Suite(
         "office-jair",
-        "The office without chance",
+        "The deterministic office",
         tuple(
             Benchmark(f"office-jair-t{number}", horizon, _JAIR_STEPS, _JAIR_PUBLISHED.get(number, {}))
             for number, horizon in _JAIR_HORIZONS.items()
@@ -149,7 +149,7 @@ SUITES = {
     ),
     "craft": Suite(
         "craft",
-        "The longest craft task, on large maps without chance",
+        "The longest craft task, on large deterministic maps",
         tuple(
             Benchmark(f"craft-{seed}-task10", horizon, _CRAFT_STEPS, {CRM: 770_000, "CRM with shaping": 710_000})
             for seed, horizon in enumerate(_CRAFT_HORIZONS)

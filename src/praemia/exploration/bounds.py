@@ -66,6 +66,7 @@ from praemia.exploration.estimate import Estimate
 from praemia.kernels import certify
 from praemia.kernels.records import Actions, action_type, padded_width
 from praemia.kernels.references import by_reference
+from praemia.tasks.model import padded_exits
 
 Values = NDArray[np.float64]
 
@@ -105,11 +106,11 @@ def _bound_arrays(estimate: Estimate, confidence: Confidence) -> certify.BoundAr
     """Return what the kernel works on."""
     model, visits = estimate.model, estimate.dataset.visits
     width = padded_width(model.num_machine_states)
-    layers, support = model.table.layers(width), estimate.spec.every_step.support.arrays(width)
+    layers, support = model.table.layers(width), estimate.spec.every_step.support_for(width)
     gains, costs, moves = (
         certify.Payments(
             layers._replace(paid=factor * layers.paid),
-            factor * model.exits_for(width),
+            factor * padded_exits(model.exits, width),
             support._replace(layers=support.layers._replace(paid=factor * support.layers.paid)),
         )
         for factor in (1.0, -1.0, 0.0)

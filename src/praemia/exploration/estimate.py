@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.errors import ModelError, did_you_mean, require_whole
-from praemia.kernels.records import END, UNKNOWN
+from praemia.kernels.records import UNKNOWN
 from praemia.machines.algebra import state_digests
 from praemia.machines.labels import Label, Labelling, LabelRule, Labels, RuleLabelling, as_labelling
 from praemia.machines.machine import RewardMachine
@@ -94,21 +94,18 @@ class Estimate:
 
     def model_with(self, unknown: NDArray[np.float64]) -> Model:
         """Return the model in which a pair never visited is worth unknown[H, M] at each step."""
-        dataset, size = self.dataset, self.dataset.num_observations
+        dataset = self.dataset
         numbers, sets = self.labelling.of(*dataset.transitions)
         unit = self.machine.over(sorted(frozenset().union(*sets))).in_unit_range
         exits = exits_at_end(self.horizon, unit.num_states, unit.idle_reward.mean, self.discount)
         exits[1:, UNKNOWN] = unknown
-        # One edge for each pair never visited, in its place among the others.
-        never = np.flatnonzero(dataset.visits.ravel() == 0)
-        places = np.searchsorted(dataset.pairs, never)
-        successors = np.where(dataset.ends, size + END, dataset.successors)
-        return Model(
-            num_actions=dataset.num_actions,
-            indptr=dataset.indptr + np.searchsorted(never, np.arange(dataset.visits.size + 1)),
-            successors=np.insert(successors, places, size + UNKNOWN).astype(np.int32),
-            probs=np.insert(dataset.probs, places, 1.0),
-            labels=np.insert(numbers, places, 0).astype(np.int32),
+        return Model.of_estimate(
+            dataset.pairs,
+            dataset.successors,
+            dataset.ends,
+            dataset.probs,
+            labels=numbers,
+            visits=dataset.visits.ravel(),
             table=MachineTable.of(unit, sets),
             start_probs=dataset.start_probs,
             exits=exits,
@@ -132,9 +129,9 @@ class Estimate:
             discount=self.discount,
         )
 
-    def in_user_units(self, values: Any) -> Any:
+    def values_from_unit(self, values: Any) -> Any:
         """Convert values at the start from the unit range to the user's units."""
-        return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
+        return self.machine.reward_range.values_from_unit(values, self.horizon, self.discount)
 
     @property
     def is_recorded(self) -> bool:

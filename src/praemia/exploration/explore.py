@@ -23,13 +23,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from praemia.activity import OnProgress
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ContradictionError, ParameterError, require_whole, unknown_name
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.merging import COLLECT, SEARCH, SHARES
 from praemia.exploration.sessions import (
     FixedPolicy,
-    OnProgress,
     Searcher,
     Session,
     play_given,
@@ -137,7 +137,7 @@ def explore(
     task: Task | BlackBox,
     *,
     episodes: int,
-    policy_episodes: int = 1000,
+    policy_episodes: int | None = None,
     method: str | None = None,
     seed: Seed = 0,
     scale: float | None = None,
@@ -153,7 +153,8 @@ def explore(
 
     Parameters
     ----------
-    episodes : N, the episodes of data; with ``until``, at most. policy_episodes : N₀, EULER's for each observation.
+    episodes : N, the episodes of data; with ``until``, at most.
+    policy_episodes : ``euler`` only: N₀, the episodes for each observation (1000).
     method : ``euler`` (the paper's, the default) or ``uncertainty`` (one stage, N episodes, no N₀); with ``until``,
         ``directed`` (the default) or ``uncertainty``.
     scale : the exploration coefficient of the method; for ``euler``, 1 is the theory's.
@@ -176,9 +177,9 @@ def explore(
     200
     """
     name = method or ("euler" if until is None else "directed")
-    # N₀ may be given whatever the method, so that one call can compare methods.
-    searches = policy_episodes if name == "euler" else None
-    explorer = make_method(name, scale=scale, policy_episodes=searches, keep_search=keep_search, stop_below=stop_below)
+    explorer = make_method(
+        name, scale=scale, policy_episodes=policy_episodes, keep_search=keep_search, stop_below=stop_below
+    )
     if until is None and certify is not None:
         raise ParameterError(f"certify={certify!r} says what must be below until; give until and machines")
     session = Session(task, require_whole("episodes", episodes, 1, MAX_EPISODES), seed, machines, on_progress)

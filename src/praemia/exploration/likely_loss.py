@@ -218,7 +218,7 @@ class Posterior:
 def _posterior_arrays(estimate: Estimate, labels: _LabelsOfDraws) -> PosteriorArrays:
     """Return what the kernel draws from, and room for the edges of a draw."""
     dataset, rule = estimate.dataset, SampleRule(prior="observations", weight=PRIOR)
-    num_sticks = rule.room(estimate.spec).drawn
+    num_sticks = rule.sizes(estimate.spec).drawn
     num_pairs, num_edges = dataset.visits.size, len(dataset.counts) + num_sticks * dataset.visits.size
     no_labels = np.zeros(0, dtype=np.int32)
     return PosteriorArrays(

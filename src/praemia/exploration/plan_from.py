@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import steps_left
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, SizeError, require_fraction, require_whole
 from praemia.exploration.certificate import Certificate, Scope, certify_history, certify_machine
@@ -33,7 +34,6 @@ from praemia.exploration.trajectories import (
 from praemia.machines.labels import Labelling, Labels
 from praemia.machines.machine import RewardMachine
 from praemia.planning.exact import evaluate, solve
-from praemia.tasks.model import steps_left
 from praemia.tasks.task import MAX_HORIZON, Task
 from praemia.text_tables import plural
 
@@ -195,7 +195,7 @@ def _for_machine(estimate: Estimate, failure_prob: float, fixed_in_advance: bool
     policy: NDArray[Any] = np.ascontiguousarray(plan.policy)
     return ExploredPlan(
         policy,
-        value=Value.exactly(estimate.in_user_units(plan.value)),
+        value=Value.exactly(estimate.values_from_unit(plan.value)),
         alpha=0.0,
         planner="product",
         certificate=certify_machine(estimate, plan.policy, failure_prob, fixed_in_advance),

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.activity import OnProgress
 from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
@@ -36,7 +37,6 @@ from praemia.tasks.task import Task
 HERE = "praemia-here"
 MAX_TABULATED = 200_000  # the most (o, a, o') whose labels are computed one by one
 
-OnProgress: TypeAlias = Callable[[int, int], None]  # episodes played so far, and in total
 SeedKey: TypeAlias = tuple[int, ...]
 Names: TypeAlias = tuple[str, ...] | None
 

@@ -195,7 +195,7 @@ def _pattern_part(mdp: LabeledMDP, rule: LabelRule) -> dict[str, Any]:
 
 def require_own_units(machine: RewardMachine) -> None:
     """Refuse a machine whose rewards were mapped: no file says what it pays once an episode has ended."""
-    if not machine.idle_reward.is_nothing:
+    if not machine.idle_reward.is_zero:
         raise ModelError(
             "the rewards of this machine were mapped into [0, 1], which a file cannot say; write the machine that it "
             "was made from"
@@ -224,12 +224,12 @@ def _rule_part(rule: Rule) -> dict[str, Any]:
     part: dict[str, Any] = {"from": rule.source, "when": str(rule.guard)}
     if len(rule.outcomes) == 1 and rule.outcomes[0].probability == 1.0:
         outcome = rule.outcomes[0]
-        reward = {} if outcome.reward.is_nothing else {"reward": outcome.reward.to_data()}
+        reward = {} if outcome.reward.is_zero else {"reward": outcome.reward.to_data()}
         return part | {"to": outcome.target} | reward
     return part | {"to": {outcome.target: _outcome_part(outcome) for outcome in rule.outcomes}}
 
 
 def _outcome_part(outcome: Outcome) -> Any:
-    if outcome.reward.is_nothing:
+    if outcome.reward.is_zero:
         return outcome.probability
     return {"probability": outcome.probability, "reward": outcome.reward.to_data()}

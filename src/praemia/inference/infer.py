@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from praemia.activity import OnProgress
 from praemia.errors import ModelError, ParameterError, SizeError, require_fraction
 from praemia.inference.answer import Edge, HeldOut, Inference, build_machine, counted_intervals, list_edges
 from praemia.inference.evidence import idle_symbols
@@ -25,7 +26,7 @@ from praemia.inference.state_table import (
     is_smallest,
     walk_from_start,
 )
-from praemia.inference.traces import Episode, Ints, Progress, Traces, label_text
+from praemia.inference.traces import Episode, Ints, Traces, label_text
 from praemia.machines.machine import RewardMachine
 from praemia.text_tables import plural
 
@@ -40,7 +41,7 @@ def infer(
     *,
     deterministic: bool | None = None,
     failure_prob: float = 0.01,
-    on_progress: Progress | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Inference:
     """Infer a machine that explains episodes of (label, reward).
 
@@ -131,7 +132,7 @@ class _Merged(NamedTuple):
 
 
 def _merge(
-    data: Traces, deterministic: bool | None, failure_prob: float, on_progress: Progress | None = None
+    data: Traces, deterministic: bool | None, failure_prob: float, on_progress: OnProgress | None = None
 ) -> _Merged:
     """Return states and edges of the kind asked for, or else deterministic ones where they explain the traces well."""
     against = contradiction(data)
@@ -153,7 +154,7 @@ def _merge(
     return _merge_as(False, data, failure_prob, on_progress)._replace(why_probabilistic=why)
 
 
-def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progress: Progress | None = None) -> _Merged:
+def _merge_as(deterministic: bool, data: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> _Merged:
     """Merge states; then lead edges elsewhere, as long as that makes the traces likelier."""
     idle = idle_symbols(data, deterministic=deterministic, failure_prob=failure_prob)
     events = data.without(idle)

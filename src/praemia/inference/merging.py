@@ -29,10 +29,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from praemia.activity import OnProgress
 from praemia.errors import SizeError
 from praemia.inference.evidence import Cells, compare_suffixes, evidence, p_value
 from praemia.inference.state_table import MAX_STATES, UNDECIDED, StateTable, Walk, walk, walk_from_start
-from praemia.inference.traces import Ints, Progress, Traces
+from praemia.inference.traces import Ints, Traces
 
 STAYING = 5.0  # nats of evidence that another state needs beyond that of the state in which the machine is
 
@@ -53,7 +54,7 @@ class Fold(NamedTuple):
     nats: float
 
 
-def fold_states(traces: Traces, on_progress: Progress | None = None) -> StateTable:
+def fold_states(traces: Traces, on_progress: OnProgress | None = None) -> StateTable:
     """Return the states and edges that explain traces of a deterministic machine; two orders are tried."""
     smallest: StateTable | None = None
     for most_data_first in (True, False):
@@ -102,7 +103,7 @@ class PrefixTree:
         self.steps.append(0)
         self.episodes.append(0)
 
-    def merge(self, most_data_first: bool, max_states: int, on_progress: Progress | None = None) -> StateTable:
+    def merge(self, most_data_first: bool, max_states: int, on_progress: OnProgress | None = None) -> StateTable:
         """Decide every edge; return the states and edges."""
         core = {0: 0}  # the number of each state
         while edges := [
@@ -177,7 +178,7 @@ class PrefixTree:
         return StateTable.from_moves(self.traces, StateTable(delta, np.zeros(delta.shape)).moves)
 
 
-def merge_states(traces: Traces, failure_prob: float, on_progress: Progress | None = None) -> StateTable:
+def merge_states(traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> StateTable:
     """Return the states and edges that explain traces; ρ is the probability that any right merge is rejected."""
     return Merger(traces, failure_prob, on_progress).run()
 
@@ -191,7 +192,7 @@ class Merger:
     exit_state, exit_step : int64[N], where each episode meets an undecided edge; −1 if it runs to its end inside.
     """
 
-    def __init__(self, traces: Traces, failure_prob: float, on_progress: Progress | None = None) -> None:
+    def __init__(self, traces: Traces, failure_prob: float, on_progress: OnProgress | None = None) -> None:
         self.traces, self.failure_prob, self.on_progress = traces, failure_prob, on_progress
         self.num_tests = 0
         self.delta = np.full((1, traces.num_symbols), UNDECIDED, dtype=np.int64)

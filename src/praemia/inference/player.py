@@ -20,7 +20,7 @@ from praemia.machines.guards import exactly
 from praemia.machines.labels import Label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.machines.rules import ZERO, Outcome, Rule
 from praemia.tasks.machine_table import running_sums
 from praemia.tasks.task import Task
 
@@ -144,7 +144,7 @@ class EventMemory:
             outs = machine.outcomes(state, label)
             for w in range(size):
                 here = q * size + w
-                reward = SURE if new[here, i] else NOTHING
+                reward = SURE if new[here, i] else ZERO
                 there = [names[machine.index[out.target] * size + self.shift[w, i]] for out in outs]
                 moves = zip(there, (out.probability for out in outs), strict=True)
                 rules.append(Rule(names[here], guard, tuple(Outcome(*move, reward) for move in moves)))

@@ -5,7 +5,7 @@ Equal episodes are kept once, with a weight. Rewards that agree in twelve digits
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -18,7 +18,6 @@ from praemia.machines.labels import Label, format_label
 Ints: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 Episode: TypeAlias = Iterable[Sequence[Any]]
-Progress: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ With n = N(m, σ) visits of a machine state under a label, plans use
     β_h = R·min{1, c_a/√n + c_b/n},
 
 R the most that the step and what follows can be wrong by: what can still be earned, or 1 where only the reward is
-open because a single machine state can follow. Where n = 0, W is R, or 1 + V of that state. ``draw_machine`` draws a
+open because a single machine state can follow. Where n = 0, W is R, or 1 + V of that state. ``sample_machine`` draws a
 machine from its posterior instead.
 """
 
@@ -18,10 +18,9 @@ import numpy as np
 
 from praemia.kernels.compiling import inlined
 from praemia.kernels.plan_data import PlanData
-from praemia.kernels.records import SmallInts
+from praemia.kernels.records import SMALLEST, SmallInts
 
 VARIANCE_OF_W = False  # replaced: whether rows hold W alone, and φ̂ is added to a pair's value elsewhere
-SMALLEST = 1e-300
 
 
 @inlined
@@ -64,7 +63,7 @@ def add_machine_bonus(data: PlanData, step: int) -> None:
         layers.paid[at] = bonus if VARIANCE_OF_W else data.spec.paid[at] + bonus
 
 
-def draw_machine(data: PlanData, rng: Any) -> None:
+def sample_machine(data: PlanData, rng: Any) -> None:
     """Draw τ from Dirichlet(α/k + N(m, σ, ·)) over the k states that can follow, and φ from a Beta law.
 
     Rewards in [0, 1] count as parts of a success: φ ~ Beta(α/2 + Σr, α/2 + n − Σr).
@@ -103,6 +102,6 @@ BY_BONUS = (
 )
 BY_DRAWING = (
     ("LEARN_MACHINE", True),
-    ("prepare_machine", draw_machine),
+    ("prepare_machine", sample_machine),
     ("machine_at_step", machine_as_drawn),
 )

@@ -1,6 +1,6 @@
 """Numbers that lie side by side, as kernels hand them on: a pointer and no more.
 
-An array is seven values, which every function that gets one has to be handed. ``flat(array)`` and ``row(array, index)``
+Numba passes an array as seven values. ``flat(array)`` and ``row(array, index)``
 are a pointer to its numbers, of which single ones can be read and written; indices are not checked and do not count
 from the end. Where Numba is switched off they are NumPy arrays.
 """

@@ -12,10 +12,8 @@ import numpy as np
 
 from praemia.kernels.compiling import INTERNAL, UNCOUNTED, compiled, inlined
 from praemia.kernels.plan_data import PlanData, StepView
-from praemia.kernels.records import Floats, Ints, ModelArrays, Records, SmallInts, Unsigned
+from praemia.kernels.records import SMALLEST, Floats, Ints, ModelArrays, Records, SmallInts, Unsigned
 from praemia.kernels.recursion import value_in, value_of
-
-SMALLEST = 1e-300
 
 
 @compiled(**INTERNAL)

@@ -48,6 +48,7 @@ def padded_width(num_states: int, lanes: int = EXACT_LANES) -> int:
 # Exits, whose rows follow those of the states: the episode has ended; what follows is not known.
 END, UNKNOWN = 0, 1
 NUM_EXITS = 2
+SMALLEST = 1e-300  # no weight that is drawn is 0, so that rows can be divided by their sums
 
 
 def _record(**fields: str) -> np.dtype[np.void]:

@@ -33,7 +33,14 @@ from praemia.kernels.lanes import any_lane, load, select, store, zeros
 from praemia.kernels.numbers import flat, row
 from praemia.kernels.plan_data import PlanData, StepView
 from praemia.kernels.records import END, FIRST, UNKNOWN, Actions, Records, Whole
-from praemia.kernels.repair import begin_again, begin_repair, fill_changed_rows, find_seeds, forget_changes, take_over
+from praemia.kernels.repair import (
+    begin_again,
+    begin_repair,
+    fill_changed_rows,
+    find_seeds,
+    forget_changes,
+    refresh_counts,
+)
 from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
 from praemia.kernels.ties import DRAWN, counted_values, take_best, take_in_order
 
@@ -92,7 +99,7 @@ def prepare(data: PlanData, rng: Any, num_planned: Whole, plans_all: bool, num_a
         for pair in range(first, first + num_actions):
             if UNSEEN or pairs[pair]["visits"] > 0:
                 if REPAIRS:
-                    take_over(data.counts, pair)
+                    refresh_counts(data.counts, pair)
                 prepare_pair(data, rng, pair, float(visits_of_state))
 
 
@@ -293,7 +300,7 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
 
 
 SWITCHES = ("LIMIT_LABELS", "MONOTONE", "UNSEEN", "LEARN_MACHINE", "HAS_LOWER", "ORDER", "REPAIRS", "CAP_MATTERS")
-# What a plan consists of, beside itself: each may use those before it. Those that are no part of the inner loops are
-# called, which takes less time to compile.
+# What a plan consists of, beside itself: each may use those before it. Functions outside the inner loops are called,
+# not inlined, which takes less time to compile.
 CALLED = (prepare, fill_after, begin_all, clear_last, find_seeds, fill_changed_rows, begin_repair, begin_again)
 CONSISTS_OF = (counted_values, take_in_order, value_actions, view_of, draw_actions, order_actions, *CALLED)

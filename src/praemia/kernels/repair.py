@@ -8,7 +8,7 @@ whole recursion, without the work that changes nothing.
 
 In a whole plan the same holds from step to step. Where the tops, the spread and the exits of a step are those of the
 step after it, a state has the values that it has there, unless it leads to one that has not. Far from the horizon this
-is most of them, above all without discount and without chance.
+is most of them, above all where tasks are deterministic and not discounted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ fill_after: Any = None
 
 
 @inlined
-def take_over(counts: CountArrays, pair: Whole) -> None:
+def refresh_counts(counts: CountArrays, pair: Whole) -> None:
     """Let plans go by what is counted of a pair now."""
     own = counts.pairs[pair]
     own["at_plan"], own["planned"] = own["visits"], own["distinct"]
@@ -50,7 +50,7 @@ def find_seeds(data: Any, rng: Any, num_actions: int) -> Whole:
             visits_of_state += pairs[pair]["visits"]
         for pair in range(o * num_actions, (o + 1) * num_actions):
             if has_grown(pairs[pair]["visits"], pairs[pair]["at_plan"]):
-                take_over(counts, pair)
+                refresh_counts(counts, pair)
                 prepare_pair(data, rng, pair, float(visits_of_state))
         agenda[i]["ith_seed"] = o
     return np.int64(total["changed"])

@@ -20,13 +20,13 @@ from praemia.errors import ParameterError, unknown_name
 from praemia.kernels.records import CountArrays
 from praemia.learners.replanning import AT_ONCE, BETWEEN_EPISODES, EVERYBODYS, REPAIR, STEP, ReplanRule
 from praemia.limits import require_memory
-from praemia.tasks.spec import TaskSpec
+from praemia.tasks.spec import TaskSpec, read_only
 from praemia.tasks.task import Task
 
 VIEWS = ("observations", "product")
 
 
-class Layout:
+class CountLayout:
     """How a learner's counts are laid out, and what is counted beside visits and successors.
 
     A learner that plans in Python has this one. A compiled plan has that of its rule, which derives from it
@@ -117,7 +117,7 @@ class Experience:
     count_arrays: CountArrays = field(repr=False)
     recent: Recent | None = None
     truth: Task | None = None
-    layout: Layout = field(default_factory=Layout, repr=False)
+    layout: CountLayout = field(default_factory=CountLayout, repr=False)
 
     @property
     def num_steps(self) -> int:
@@ -128,7 +128,7 @@ class Experience:
     def visits(self) -> NDArray[np.int64]:
         """int64[O, A], how often each action was taken in each observation: N(o, a)."""
         visits = self.count_arrays.pairs["visits"]
-        return _read_only(visits.reshape(self.spec.num_observations, self.spec.num_actions))
+        return read_only(visits.reshape(self.spec.num_observations, self.spec.num_actions))
 
     @cached_property
     def transitions(self) -> Transitions:
@@ -142,7 +142,7 @@ class Experience:
         ends, successors = np.divmod(seen["target"].astype(np.int64), self.spec.num_observations)
         label, count = (seen[name].astype(np.int64) for name in ("label", "count"))
         columns = (owner // num_actions, owner % num_actions, successors, label, ends > 0, count)
-        return Transitions(*map(_read_only, columns))
+        return Transitions(*map(read_only, columns))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -152,28 +152,22 @@ class Experience:
         dense, seen = np.zeros(shape, dtype=np.int64), self.transitions
         # A black box may label one (o, a, o') in several ways; they are added up.
         np.add.at(dense, (seen.observations, seen.actions, seen.successors), seen.counts)
-        return _read_only(dense)
+        return read_only(dense)
 
     @cached_property
     def estimated_probs(self) -> NDArray[np.float64]:
         """float64[O, A, O], p̂(o'|o, a) = N(o, a, o')/N(o, a); 0 where a pair was never visited."""
-        return _read_only(self.counts / np.maximum(1, self.visits)[..., None])
+        return read_only(self.counts / np.maximum(1, self.visits)[..., None])
 
     @property
     def step_visits(self) -> NDArray[np.int32]:
         """int32[H + 1, O], how often each observation was met at each step, for learners with ``uses_steps``."""
-        return _read_only(self.count_arrays.steps)
+        return read_only(self.count_arrays.steps)
 
     @property
     def met(self) -> NDArray[np.int32]:
         """The observations met so far, in the order of their first visits."""
-        return _read_only(self.count_arrays.states["ith_met"][: self.count_arrays.totals[0]["states"]])
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.setflags(write=False)
-    return view
+        return read_only(self.count_arrays.states["ith_met"][: self.count_arrays.totals[0]["states"]])
 
 
 @dataclass(frozen=True, eq=False)
@@ -265,9 +259,9 @@ class Learner(ABC):
     def plan(self, experience: Experience, previous: LearnerPlan | None, rng: np.random.Generator) -> LearnerPlan:
         """Make the next plan. Draw all random numbers from ``rng``, which belongs to the run."""
 
-    def layout(self, spec: TaskSpec, num_episodes: int) -> Layout:
+    def layout(self, spec: TaskSpec, num_episodes: int) -> CountLayout:
         """Return how what this learner plans from is counted."""
-        return Layout()
+        return CountLayout()
 
     @property
     def replan_rule(self) -> ReplanRule:

@@ -16,11 +16,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.kernels.records import SMALLEST
 from praemia.learners.base import Experience, Learner, LearnerPlan, parameter
 from praemia.planning.exact import solve
 from praemia.tasks.task import Task
-
-SMALLEST = 1e-300  # no weight is 0, so that rows can be divided by their sums
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -27,6 +27,8 @@ from praemia.learners.rules import MOST_NUMBERS, BonusRule, PlanRule
 from praemia.learners.workspace import Workspace
 from praemia.tasks.spec import LearnedMachineSpec, TaskSpec
 
+SHARED_WITH_RULE = ("variance_of", "limit", "monotone", "spread", "tells_episodes")
+
 
 @dataclass(frozen=True, kw_only=True)
 class CompiledLearner(Learner):
@@ -118,16 +120,9 @@ class BonusLearner(CompiledLearner):
 
     def rule(self, spec: TaskSpec, num_episodes: int) -> BonusRule:
         numbers, worth = self.functions()
-        rule = BonusRule(
-            worth=worth,
-            numbers=numbers,
-            tells_episodes=self.tells_episodes,
-            constants=tuple(self.run_constants(spec, num_episodes)),
-            variance_of=self.variance_of,
-            limit=self.limit,
-            monotone=self.monotone,
-            spread=self.spread,
-        )
+        shared = {name: getattr(self, name) for name in SHARED_WITH_RULE}
+        constants = tuple(self.run_constants(spec, num_episodes))
+        rule = BonusRule(worth=worth, numbers=numbers, constants=constants, **shared)
         self._try(rule)
         return rule
 

@@ -9,10 +9,10 @@ worth T, no estimate exceeds T, and the *headroom* between the two is all that o
                               Q = min{T, p̂Y + c₁·√(L·Var_p̂(Y)/n) + c₂·F/n·max{S·(T − p̂Y), S'·(T' − p̂Y)}}
     theory:                   ℓ = ln(3·H·M·O·A·T_steps/ρ),   Q = min{T, p̂Y + max(2√2·√(ℓ·Var_p̂(Y)/n), 8·ℓ·T/n)}
 
-A plan is made anew when episodes have grown by 5%, and repaired as soon as a pair has twice the visits that it goes
-by (``praemia.kernels.repair``). Among equals what is certain is taken, then the soonest unknown
-(``praemia.kernels.ties``). Where the machine is learned, equals are drawn; where they are drawn, plans are made anew by
-the rule `growth`.
+A plan is replanned from scratch once 5% more episodes have been played, and repaired as soon as a pair has twice the
+visits that it goes by (``praemia.kernels.repair``). Among equals what is certain is taken, then the soonest unknown
+(``praemia.kernels.ties``). Where the machine is learned, equals are drawn; where they are drawn, the learner replans
+from scratch by the rule `growth`.
 
 Why L, the neglect: an action given up after a few unlucky tries is tried again once its observation has been visited
 often enough. Why F: N(o) does not grow where o itself was given up; the episodes do. So no run settles for good on a

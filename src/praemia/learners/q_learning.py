@@ -7,7 +7,7 @@ to m', with learning rate α and discount d,
 
 Q-learning updates the machine state it was in, with the reward it got. CRM (counterfactual experiences for reward
 machines) updates every machine state m from each step, with what that state would have got: the mean reward ν̄ and the
-mean of max_a' Q(o', m', a') under τ. (The paper's machines move without chance, so that there is nothing to average.)
+mean of max_a' Q(o', m', a') under τ. (The paper's machines are deterministic, so that there is nothing to average.)
 
 The plan is the greedy policy, and so are ``run.plan_values`` and ``run.final_policy``; the regret is that of the paths
 taken, random actions included. Equal best actions are drawn anew whenever an entry of their row is updated.
@@ -27,7 +27,7 @@ from praemia.kernels.q_learning import learn
 from praemia.learners.base import parameter
 from praemia.learners.compiled import CompiledLearner
 from praemia.learners.replanning import STEP
-from praemia.learners.rules import PlanRule, Room
+from praemia.learners.rules import PlanRule, Sizes
 from praemia.tasks.spec import TaskSpec
 
 
@@ -41,8 +41,8 @@ class UpdateRule(PlanRule):
     for_all_states: bool
     constants: tuple[float, ...]  # what an end at each step is worth
 
-    def room(self, spec: TaskSpec) -> Room:
-        return Room(by_pair=spec.num_machine_states)
+    def sizes(self, spec: TaskSpec) -> Sizes:
+        return Sizes(by_pair=spec.num_machine_states)
 
     def recipe(self) -> Recipe:
         return Recipe((("FOR_ALL_STATES", self.for_all_states),), plan=learn)

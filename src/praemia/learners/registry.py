@@ -151,11 +151,11 @@ def make(name: str, **parameters: Any) -> Learner:
 
     if names_a_file(name):
         kind = LearnerCode.read(name).load()
-        return made(kind, kind.name, parameters)
-    return made(kind_of(name), name, parameters)
+        return build_learner(kind, kind.name, parameters)
+    return build_learner(kind_of(name), name, parameters)
 
 
-def made(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
+def build_learner(kind: type[Learner], name: str, parameters: dict[str, Any]) -> Learner:
     """Make a learner of a class under one of its names; a parameter that it does not have is an error."""
     fixed = kind.variants.get(name, {})
     own = kind(**fixed).parameters if parameters else {}

@@ -22,7 +22,7 @@ from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
 from praemia.kernels import bonus, confidence_sets, learned_machine, posterior_draws, recursion, ties
 from praemia.kernels.plans import Parts, Recipe
-from praemia.learners.base import Layout
+from praemia.learners.base import CountLayout
 from praemia.tasks.spec import TaskSpec
 
 LIMITS = ("steps left", "horizon", "labels")
@@ -48,7 +48,7 @@ class LaterVisits(NamedTuple):
     factor: float
 
 
-class Room(NamedTuple):
+class Sizes(NamedTuple):
     """How many numbers of its own a rule keeps."""
 
     by_pair: int
@@ -56,7 +56,7 @@ class Room(NamedTuple):
     drawn: int = 0  # successors drawn for a pair
 
 
-class PlanRule(Layout, ABC):
+class PlanRule(CountLayout, ABC):
     """What the recursion and its memory ask of every rule; ``BonusRule`` says what its fields mean."""
 
     constants: tuple[float, ...] = ()
@@ -78,8 +78,8 @@ class PlanRule(Layout, ABC):
         return self.later_visits is not None or self.step_bonus is not None
 
     @abstractmethod
-    def room(self, spec: TaskSpec) -> Room:
-        """Return the room for the rule's numbers."""
+    def sizes(self, spec: TaskSpec) -> Sizes:
+        """Return how many numbers of its own the rule keeps."""
 
     @abstractmethod
     def recipe(self) -> Recipe:
@@ -158,8 +158,8 @@ class BonusRule(PlanRule):
             return ()
         return self.numbers(2.0, 3.0, *((1.0,) if self.tells_episodes else ()), constants)
 
-    def room(self, spec: TaskSpec) -> Room:
-        return Room(by_pair=max(1, self._num_numbers))
+    def sizes(self, spec: TaskSpec) -> Sizes:
+        return Sizes(by_pair=max(1, self._num_numbers))
 
     def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         later, machine = self.later_visits or LaterVisits(0.0, 0.0), self.machine or MachineBonus(0.0, 0.0)
@@ -231,14 +231,14 @@ class SampleRule(PlanRule):
     def unseen(self) -> bool:
         return self.prior == "observations"
 
-    def room(self, spec: TaskSpec) -> Room:
+    def sizes(self, spec: TaskSpec) -> Sizes:
         if self.prior == "best":
-            return Room(by_pair=self.arms, by_successor=self.arms)
+            return Sizes(by_pair=self.arms, by_successor=self.arms)
         # The number of sticks is Poisson with this mean; there is room for ten standard deviations more.
         mean = self.weight * math.log(1.0 / LEAST_MASS)
         most = math.ceil(2.0 + mean + 10.0 * math.sqrt(mean))
         sticks = most if self.breaks_sticks(spec) else spec.num_successors
-        return Room(by_pair=sticks, by_successor=1, drawn=sticks)
+        return Sizes(by_pair=sticks, by_successor=1, drawn=sticks)
 
     def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         return {
@@ -283,8 +283,8 @@ class SetRule(PlanRule):
         if self.as_published and self.kind != "bernstein":
             raise ParameterError("as_published=True is a variant of interval='bernstein' only")
 
-    def room(self, spec: TaskSpec) -> Room:
-        return Room(by_pair=spec.num_successors + 1, by_successor=1)
+    def sizes(self, spec: TaskSpec) -> Sizes:
+        return Sizes(by_pair=spec.num_successors + 1, by_successor=1)
 
     def fixed_numbers(self, spec: TaskSpec) -> dict[str, float]:
         return {

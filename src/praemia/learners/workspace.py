@@ -29,7 +29,7 @@ from praemia.kernels.records import (
     padded_width,
 )
 from praemia.kernels.references import by_reference
-from praemia.learners.base import Layout
+from praemia.learners.base import CountLayout
 from praemia.learners.rules import PlanRule
 from praemia.limits import require_memory
 from praemia.machines.labels import Label
@@ -45,7 +45,7 @@ NO_INTS, NO_SMALL_INTS = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int32
 NO_EVERY_ROW = EveryRow(np.zeros((0, 0), dtype=np.uint32), np.zeros(0, dtype=ROW))
 
 
-def learned_labels(spec: LearnedMachineSpec, layout: Layout) -> list[Label]:
+def learned_labels(spec: LearnedMachineSpec, layout: CountLayout) -> list[Label]:
     """Return the labels that a learner of the machine tells apart, those that can occur first, in their order."""
     by_labels = layout.limit == "labels"
     if layout.unseen or (by_labels and spec.asks_every_label):
@@ -90,7 +90,7 @@ class Workspace:
     policy: Actions = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self.room = self.rule.room(self.spec)
+        self.sizes = self.rule.sizes(self.spec)
         self.lanes = 1 if self.rule.sorts_rows else lanes_for(self.spec.num_machine_states)
         self.width = padded_width(self.spec.num_machine_states, self.lanes)
         self.recipe = self.rule.recipe()
@@ -136,7 +136,7 @@ class Workspace:
             paid=paid,
             steps=step_records(caps, spec.discount),
             exits=padded_exits(self._exits(), self.width),
-            support=spec.every_step.support.arrays(self.width) if limit == "labels" else no_support(layers),
+            support=spec.every_step.support_for(self.width) if limit == "labels" else no_support(layers),
             every=spec.every_step.rows if self.rule.unseen else NO_EVERY_ROW,
             possible=NO_SMALL_INTS,
             is_done=np.pad(spec.is_done.astype(np.float64), (0, self.width - spec.num_machine_states)),
@@ -147,7 +147,7 @@ class Workspace:
         exits = self.spec.exits
         if self.rule.order != "drawn":
             exits = exits.copy()
-            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.every_step.support.table)
+            exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.every_step.support_table)
             if not (self.spec.can_end or self.spec.done_states):
                 exits[:, END] = 0.0  # never reached, so it must not make equal steps differ
         return exits
@@ -166,9 +166,9 @@ class Workspace:
             soon_tables=np.zeros(tables.shape if is_ordered else (0, 0, 0)),
             action_values=np.zeros((spec.horizon, 0, self.width)),
             by_step=by_step,
-            by_pair=np.zeros((num_pairs, self.room.by_pair)),
-            by_successor=np.zeros((0, self.room.by_successor)),
-            drawn=np.zeros((num_pairs, self.room.drawn), dtype=np.int32),
+            by_pair=np.zeros((num_pairs, self.sizes.by_pair)),
+            by_successor=np.zeros((0, self.sizes.by_successor)),
+            drawn=np.zeros((num_pairs, self.sizes.drawn), dtype=np.int32),
             sorted_rows=np.zeros((spec.num_machine_states if rule.sorts_rows else 0, rows - NUM_EXITS), dtype=np.int32),
             rewards=np.zeros(num_pairs * self.width if rule.variance_of == "W" else 0),
             tops=self._room_for_tops(),
@@ -215,7 +215,7 @@ class Workspace:
                     new[name] = self._tables(rows) if name == "tables" else np.zeros_like(new["tables"])
                     new[name][:, : old.shape[1]] = old
             memory = memory._replace(**new)
-        by_successor = self.room.by_successor
+        by_successor = self.sizes.by_successor
         if by_successor and len(memory.by_successor) < len(counts.successors):
             memory = memory._replace(by_successor=np.zeros((len(counts.successors), by_successor)))
         slots = int(counts.totals[0]["slots"])

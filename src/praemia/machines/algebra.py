@@ -17,7 +17,7 @@ from praemia.errors import ParameterError, unknown_name
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Outcomes, merge_outcomes
+from praemia.machines.rules import ZERO, Outcome, Outcomes, merge_outcomes
 from praemia.machines.state_diagrams import Meanings, State, StateDiagrams, minimise, unfold
 
 ONE = Reward.of(1.0)
@@ -33,7 +33,7 @@ def shortest(meanings: Iterable[str]) -> str:
 
 def accepting_branch(value: tuple[State, bool]) -> tuple[Branch[State]]:
     """Return the one branch of a step that leads to a state and may end the trace, or not."""
-    return ((value[0], 1.0, ONE if value[1] else NOTHING),)
+    return ((value[0], 1.0, ONE if value[1] else ZERO),)
 
 
 def smallest_machine(
@@ -153,7 +153,7 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
 def join(operator: str, first: RewardMachine, second: RewardMachine, growth: Growth) -> RewardMachine:
     """Return the machine that accepts what two both accept (operator "&"), or what one of them does ("|")."""
     both = operator == "&"
-    decisive, otherwise = (NOTHING, ONE) if both else (ONE, NOTHING)
+    decisive, otherwise = (ZERO, ONE) if both else (ONE, ZERO)
     first_end, second_end = _decided_state(first, decisive), _decided_state(second, decisive)
     if 0 in (first_end, second_end):
         return first if first_end == 0 else second

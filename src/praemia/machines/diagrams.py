@@ -58,8 +58,8 @@ class Growth:
             )
         if num_nodes > self.max_nodes:
             raise SizeError(
-                f"the guards outgrew their limit of {self.max_nodes:,} diagram nodes, which fits this machine's memory "
-                f"({size}); use fewer propositions, or split the formula into a sum of machines"
+                f"the guards outgrew their limit of {self.max_nodes:,} diagram nodes, which fits this computer's "
+                f"memory ({size}); use fewer propositions, or split the formula into a sum of machines"
             )
         if self.tell is not None and time.monotonic() - self._last > TELL_SECONDS:
             self._last = time.monotonic()

@@ -88,7 +88,7 @@ _IN_TIME = frozenset({"X", "WX", "F", "G", "U", "R", "W", "M", "Y", "O", "H", "S
 
 
 class ParsedFormula(NamedTuple):
-    """A formula, which is simplified; the words for time that were written; and the names that stood without quotes."""
+    """A formula, which is simplified; the words for time that were written; and the unquoted names."""
 
     formula: Formula
     words: set[str]

@@ -34,7 +34,7 @@ from praemia.machines.ltlf import formula_machine
 from praemia.machines.machine import RewardMachine
 from praemia.machines.regex import regex_machine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcomes
+from praemia.machines.rules import ZERO, Outcomes
 
 PAY_SCHEMES = ("first", "each", "end")
 UNIT_REWARDS = {payment: Reward.of(payment) for payment in (-1, 0, 1)}
@@ -74,7 +74,7 @@ class Payment(NamedTuple):
 
 
 def growth_limits(max_states: int = MAX_STATES, tell: Callable[[str], None] | None = None) -> Growth:
-    """Return limits that fit this machine's memory."""
+    """Return limits that fit this computer's memory."""
     if isinstance(max_states, bool) or not isinstance(max_states, int) or max_states < 1:
         raise ParameterError(f"max_states={max_states!r}; expected a whole number, at least 1")
     return Growth(max_states, min(MAX_NODES, memory_limit() // (4 * BYTES_PER_NODE)), tell)
@@ -110,7 +110,7 @@ def machine_from(
     machines = []
     for part, value in texts.items():
         payment = Payment.of(value, pay)
-        accepting = _accepting_machine(kind, part, growth, syntax, names_are_checked or allowed is not None)
+        accepting = _checked_accepting_machine(kind, part, growth, syntax, names_are_checked or allowed is not None)
         _warn_of_single_cost(accepting, kind, part, payment)
         machines.append(_paying_machine(accepting, payment, allowed, growth))
     machine = reduce(lambda total, other: add(total, other, growth), machines)
@@ -146,7 +146,7 @@ def accepting_machine(kind: str, text: str, growth: Growth, syntax: str = "praem
     return with_verdicts(regex_machine(text, growth) if kind == "regex" else formula_machine(text, growth, syntax))
 
 
-def _accepting_machine(
+def _checked_accepting_machine(
     kind: str, text: str, growth: Growth, syntax: str = "praemia", names_are_checked: bool = False
 ) -> RewardMachine:
     """Return the machine that accepts a text; warn if nothing satisfies it, or everything, and of odd names."""
@@ -199,7 +199,7 @@ def _paying_machine(
         if name not in allowed:
             raise ModelError(f"unknown proposition {name!r}{unknown_proposition(name, allowed)}")
     built = paid(accepting, payment.pay, growth)
-    laws = {0.0: NOTHING, 1.0: payment.reward}
+    laws = {0.0: ZERO, 1.0: payment.reward}
     if payment.pay == "end":
         laws[-1.0] = Reward.of(-payment.reward.values[0])
     named = with_names(built, state_names(built), lambda reward: laws[reward.values[0]])
@@ -275,7 +275,7 @@ def _name(machine: RewardMachine, number: int) -> str:
         return "start"
     if reward is None:
         return f"s{number}" if machine.num_states > MOST_NAMED else machine.meanings[str(number)]
-    if not reward.is_nothing:
+    if not reward.is_zero:
         return "satisfied"
     meaning = machine.meanings[str(number)]
     return "done" if meaning in FINISHED else "over" if meaning == OVER else "failed"

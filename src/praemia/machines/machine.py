@@ -26,7 +26,7 @@ from praemia.machines.diagrams import MAX_STATES
 from praemia.machines.labels import Label, as_label
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
-    NOTHING,
+    ZERO,
     Outcome,
     Outcomes,
     Rule,
@@ -80,7 +80,7 @@ class RewardMachine(Displayed):
     # Derived rules can be half a million: they wait until they are asked for.
     rules: tuple[Rule, ...] = cached_property(lambda machine: machine._find_rules())  # type: ignore[assignment]
     first_match: bool = False
-    idle_reward: Reward = field(init=False, default=NOTHING)
+    idle_reward: Reward = field(init=False, default=ZERO)
     written_rules: tuple[Rule, ...] | None = field(init=False)
     diagrams: StateDiagrams = field(init=False)
     meanings: Mapping[str, str] = field(init=False)
@@ -136,7 +136,7 @@ class RewardMachine(Displayed):
             In place of a reward there may be ``{"reward": …, "pay": …}``.
         pay : ``"first"``: when what was seen so far satisfies the formula for the first time; ``"each"``: at every step
             at which it does; ``"end"``: an episode has earned ``reward`` if all of it satisfies the formula, else 0.
-        syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: whose way of writing formulas it is.
+        syntax : ``"praemia"``, ``"spot"`` or ``"ltlf2dfa"``: which tool's formula syntax to read.
         propositions : those that labels may have; by default, those of the formula.
         """
         from praemia.machines.from_formulas import growth_limits, machine_from

@@ -1,4 +1,4 @@
-"""Rewards: a number, or a law over finitely many numbers and intervals. Any finite numbers will do.
+"""Rewards: a number, or a law over finitely many numbers and intervals. Values may be any finite numbers.
 
 Users see their own units everywhere. Learners and bounds work in the unit range: ``RewardRange`` maps
 [min(0, lowest), max(1, highest)] onto [0, 1]. Rewards that lie in [0, 1] are left as they are, bit for bit.
@@ -11,9 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from praemia.arithmetic import steps_left
 from praemia.errors import ModelError, require_distribution
 
 TOLERANCE = 1e-9
@@ -169,7 +167,7 @@ class Reward:
         return len(self.values) == 1 and self.widths[0] == 0.0
 
     @property
-    def is_nothing(self) -> bool:
+    def is_zero(self) -> bool:
         """Whether it always pays 0."""
         return self.is_constant and self.values[0] == 0.0
 
@@ -226,13 +224,13 @@ class RewardRange:
         """Whether nothing needs to be mapped."""
         return self.low == 0.0 and self.high == 1.0
 
-    def numbers_to_unit(self, rewards: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Map single rewards into [0, 1]."""
-        return rewards if self.is_unit else (rewards - self.low) / self.span
+    def number_to_unit(self, reward: float) -> float:
+        """Map what was paid into [0, 1]."""
+        return reward if self.is_unit else (reward - self.low) / self.span
 
-    def values_from_unit(self, values: Any, num_steps: float) -> Any:
-        """Convert values over ``num_steps`` (discounted) steps to the user's units."""
-        return values if self.is_unit else values * self.span + num_steps * self.low
+    def values_from_unit(self, values: Any, horizon: int, discount: float) -> Any:
+        """Convert values of whole episodes from the unit range, in which learners work, to the user's units."""
+        return values if self.is_unit else values * self.span + float(steps_left(horizon, discount)[0]) * self.low
 
     def to_unit(self, reward: Reward) -> Reward:
         """Map a reward into [0, 1]."""

@@ -21,7 +21,7 @@ from praemia.machines.labels import format_label
 from praemia.machines.rewards import TOLERANCE, Reward
 from praemia.machines.state_diagrams import StateDiagrams
 
-NOTHING = Reward((0.0,))
+ZERO = Reward((0.0,))
 MAX_RULES = 1_000_000
 MAX_PRODUCTS = 1_000  # of a guard that nobody wrote
 
@@ -32,7 +32,7 @@ class Outcome:
 
     target: str
     probability: float = 1.0
-    reward: Reward = NOTHING
+    reward: Reward = ZERO
 
 
 Outcomes: TypeAlias = tuple[Outcome, ...]
@@ -109,7 +109,7 @@ def paying_states(following: Mapping[str, Iterable[Outcomes]]) -> set[str]:
     for state, outcomes in following.items():
         for outcome in chain.from_iterable(outcomes):
             sources[outcome.target].add(state)
-            if not outcome.reward.is_nothing:
+            if not outcome.reward.is_zero:
                 paying.add(state)
     return closure(paying, sources)
 

@@ -7,7 +7,6 @@ the kernels release Python's lock, and the result does not depend on it.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -22,7 +21,8 @@ from praemia.errors import require_whole
 from praemia.kernels import exact as kernels
 from praemia.kernels.records import padded_width
 from praemia.kernels.references import by_reference
-from praemia.tasks.model import Model
+from praemia.limits import usable_cores
+from praemia.tasks.model import Model, padded_exits
 from praemia.tasks.task import Task
 
 WORTH_SHARING = 1 << 19  # from this many sums per step on, threads save more than they cost
@@ -36,8 +36,7 @@ def start_value(model: Model, first: NDArray[np.float64]) -> float:
 def choose_threads(threads: int | None, sums_per_step: int) -> int:
     """Return how many threads to use: as many as requested, else all cores if a step is large enough to share."""
     if threads is None:
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        return cores if sums_per_step >= WORTH_SHARING else 1
+        return usable_cores() if sums_per_step >= WORTH_SHARING else 1
     return require_whole("threads", threads)
 
 
@@ -58,7 +57,7 @@ _Owner = TypeVar("_Owner", Task, Model)
 _Result = TypeVar("_Result")
 
 
-def once_for_each(make: Callable[[_Owner], _Result]) -> Callable[[_Owner], _Result]:
+def cached_per_object(make: Callable[[_Owner], _Result]) -> Callable[[_Owner], _Result]:
     """Remember what was computed for a task or a model for as long as it lives: calls and runs share it."""
     results: WeakKeyDictionary[_Owner, _Result] = WeakKeyDictionary()
 
@@ -70,11 +69,11 @@ def once_for_each(make: Callable[[_Owner], _Result]) -> Callable[[_Owner], _Resu
     return remembered
 
 
-@once_for_each
+@cached_per_object
 def _kernel_data(model: Model) -> tuple[Any, Any, NDArray[np.float64]]:
     """Return p, the machine and the exits as kernels take them."""
     width = padded_width(model.num_machine_states)
-    return by_reference(model.arrays), by_reference(model.table.layers(width)), model.exits_for(width)
+    return by_reference(model.arrays), by_reference(model.table.layers(width)), padded_exits(model.exits, width)
 
 
 def backward(

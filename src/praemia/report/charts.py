@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from praemia.experiments.paper import HEADROOM, UCBVI, UCBVI_PRM, UCRL2_B, UCRL2_B_BEST, UCRL2_B_PUBLISHED, UCRL2_L
 from praemia.simulation.run import Run
-from praemia.statistics.intervals import Interval, mean_band, mean_interval
+from praemia.statistics.intervals import Floats, Interval, mean_band, mean_interval
 from praemia.statistics.stored_runs import Series
 from praemia.text_tables import plural
 
@@ -26,7 +26,6 @@ NUM_POINTS = 160
 NUM_WINDOWS = 30
 
 Settings: TypeAlias = Mapping[str, Sequence[Series]]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +91,7 @@ def scaling_chart(settings: Settings, across: str, size: Callable[[Task], int]) 
     points: dict[str, list[tuple[int, Interval]]] = {}
     for members in settings.values():
         for series in members:
-            points.setdefault(series.title, []).append((size(series.model), mean_interval(series.final)))
+            points.setdefault(series.title, []).append((size(series.loaded_task), mean_interval(series.final)))
     curves = []
     for title, own in points.items():
         x, y, low, high = np.array([(at, ratio.estimate, ratio.low, ratio.high) for at, ratio in own]).T
@@ -118,7 +117,7 @@ def thinned(num_episodes: int) -> NDArray[np.int64]:
 def _chart(members: Sequence[Series], curve: Callable[[Series], Curve], up: str) -> Chart:
     """Draw a curve for each learner, under the task's name and, where it is stored with the runs, its sizes."""
     first = members[0]
-    task = first.model if first.first.task_text else None
+    task = first.loaded_task if first.first.task_text else None
     sizes = "" if task is None else f"{plural(task.num_observations, 'observation')}, {plural(task.horizon, 'step')}"
     return Chart(first.task, sizes, "episodes", up, [curve(series) for series in members])
 

@@ -25,11 +25,11 @@ from praemia.report.rendering import Section, render_page, resource
 from praemia.report.run_tables import regret_note
 from praemia.report.sections import (
     drawn_machines,
-    drawn_tasks,
     study_figures,
     study_glance,
     study_section,
     tasks_section,
+    tasks_to_draw,
     tuning_section,
 )
 from praemia.report.suite_page import suite_figures, suite_section
@@ -138,7 +138,7 @@ def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
         for study in studies:
             for name, figure in VIEWS.get(study.name, USUAL).figures(study):
                 paths += save(figure, folder / name)
-        for name, task in drawn_tasks(studies).items():
+        for name, task in tasks_to_draw(studies).items():
             if has_map(task):
                 paths += _write_map(task, folder / f"map-{slug(name)}")
         return paths + _write_machines(studies, folder)

@@ -157,7 +157,7 @@ def _comparisons(comparisons: Iterable[Comparison], confidence: float) -> Table:
 def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
     """Return a map of what the best learner's first run learned; None if it was not stored or has no map."""
     best = min(members, key=lambda series: float(series.final.mean()))
-    task, policy = best.model, best.first.learned_policy
+    task, policy = best.loaded_task, best.first.learned_policy
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
     try:
@@ -169,7 +169,7 @@ def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
 
 def tasks_section(studies: Sequence[Study]) -> Section:
     """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
-    tasks = drawn_tasks(studies)
+    tasks = tasks_to_draw(studies)
     maps = [(name, picture(policy_scene, task)) for name, task in tasks.items() if has_map(task)]
     content = {
         "optima": _optima(studies),
@@ -180,7 +180,7 @@ def tasks_section(studies: Sequence[Study]) -> Section:
     return Section("tasks", "Tasks and machines", "tasks.html.j2", content)
 
 
-def drawn_tasks(studies: Sequence[Study]) -> dict[str, Task]:
+def tasks_to_draw(studies: Sequence[Study]) -> dict[str, Task]:
     """Return the tasks to draw, by name: the paper's, or those of the other studies."""
     return _some_tasks([study for study in studies if study.name == SIX_SETTINGS] or studies)
 
@@ -203,14 +203,14 @@ def _some_tasks(studies: Iterable[Study]) -> dict[str, Task]:
         for name, series in first.items():
             by_kind.setdefault(kind_of(name), series)
         first = {series.task: series for series in list(by_kind.values())[:MAX_DRAWN]}
-    return {name: series.model for name, series in first.items()}
+    return {name: series.loaded_task for name, series in first.items()}
 
 
 def _optima(studies: Iterable[Study]) -> Table:
     rows: dict[str, tuple[str, ...]] = {}
     for study in studies:
         for members in study.settings.values():
-            task, run = members[0].model, members[0].first
+            task, run = members[0].loaded_task, members[0].first
             sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
             rows[members[0].task] = (members[0].task, *map(str, sizes), f"{run.optimal_value:.6f}")
     header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")

@@ -204,7 +204,7 @@ class BoxWorld(World):
             steps.append((o, a, z, label, m, m_next))
             rewards.append(reward)
             if self.num_recent:
-                keep_step(self.counts, h, *steps[-1], self._in_unit(reward))
+                keep_step(self.counts, h, *steps[-1], self.box.machine.reward_range.number_to_unit(reward))
             o, m = z, m_next
             if ended or truncated or m in box.done_states:
                 break
@@ -237,12 +237,8 @@ class BoxWorld(World):
 
     def _count_move(self, label: int, m: int, m_next: int, reward: float) -> bool:
         """Count a move of a machine that is learned; tell whether a plan has become due."""
-        num_states = self.box.machine.num_states
-        row = label * num_states + m
-        return bool(count_move(self.counts.machine, row, m_next, num_states, self._in_unit(reward)))
-
-    def _in_unit(self, reward: float) -> float:
-        return float(self.box.machine.reward_range.numbers_to_unit(np.array(reward)))
+        num_states, paid = self.box.machine.num_states, self.box.machine.reward_range.number_to_unit(reward)
+        return bool(count_move(self.counts.machine, label * num_states + m, m_next, num_states, paid))
 
     def _first_sight(self, pair: int, successor: int, label: int) -> int:
         (o, a), size = divmod(pair, self.box.num_actions), self.box.observations.size

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.kernels.records import END, UNKNOWN
+from praemia.kernels.records import UNKNOWN
 from praemia.planning.exact import solve
 from praemia.simulation.loop import World
 from praemia.tasks.extremes import extremes, least_to_earn
@@ -29,21 +29,18 @@ def learned_policy(world: World) -> NDArray[Any]:
 
 def estimated_model(world: World) -> Model:
     """Return p̂ as a model: a pair never visited leaves by the exit UNKNOWN, worth the least that can be earned."""
-    spec, seen, pairs = world.spec, world.experience().transitions, world.counts.pairs
-    size, visits = spec.num_observations, pairs["visits"].astype(np.int64)
-    never = np.flatnonzero(visits == 0)
-    owners = seen.observations * spec.num_actions + seen.actions
-    places = np.searchsorted(owners, never)
-    lengths = np.bincount(owners, minlength=len(visits)) + (visits == 0)
+    spec, seen, visits = world.spec, world.experience().transitions, world.counts.pairs["visits"].astype(np.int64)
+    pairs, size = seen.observations * spec.num_actions + seen.actions, spec.num_observations
     exits = spec.exits.copy()
-    if len(never):
+    if not visits.all():
         exits[1:, UNKNOWN] = _least(spec)
-    return Model(
-        num_actions=spec.num_actions,
-        indptr=np.concatenate(([0], np.cumsum(lengths))),
-        successors=np.insert(np.where(seen.ends, size + END, seen.successors), places, size + UNKNOWN).astype(np.int32),
-        probs=np.insert(seen.counts / visits[owners], places, 1.0),
-        labels=np.insert(seen.labels, places, 0).astype(np.int32),
+    return Model.of_estimate(
+        pairs,
+        seen.successors,
+        seen.ends,
+        probs=seen.counts / visits[pairs],
+        labels=seen.labels,
+        visits=visits,
         table=spec.table,
         start_probs=np.full(size, 1.0 / size),  # it does not matter: the policy is best from everywhere
         exits=exits,

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 
 from praemia.envs.black_box import BlackBox
 from praemia.machines.labels import Label
-from praemia.planning.backward import once_for_each
+from praemia.planning.backward import cached_per_object
 from praemia.tasks.machine_table import MachineSampler
 from praemia.tasks.product import RewardLaws, product_task
 
-product_of = once_for_each(product_task)
+product_of = cached_per_object(product_task)
 LAW = "praemia-law"  # the key under which info holds the label of a step
 
 

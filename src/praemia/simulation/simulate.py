@@ -26,7 +26,6 @@ from praemia.simulation.product_view import from_product, product_box, product_o
 from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
-from praemia.tasks.model import steps_left
 from praemia.tasks.task import Task
 
 
@@ -113,14 +112,15 @@ def _check_kinds(task: object, learner: object) -> None:
 def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[str, Any]:
     """Return what was played, in the user's units, as fields of a ``Run``."""
     plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
-    in_user_units = _in_user_units(task)
+    units = task.machine.reward_range
+    from_unit = partial(units.values_from_unit, horizon=task.horizon, discount=task.discount)
     return {
         "num_episodes": world.played,
-        "optimal_value": None if optimal is None else in_user_units(optimal),
+        "optimal_value": None if optimal is None else from_unit(optimal),
         "plan_episodes": plans["episode"].copy(),
-        "plan_values": in_user_units(plans["value"].copy()),
-        "optimistic_values": in_user_units(plans["optimistic"].copy()),
-        "returns": in_user_units(returns) if isinstance(task, Task) else returns,
+        "plan_values": from_unit(plans["value"].copy()),
+        "optimistic_values": from_unit(plans["optimistic"].copy()),
+        "returns": from_unit(returns) if isinstance(task, Task) else returns,
         "final_policy": policy_of(task, world, world.policy),
         "learned_policy": policy_of(task, world, learned_policy(world)),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
@@ -149,15 +149,6 @@ def policy_of(task: Task | BlackBox, world: World, policy: NDArray[Any]) -> NDAr
     if world.learner.sees == "product":
         policy = from_product(policy, task.machine.num_states)
     return policy.swapaxes(1, 2)
-
-
-def _in_user_units(task: Task | BlackBox) -> Callable[[Any], Any]:
-    """Return the map of values of whole episodes from the unit range, in which learners work, to the user's units."""
-    if isinstance(task, Task):
-        return task.values_from_unit
-    return partial(
-        task.machine.reward_range.values_from_unit, num_steps=float(steps_left(task.horizon, task.discount)[0])
-    )
 
 
 def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:

@@ -18,12 +18,12 @@ from praemia.kernels.references import by_reference, pointer_to
 from praemia.learners.base import Experience, Learner
 from praemia.learners.workspace import Workspace
 from praemia.limits import require_memory
-from praemia.planning.backward import new_tables, once_for_each
+from praemia.planning.backward import cached_per_object, new_tables
 from praemia.planning.exact import solve
 from praemia.simulation.loop import SLICE_SECONDS, World, grow_log, no_moves_seen, refuse_nan
 from praemia.simulation.run import generators
 from praemia.tasks.machine_table import continuation_rows, running_sums
-from praemia.tasks.model import step_weights
+from praemia.tasks.model import padded_exits, step_weights
 from praemia.tasks.reachability import reachable_states
 from praemia.tasks.task import Task
 
@@ -175,7 +175,7 @@ def with_every_row(counts: CountArrays, rows: Records) -> CountArrays:
     return counts._replace(rows=rows[first:].copy())
 
 
-@once_for_each
+@cached_per_object
 def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     """Return a task as running sums to draw from; no edge has happened yet, and rows are still to be numbered."""
     mdp, table = task.mdp, task.table
@@ -195,7 +195,7 @@ def _sampling_arrays(task: Task) -> kernels.WorldArrays:
     return kernels.WorldArrays(starts, mdp.indptr.copy(), edges, no_rows, *machine, *ends, best)
 
 
-@once_for_each
+@cached_per_object
 def _best_arrays(task: Task) -> BestArrays:
     """Return what the loss of a step is computed from."""
     values, discount = np.ascontiguousarray(solve(task).values.swapaxes(1, 2)), np.array([task.discount])
@@ -208,7 +208,7 @@ def _tables(task: Task) -> NDArray[np.float64]:
     return new_tables(task.model.num_rows, task.num_machine_states)
 
 
-@once_for_each
+@cached_per_object
 def _value_arrays(task: Task) -> ValueArrays:
     """Return what the exact value of a policy is computed from."""
     states, until = reachable_states(task)
@@ -217,5 +217,5 @@ def _value_arrays(task: Task) -> ValueArrays:
     places["o"], places["m"] = np.divmod(states, task.num_machine_states)
     model, width = task.model, tables.shape[2]
     discounts = np.where(np.arange(task.horizon) > 0, task.discount, 1.0)
-    layers, exits = task.table.layers(width), model.exits_for(width)
+    layers, exits = task.table.layers(width), padded_exits(model.exits, width)
     return ValueArrays(model.arrays, layers, exits, places, until, discounts, tables)

@@ -180,7 +180,7 @@ def _frame(columns: Columns) -> pandas.DataFrame:
 
 
 def _key(run: Run) -> tuple[Any, ...]:
-    seed, number, stream = (*run.seed, 0, 0, 0)[:3] if len(run.seed) < 3 else run.seed[:3]
+    seed, number, stream = (*run.seed, 0, 0)[:3]
     parameters = json.dumps(run.parameters, sort_keys=True)
     return run.task, run.title, run.learner, parameters, run.num_episodes, seed, number, stream, run.streams
 

@@ -51,7 +51,7 @@ class Series:
         return min(run.num_episodes for run in self.runs)
 
     @cached_property
-    def model(self) -> Task:
+    def loaded_task(self) -> Task:
         """The task itself, made from the text that is stored with the runs."""
         return TaskText(self.first.task, self.first.task_text).make()
 
@@ -175,7 +175,7 @@ def discover(store: Store) -> tuple[list[Study], list[str]]:
 
 
 def _named_apart(studies: Sequence[Study]) -> list[Study]:
-    """Let the study with the most runs, and then the longest, have the name; the others of that name come after it."""
+    """Name studies apart. The largest study keeps the plain name; ties go to the longest."""
     by_size = sorted(studies, key=lambda study: (-study.streams, -study.num_runs, -study.series[0].num_episodes))
     first = {study.name: study for study in reversed(by_size)}
     leaders = [study for study in studies if first[study.name] is study]

@@ -1,13 +1,13 @@
-"""The lines of a suite's table: after how many steps a learner is near the optimum for good, beside what was published.
+"""The lines of a suite's table: after how many steps a learner stays near the optimum, beside what was published.
 
-A run is *near the optimum for good* from the first plan on from which every plan that an episode starts with is worth
-at least a share of the optimum. Values are exact, so chance has no part in it; plans are recorded whenever one is new,
-or, of a learner that changes its plan at every step, whenever the steps have grown by 2%. One plan that explores late
-is enough to count as not there yet, even if it is mended at the first step. So beside it stand what is *learned*: the
-same for the policies that the run would have been left with (``praemia.simulation.learned``), each time that they are
-tested; and what is *played*: after how many steps the run loses, by its regret, less than a tenth of the optimum per
-episode, in this and every later twentieth of its steps. The *published criterion* is a sampled one: the first time that
-a t test no longer tells the plan, or the learned policy, from an optimal one.
+A run is *near-optimal* from the first plan after which no plan falls below the threshold, a share of the optimum.
+Values are exact, so chance has no part in it; plans are recorded whenever one is new, or, of a learner that changes its
+plan at every step, whenever the steps have grown by 2%. One plan that explores late is enough to count as not there
+yet, even if it is mended at the first step. So beside it stand what is *learned*: the same for the policies that the
+run would have been left with (``praemia.simulation.learned``), each time that they are tested; and what is *played*:
+after how many steps the run loses, by its regret, less than a tenth of the optimum per episode, in this and every later
+twentieth of its steps. The *published criterion* is a sampled one: the first time that a t test no longer tells the
+plan, or the learned policy, from an optimal one.
 """
 
 from __future__ import annotations

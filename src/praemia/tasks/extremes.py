@@ -8,11 +8,11 @@ from math import fsum
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import steps_left
 from praemia.kernels.records import END
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome
 from praemia.tasks.machine_table import MachineTable
-from praemia.tasks.model import steps_left
 from praemia.tasks.spec import TaskSpec
 
 

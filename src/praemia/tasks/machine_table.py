@@ -58,11 +58,11 @@ class MachineTable:
         )
         pays = np.array([any(reward.mean != 0.0 for _, _, reward in row) for row in rows])
         shape = (len(label_sets), machine.num_states)
-        law_indptr = _offsets([len(reward.pieces) for _, _, reward in edges])
+        law_indptr = offsets([len(reward.pieces) for _, _, reward in edges])
         return cls(
             num_states=machine.num_states,
             initial=machine.index[machine.initial],
-            indptr=_offsets([len(row) for row in rows]),
+            indptr=offsets([len(row) for row in rows]),
             targets=np.array([target for target, _, _ in edges], dtype=np.int32),
             probs=np.array([probability for _, probability, _ in edges]),
             rewards=np.array([reward.mean for _, _, reward in edges]),
@@ -81,7 +81,7 @@ class MachineTable:
         return cls(
             num_states=num_states,
             initial=initial,
-            indptr=_offsets(lengths),
+            indptr=offsets(lengths),
             targets=targets.astype(np.int32),
             probs=1.0 / lengths[label * num_states + m],
             rewards=np.zeros(num_edges),
@@ -186,8 +186,8 @@ def build_layers(
     common_count = np.bincount(reached // num_states, minlength=num_labels)
     shares = common_count < COST_OF_OWN_TARGETS * own_count
 
-    starts = _offsets(np.where(shares, common_count, own_count))
-    place = np.where(shares[label], number - _offsets(common_count)[label], np.arange(len(row)) - indptr[row])
+    starts = offsets(np.where(shares, common_count, own_count))
+    place = np.where(shares[label], number - offsets(common_count)[label], np.arange(len(row)) - indptr[row])
     layer = starts[label] + place
     common = np.full(starts[-1], -1, dtype=np.int32)
     common[layer[shares[label]]] = targets[shares[label]]
@@ -215,7 +215,8 @@ def _laws(pieces: Sequence[RewardPiece], indptr: NDArray[np.int64]) -> Records:
     return laws
 
 
-def _offsets(lengths: ArrayLike) -> NDArray[np.int64]:
+def offsets(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Return where sparse rows of some lengths begin, and where the last one ends."""
     return np.concatenate(([0], np.cumsum(lengths, dtype=np.int64))).astype(np.int64)
 
 
@@ -223,7 +224,7 @@ def entries_of(rows: NDArray[np.int64], indptr: NDArray[np.int64]) -> tuple[NDAr
     """Return the entries of some sparse rows, row after row, and the place in ``rows`` that each belongs to."""
     lengths = np.diff(indptr)[rows]
     places = np.repeat(np.arange(len(rows)), lengths)
-    return np.arange(len(places)) + (indptr[rows] - _offsets(lengths)[:-1])[places], places
+    return np.arange(len(places)) + (indptr[rows] - offsets(lengths)[:-1])[places], places
 
 
 def running_sums(probs: NDArray[np.float64], indptr: NDArray[np.int64]) -> NDArray[np.float64]:

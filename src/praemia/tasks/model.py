@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import steps_left
 from praemia.kernels.records import END, NUM_EXITS, UNKNOWN, ModelArrays
-from praemia.tasks.machine_table import MachineTable, continuation_rows
+from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
 from praemia.text_tables import plural
 
 
@@ -77,9 +79,33 @@ class Model:
         """The observations that an episode can start with."""
         return np.flatnonzero(self.start_probs)
 
-    def exits_for(self, width: int) -> NDArray[np.float64]:
-        """Return ``exits`` for tables of a width, with columns of 0 beyond the machine states."""
-        return padded_exits(self.exits, width)
+    @classmethod
+    def of_estimate(
+        cls,
+        pairs: NDArray[np.int64],
+        successors: NDArray[np.int64],
+        ends: NDArray[np.bool_],
+        probs: NDArray[np.float64],
+        labels: NDArray[np.integer[Any]],
+        visits: NDArray[np.int64],
+        start_probs: NDArray[np.float64],
+        **others: Any,
+    ) -> Model:
+        """Return p̂ as a model, from the transitions seen in the order of their pairs, and from N(o, a) as visits[O·A].
+
+        A pair never visited leaves by the exit UNKNOWN: one edge, in its place among the others.
+        """
+        size, never = len(start_probs), visits == 0
+        places = np.searchsorted(pairs, np.flatnonzero(never))
+        return cls(
+            num_actions=len(visits) // size,
+            indptr=offsets(np.bincount(pairs, minlength=len(visits)) + never),
+            successors=np.insert(np.where(ends, size + END, successors), places, size + UNKNOWN).astype(np.int32),
+            probs=np.insert(probs, places, 1.0),
+            labels=np.insert(labels, places, 0).astype(np.int32),
+            start_probs=start_probs,
+            **others,
+        )
 
     @classmethod
     def of_arrays(
@@ -126,11 +152,3 @@ def step_weights(horizon: int, discount: float) -> NDArray[np.float64]:
     for h in range(1, horizon):
         weights[h] = discount * weights[h - 1]
     return weights
-
-
-def steps_left(horizon: int, discount: float) -> NDArray[np.float64]:
-    """Return S_h = 1 + γ + … + γ^(H−h−1) for h = 0 … H: what a reward of 1 at every step left is worth."""
-    worth = np.zeros(horizon + 1)
-    for h in range(horizon - 1, -1, -1):
-        worth[h] = 1.0 + discount * worth[h + 1]
-    return worth

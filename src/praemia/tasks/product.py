@@ -147,7 +147,7 @@ class RewardLaws:
         names = tuple(f"law_{bit}" for bit in bits)
         rules = tuple(_pays(law, label, names) for law, label in self.labels.items() if label)
         idle = machine.idle_reward
-        if not idle.is_nothing:
+        if not idle.is_zero:
             rules = (*rules, Rule(PRODUCT, ELSE, (Outcome(PRODUCT, 1.0, idle),)))
         self.machine = RewardMachine((PRODUCT,), PRODUCT, names, rules).changed(idle_reward=idle)
 

@@ -21,23 +21,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.arithmetic import steps_left
 from praemia.kernels.records import EveryRow, LabelSupport
 from praemia.limits import require_memory
 from praemia.machines.formula import ELSE
 from praemia.machines.labels import Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rules import Outcome, Rule
-from praemia.tasks.machine_table import MachineTable, continuation_rows
-from praemia.tasks.model import exits_at_end, steps_left
+from praemia.tasks.machine_table import MachineTable, continuation_rows, offsets
+from praemia.tasks.model import exits_at_end
 
 MAX_TRIPLES = 4_000_000  # of (o, a, o') whose labels are asked for to see what can follow a pair
 PossibleMoves = Callable[[Sequence[Label]], NDArray[np.bool_]]
 NOT_MET: Label = frozenset({"a label not met so far"})
 
 
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view of an array that cannot be written to."""
+    view = array.view()
+    view.setflags(write=False)
+    return view
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,18 +83,18 @@ class TaskSpec:
     @cached_property
     def is_done(self) -> NDArray[np.bool_]:
         """bool[M], whether an episode is over in each machine state."""
-        return _read_only(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
+        return read_only(np.isin(np.arange(self.num_machine_states), list(self.done_states)))
 
     @cached_property
     def exits(self) -> NDArray[np.float64]:
         """float64[H + 1, NUM_EXITS, M], what an ended episode is worth when step h begins."""
         idle_reward = self.machine.idle_reward.mean
-        return _read_only(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
+        return read_only(exits_at_end(self.horizon, self.num_machine_states, idle_reward, self.discount))
 
     @cached_property
     def value_caps(self) -> NDArray[np.float64]:
         """float64[H + 1], the most that can still be earned at each step, a reward being at most 1: S_h."""
-        return _read_only(steps_left(self.horizon, self.discount))
+        return read_only(steps_left(self.horizon, self.discount))
 
     @property
     def asks_every_label(self) -> bool:
@@ -154,11 +157,22 @@ class EveryStep:
         return EveryRow.of(rows.reshape(-1, count), extra_rows, size)
 
     @cached_property
-    def support(self) -> Support:
+    def support_table(self) -> MachineTable:
+        """The machine tabulated on the labels that can follow some pair."""
+        if self.spec.asks_every_label:
+            return self.table
+        return self.spec.table_on(self.spec.labels_to_expect) if self.spec.more_labels else self.spec.table
+
+    def support_for(self, width: int) -> LabelSupport:
+        """Return the labels that can follow each pair, with the machine for tables of a width."""
+        return self.support._replace(layers=self.support_table.layers(width))
+
+    @cached_property
+    def support(self) -> LabelSupport:
         """The labels that can follow each pair."""
         return self._support_by_pair() if self.spec.asks_every_label else self._support_by_label()
 
-    def _support_by_pair(self) -> Support:
+    def _support_by_pair(self) -> LabelSupport:
         """Allow the labels that each pair has for any o'."""
         num_obs, num_pairs = self.spec.num_observations, self.spec.num_observations * self.spec.num_actions
         num_labels, by_pair = len(self.labels[1]), self.labels[0].reshape(num_pairs, num_obs)
@@ -167,55 +181,27 @@ class EveryStep:
         groups, group_of = np.unique(allowed, axis=0, return_inverse=True)
         reaches = np.zeros((num_labels, num_obs), dtype=bool)
         reaches[by_pair, np.arange(num_obs)] = True
-        return Support.of(self.table, group_of.ravel(), groups, reaches, can_end=self.spec.can_end)
+        return self._sparse(group_of.ravel(), groups, reaches)
 
-    def _support_by_label(self) -> Support:
+    def _support_by_label(self) -> LabelSupport:
         """Allow every label after every pair."""
-        spec, sets = self.spec, self.spec.labels_to_expect
-        table = spec.table_on(sets) if spec.more_labels else spec.table
-        groups = np.ones((1, len(sets)), dtype=bool)
-        reaches = np.ones((len(sets), spec.num_observations), dtype=bool)
-        group_of = np.zeros(spec.num_observations * spec.num_actions)
-        return Support.of(table, group_of, groups, reaches, can_end=spec.can_end)
+        spec, num_labels = self.spec, len(self.spec.labels_to_expect)
+        groups = np.ones((1, num_labels), dtype=bool)
+        reaches = np.ones((num_labels, spec.num_observations), dtype=bool)
+        return self._sparse(np.zeros(spec.num_observations * spec.num_actions), groups, reaches)
 
-
-@dataclass(frozen=True, eq=False)
-class Support:
-    """Which labels can follow which pair, and the machine on these labels; fields as in ``LabelSupport``."""
-
-    table: MachineTable
-    groups: NDArray[np.int32]
-    group_indptr: NDArray[np.int64]
-    group_labels: NDArray[np.int32]
-    indptr: NDArray[np.int64]
-    targets: NDArray[np.int32]
-
-    @classmethod
-    def of(
-        cls,
-        table: MachineTable,
-        group_of: NDArray[Any],
-        groups: NDArray[np.bool_],
-        reaches: NDArray[np.bool_],
-        *,
-        can_end: bool,
-    ) -> Support:
+    def _sparse(self, group_of: NDArray[Any], groups: NDArray[np.bool_], reaches: NDArray[np.bool_]) -> LabelSupport:
         """Write membership tables as sparse rows; the column after the observations is the end of an episode."""
-        if can_end:
+        if self.spec.can_end:
             reaches = np.hstack((reaches, np.ones((len(reaches), 1), dtype=bool)))
-        return cls(
-            table,
+        return LabelSupport(
             groups=group_of.astype(np.int32),
-            group_indptr=np.concatenate(([0], np.cumsum(groups.sum(axis=1)))).astype(np.int64),
+            group_indptr=offsets(groups.sum(axis=1)),
             group_labels=np.nonzero(groups)[1].astype(np.int32),
-            indptr=np.concatenate(([0], np.cumsum(reaches.sum(axis=1)))).astype(np.int64),
+            indptr=offsets(reaches.sum(axis=1)),
             targets=np.nonzero(reaches)[1].astype(np.int32),
+            layers=self.support_table.layers(self.spec.num_machine_states),
         )
-
-    def arrays(self, width: int) -> LabelSupport:
-        """Return the support as kernels take it, for tables of a width."""
-        parts = (self.groups, self.group_indptr, self.group_labels, self.indptr, self.targets)
-        return LabelSupport(*parts, layers=self.table.layers(width))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -232,7 +218,7 @@ class LearnedMachineSpec(TaskSpec):
         """Hide the rules of a machine; with ``moves_known``, not where each label can move each state."""
         machine = spec.machine
         idle = machine.idle_reward
-        rules = [] if idle.is_nothing else [Rule(m, ELSE, (Outcome(m, reward=idle),)) for m in machine.states]
+        rules = [] if idle.is_zero else [Rule(m, ELSE, (Outcome(m, reward=idle),)) for m in machine.states]
         states_alone = RewardMachine(machine.states, machine.initial, machine.propositions, rules)
         possible = partial(_possible_moves, machine, moves_known)
         values = {item.name: getattr(spec, item.name) for item in fields(TaskSpec)}

@@ -145,7 +145,7 @@ class Task(Displayed):
 
     def values_from_unit(self, values: Any) -> Any:
         """Convert values at the start from the unit range to the user's units."""
-        return self.machine.reward_range.values_from_unit(values, float(self.spec.value_caps[0]))
+        return self.machine.reward_range.values_from_unit(values, self.horizon, self.discount)
 
     def with_machine(self, machine: RewardMachine) -> Task:
         """Return the task of the same MDP and horizon under another machine.

@@ -1,4 +1,4 @@
-"""What other tools' formats share: lines of text, events as whole labels, machines without chance.
+"""What other tools' formats share: lines of text, events as whole labels, deterministic machines.
 
 An event is a whole label: ``item`` is the label {item}, on which nothing else is true. A label of several propositions,
 or of none, is written in braces: ``{delivery, item}``, ``{}``.

@@ -34,7 +34,7 @@ from praemia.machines.formula import in_quotes
 from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Rule
+from praemia.machines.rules import ZERO, Outcome, Rule
 from praemia.machines.syntax import read_name
 
 START = "__start"
@@ -207,7 +207,7 @@ def _reward(output: str, rewards: Mapping[str, float] | None) -> Reward:
         return Reward.of(number(output, "the output, which is paid,"))
     except FileError as error:
         if rewards is not None:
-            return NOTHING
+            return ZERO
         raise FileError(f"{error}, or a table of rewards: rewards={{{output!r}: 1}}, --reward {output}=1") from None
 
 

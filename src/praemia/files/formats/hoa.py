@@ -306,7 +306,7 @@ class _Paying:
 
 
 def write_hoa(machine: RewardMachine) -> str:
-    """Return the text of a machine that pays 1 or nothing, without chance: the edges that pay are the set."""
+    """Return the text of a deterministic machine that pays 1 or nothing: the edges that pay are the set."""
     names = machine.propositions
     quoted = "".join(f" {in_quotes(name)}" for name in names)
     lines = ["HOA: v1", f"States: {machine.num_states}", f"Start: {machine.index[machine.initial]}"]

@@ -37,7 +37,7 @@ from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction
 from praemia.machines.guards import Booleans, Guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
-from praemia.machines.rules import NOTHING, Outcome, Rule, by_source
+from praemia.machines.rules import ZERO, Outcome, Rule, by_source
 
 MAX_TERMS = 10_000
 DIGITS = 1000  # enough for the exact sum of any two numbers
@@ -241,7 +241,7 @@ class _Machine:
         functions = Booleans()
         left = functions.true  # what no line has taken yet
         for target, (guard, cases) in self.entries.get(state, {}).items():
-            for case, law in (*cases, (TRUE, NOTHING)):
+            for case, law in (*cases, (TRUE, ZERO)):
                 function = functions.function(guard & case)
                 if functions.both(left, function) != functions.false:
                     yield Rule(self._name(state), guard & case, (Outcome(self._name(target), 1.0, law),))
@@ -263,7 +263,7 @@ def falling_off(machine: RewardMachine) -> Iterator[str]:
         ends = {rule.outcomes[0].target for rule in rules if rule.is_else}
         edges = (rule.outcomes[0] for rule in rules if not rule.is_else and rule.outcomes[0].target in ends)
         edge = next(edges, None)
-        if edge is not None and not edge.reward.is_nothing:
+        if edge is not None and not edge.reward.is_zero:
             yield (
                 f"state {state!r}: where no line holds the episode ends and pays 0, as the format says; the code of "
                 f"reward_machines pays {edge.reward} there, the reward of the line to the end"
@@ -326,14 +326,14 @@ def _entries(state: str, rules: list[Rule], functions: Booleans, ended: dict[str
         target, reward = sure_target(rule)
         function = functions.function(rule.guard)
         rest = functions.both(rest, functions.negate(function))
-        if target in ended and reward == NOTHING:
+        if target in ended and reward == ZERO:
             falls = True
         elif function != functions.false:
             entry = _entry(entries, functions, state, ended.get(target, target), reward)
             entry.function = functions.either(entry.function, function)
             entry.is_last = entry.is_last or rule.is_else
     if rest != functions.false:
-        entry = _entry(entries, functions, state, state, NOTHING)
+        entry = _entry(entries, functions, state, state, ZERO)
         entry.function, entry.is_last = functions.either(entry.function, rest), True
     for entry in entries.values():
         entry.is_last = entry.is_last and not falls
