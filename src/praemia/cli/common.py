@@ -9,11 +9,12 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from praemia.cli.output import Function
 from praemia.errors import FileError, ParameterError, require
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
     from praemia.machines.machine import RewardMachine
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 TASK_FILES = (".yaml", ".yml", ".json")
 
 

@@ -152,7 +152,7 @@ def _coverage_record(dataset: Dataset) -> dict[str, object]:
 def plan_command(
     data: Path, machines: tuple[str, ...], task: str | None, out: Path | None, report: Path | None, **how: Any
 ) -> None:
-    """Plan for machines from DATA, a file that praemia explore report_written, and bound what each plan can lose.
+    """Plan for machines from DATA, a file that praemia explore wrote, and bound what each plan can lose.
 
     Without --machine, the plan is for the machine of --task. The certificates are proven: they hold together with
     probability 1 − ρ, whatever the machines. They are tighter for machines that the data records, and with

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from praemia.cli.common import Function, complete_tasks, file_option, named_machine
-from praemia.cli.output import emit, json_option, report_written
+from praemia.cli.common import complete_tasks, file_option, named_machine
+from praemia.cli.output import Function, emit, json_option, report_written
 from praemia.files.load_save import MACHINE_FORMATS
 from praemia.text_tables import plural, table_text
 
