@@ -30,11 +30,8 @@ TRIALS: dict[str, dict[str, Any]] = {
     "0.3.0": {},
     "drawn": {"order": "drawn"},
     "certain, no repair": {"order": "certain", "replan": "growth"},
-    "counted, no repair": {"order": "counted", "replan": "growth"},
     "certain, at once": {"order": "certain", "replan": "growth-at-once"},
     "certain": {"order": "certain"},
-    "counted": {"order": "counted"},
-    "soonest": {"order": "soonest"},
 }
 SEEDS = {"sea": TUNING_SEEDS[10:16], "maze": TUNING_SEEDS[10:14]}
 GROUPS = ("others", "seas", "mazes")
