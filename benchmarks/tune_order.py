@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=3_000)
     parser.add_argument("--until-done", action="store_true")
     asked = parser.parse_args()
-    groups, rows, before = tasks(asked.until_done), [], {}
+    groups, rows, before = tasks(asked.until_done), list[Any](), dict[str, Any]()
     for name in dict.fromkeys(["0.3.0", *(asked.trials or TRIALS)]):
         print(f"playing {name}", file=sys.stderr)
         learner, found, linear = Headroom030() if name == "0.3.0" else Headroom(**TRIALS[name]), {}, 0
