@@ -41,7 +41,7 @@ from praemia.machines.state_diagrams import Meanings, StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachinePicture
+    from praemia.pictures.diagrams import MachineDrawing
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -195,11 +195,11 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self) -> MachinePicture:
-        """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachinePicture
+    def draw(self, title: str | None = None) -> MachineDrawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import MachineDrawing
 
-        return MachinePicture(self)
+        return MachineDrawing.of(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:

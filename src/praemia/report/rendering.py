@@ -86,9 +86,7 @@ def picture(draw: Callable[..., Figure | Scene], *about: Any) -> str | None:
         return None
 
 
-def address(drawing: Figure | Scene | str) -> str:
-    """Return a figure, a scene or an SVG document as an address that holds it whole: no style or id leaks from it."""
-    if isinstance(drawing, Scene):
-        drawing = render_svg(drawing)
-    svg = drawing.encode() if isinstance(drawing, str) else render(drawing, "svg")
+def address(drawing: Figure | Scene) -> str:
+    """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
+    svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing, "svg")
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()

@@ -6,13 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.league import kind_of
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
@@ -219,7 +217,7 @@ def _optima(studies: Iterable[Study]) -> Table:
 
 def _picture(task: Task) -> str | None:
     try:
-        return address(svg_picture(task))
+        return address(task.draw().scene)
     except PraemiaError:  # too large to draw
         return None
 
@@ -228,6 +226,6 @@ def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
     shared = {"name": name, "num_states": machine.num_states}
     try:
-        return {**shared, "picture": address(machine_svg(machine))}
+        return {**shared, "picture": address(machine.draw().scene)}
     except MissingExtraError:
-        return {**shared, "picture": None, "mermaid": mermaid(machine)}
+        return {**shared, "picture": None, "mermaid": str(machine.draw())}
