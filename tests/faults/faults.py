@@ -617,8 +617,8 @@ EXPLORATION = (
     Fault(
         "the last step of a history is not counted",
         "exploration/coverage.py",
-        "if not history.is_over(task.horizon):",
-        "if not history.is_over(task.horizon - 1):",
+        "if not history.is_over(task.max_steps):",
+        "if not history.is_over(task.max_steps - 1):",
         VISITS,
     ),
     Fault(
