@@ -98,7 +98,8 @@ def test_the_slope_of_the_loss(name: str) -> None:
     task = make(name)
     budgets = (100, 300, 1000, 3000, 10_000, 30_000)
     print()
-    for method, own in {"euler": {"policy_episodes": 30}, "uncertainty": {}}.items():
+    own_options: dict[str, dict[str, Any]] = {"euler": {"policy_episodes": 30}, "uncertainty": {}}
+    for method, own in own_options.items():
         found = []
         for episodes in budgets:
             data = [explore(task, episodes=episodes, method=method, seed=s, **own) for s in range(NUM_SEEDS)]
@@ -116,10 +117,10 @@ def test_the_loss_of_search_against_brute_force(simulations: int) -> None:
         mdp = random_task(3, 2, 2, horizon=4, seed=seed).mdp
         view = KernelView(mdp)
         reward = TrajectoryReward(lambda t, s=seed: _noise(s, t), 1.0, "noise")  # type: ignore[misc]
-        best = _value(view, ExpectimaxPlanner().plan(view, reward, 4).policy, reward)
-        plan = SearchPlanner(simulations=simulations, seed=seed).plan(view, reward, 4)
-        lost.append(best - _value(view, plan.policy, reward))
-        stated.append(plan.alpha)
+        best = _value(view, ExpectimaxPlanner().plan(view, reward, 4)[0], reward)
+        policy, alpha = SearchPlanner(simulations=simulations, seed=seed).plan(view, reward, 4)
+        lost.append(best - _value(view, policy, reward))
+        stated.append(alpha)
     print(f"\n{simulations:>6,} simulations: mean loss {np.mean(lost):.4f}, largest {max(lost):.4f}, "
           f"stated α {np.mean(stated):.4f} on average, {max(stated):.4f} at most")  # fmt: skip
 
@@ -130,10 +131,10 @@ def test_the_loss_of_greedy_coverage_against_brute_force() -> None:
         mdp = random_task(6, 2, 2, horizon=6, seed=seed, branching=2).mdp
         view = KernelView(mdp)
         reward = CoverageReward(np.random.default_rng(seed).uniform(size=6))
-        best = _value(view, ExpectimaxPlanner(max_histories=10**7).plan(view, reward, 6).policy, reward, 6)
-        plan = GreedyPlanner().plan(view, reward, 6)
-        lost.append((best - _value(view, plan.policy, reward, 6)) / best)
-        stated.append(plan.alpha / best)
+        best = _value(view, ExpectimaxPlanner(max_histories=10**7).plan(view, reward, 6)[0], reward, 6)
+        policy, alpha = GreedyPlanner().plan(view, reward, 6)
+        lost.append((best - _value(view, policy, reward, 6)) / best)
+        stated.append(alpha / best)
     print(f"\ngreedy coverage: mean loss {np.mean(lost):.4f} of the optimum, largest {max(lost):.4f}; "
           f"stated α {np.mean(stated):.4f} on average")  # fmt: skip
 

@@ -129,7 +129,7 @@ class ExploredPlan(Displayed):
         self.dataset.require_sizes_of(task)
         mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
         read = machine.over(sorted(frozenset().union(*mdp.label_sets)))
-        return replace(task.with_horizon(self.horizon), mdp=mdp, machine=read, discount=self.discount)
+        return replace(task, mdp=mdp, machine=read, horizon=self.horizon, discount=self.discount)
 
     def __repr__(self) -> str:
         sure = self.certificate
