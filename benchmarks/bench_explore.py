@@ -98,7 +98,8 @@ def test_the_slope_of_the_loss(name: str) -> None:
     task = make(name)
     budgets = (100, 300, 1000, 3000, 10_000, 30_000)
     print()
-    for method, own in {"euler": {"policy_episodes": 30}, "uncertainty": {}}.items():
+    own_options: dict[str, dict[str, Any]] = {"euler": {"policy_episodes": 30}, "uncertainty": {}}
+    for method, own in own_options.items():
         found = []
         for episodes in budgets:
             data = [explore(task, episodes=episodes, method=method, seed=s, **own) for s in range(NUM_SEEDS)]

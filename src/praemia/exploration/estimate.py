@@ -140,7 +140,7 @@ class Estimate:
         self.dataset.require_sizes_of(task)
         mdp = task.mdp if self.labels is None else replace(task.mdp, labelling=self.labels)
         machine = self.machine.over(sorted(frozenset().union(*mdp.label_sets)))
-        return replace(task.with_horizon(self.horizon), mdp=mdp, machine=machine, discount=self.discount)
+        return replace(task, mdp=mdp, machine=machine, horizon=self.horizon, discount=self.discount)
 
     def optimum(self, task: Task) -> float:
         """Return V* of the machine in a task that is known."""
