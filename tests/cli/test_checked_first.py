@@ -29,7 +29,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "praemia.inference.infer",
         "praemia.machines.from_formulas.accepting_automaton",
         "praemia.statistics.stored_runs.discover",
-        "praemia.statistics.stored_runs.read_all",
+        "praemia.experiments.store.Store.runs",
         "praemia.exploration.explore",
     ):
         monkeypatch.setattr(work, refuse)
