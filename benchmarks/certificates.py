@@ -21,10 +21,10 @@ from praemia.arithmetic import log_of_subsets
 from praemia.envs import make
 from praemia.exploration import Dataset, explore, plan_from
 from praemia.exploration.confidence import kl_radius
-from praemia.exploration.estimate import extremes
 from praemia.kernels.confidence_sets import bernstein_interval, l1_radius
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
+from praemia.tasks.extremes import extremes
 from praemia.tasks.task import Task
 
 TASKS = ("warehouse-4", "warehouse-5", "riverswim-10")
@@ -113,7 +113,7 @@ def confidence_sets(dataset: Dataset) -> dict[str, LargestMeans]:
     visits, level = np.maximum(1.0, n), RHO / rows
     p_hat, unseen = counts / visits[:, None], counts == 0
 
-    def radius(pairs: NDArray[np.int64], numbers: Floats, level: float) -> Floats:
+    def radius(pairs: NDArray[np.int64], numbers: NDArray[np.int64], level: float) -> Floats:
         return np.where(never, np.inf, kl_radius(pairs, numbers, len(n), size, level) / visits)
 
     pay_for_all = (math.log(1.0 / level) + (size - 1) * np.log(math.e * (1.0 + n / (size - 1)))) / visits

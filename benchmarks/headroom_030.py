@@ -27,7 +27,9 @@ class Headroom030(Headroom):
     replan: str = "growth"
 
     @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
+    def pair_numbers(  # type: ignore[override]  # it is told the episodes too
+        visits: float, visits_of_state: float, episodes: float, constants: Any
+    ) -> tuple[float, ...]:
         neglect = (visits_of_state / visits) ** (1.0 / 3.0)
         forgotten = np.maximum(neglect, np.sqrt(constants[2] * episodes / visits))
         return constants[0] * np.sqrt(neglect / visits), constants[1] * forgotten / visits

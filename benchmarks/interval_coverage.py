@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +55,7 @@ def student(samples: Floats) -> Ends:
     return Ends(samples.mean(axis=1) - half, samples.mean(axis=1) + half)
 
 
-def scipy_bootstrap(method: str) -> Callable[[Floats], Ends]:
+def scipy_bootstrap(method: Any) -> Callable[[Floats], Ends]:
     def ends(samples: Floats) -> Ends:
         rng = np.random.default_rng(0)
         found = [

@@ -37,7 +37,8 @@ class Broker:
 
     def step(self, state: tuple[str, str, bool], client: int, action: str) -> tuple[tuple[str, str, bool], str]:
         """Return the next state and what is sent back."""
-        mine, other, retained = state[client], state[1 - client], state[2]
+        first, second, retained = state
+        mine, other = (first, second) if client == 0 else (second, first)
         after, sent, told = mine, "nothing", "nothing"
         if mine == "off":
             if action == "connect":
@@ -58,14 +59,14 @@ class Broker:
             told = "message" if other == "subscribed" else "nothing"
         if self.forgets_when_all_off and after == other == "off":
             retained = False
-        clients = (after, other) if client == 0 else (other, after)
-        return (*clients, retained), f"{sent}, {told}"
+        first, second = (after, other) if client == 0 else (other, after)
+        return (first, second, retained), f"{sent}, {told}"
 
 
 def minimal(broker: Broker) -> Model:
     """Return the smallest machine that answers as a broker does."""
     start = ("off", "off", False)
-    states, outputs = [start], {}
+    states, outputs = [start], dict[str, int]()
     moves: list[list[int]] = []
     paid: list[list[int]] = []
     for state in states:
@@ -104,7 +105,7 @@ def play(model: Model, word: Sequence[int]) -> list[Step] | None:
 
 def rpni(traces: Sequence[Sequence[Step]]) -> Model:
     """Merge states of the prefix tree in the order of their access, each with the first that does not conflict."""
-    moves, outputs = [{}], [{}]
+    moves, outputs = [dict[int, int]()], [dict[int, int]()]
     for trace in traces:
         node = 0
         for i, output in trace:

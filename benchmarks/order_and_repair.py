@@ -47,13 +47,13 @@ def regrets(found: list[Run]) -> np.ndarray:
 def fewer_linear(counts: np.ndarray, runs: int) -> str:
     """Return how many runs of both are linear, and the p-value of "no more than before" being false."""
     new, old = (int(count) for count in counts)
-    p_value = fisher_exact([[new, runs - new], [old, runs - old]], alternative="greater").pvalue
+    p_value = fisher_exact(np.array([[new, runs - new], [old, runs - old]]), alternative="greater").pvalue
     return f"linear runs: {new} of {runs}, before {old}; one-sided p that there are more: {p_value:.2f}"
 
 
 def drawn(runs: int, episodes: int) -> Iterator[str]:
     """Yield the ratio of mean regrets for each kind and over kinds, and the linear runs."""
-    logs, linear, played = {}, np.zeros(2), 0
+    logs, linear, played = dict[str, list[float]](), np.zeros(2), 0
     for kind in KINDS:
         print(f"playing {kind}", file=sys.stderr)
         logs[kind] = []

@@ -77,7 +77,7 @@ class World(NamedTuple):
 def world_of(task: Task) -> World:
     """Return the arrays of a task of the office."""
     mdp, machine = task.mdp, task.machine
-    order = [mdp.action_names.index(name) for name in ACTIONS]
+    order = [(mdp.action_names or ACTIONS).index(name) for name in ACTIONS]
     reached = np.argmax(mdp.to_dense(), axis=2).T[order]  # a move goes as meant more often than not
     cells = dict(zip(mdp.targets.tolist(), mdp.labels.tolist(), strict=True))
     going_on = [state for m, state in enumerate(machine.states) if m not in task.done_states]

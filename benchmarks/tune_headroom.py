@@ -56,7 +56,9 @@ class Trial(Headroom):
         return *super().run_constants(spec, num_episodes), *own
 
     @staticmethod
-    def pair_numbers(visits: float, visits_of_state: float, episodes: float, constants: Any) -> tuple[float, ...]:
+    def pair_numbers(  # type: ignore[override]  # it is told the episodes too
+        visits: float, visits_of_state: float, episodes: float, constants: Any
+    ) -> tuple[float, ...]:
         neglect, grown = 1.0 + constants[5] * natural_log(visits_of_state / visits), natural_log(1.0 + episodes)
         if constants[4] > 0.0:
             neglect, grown = (visits_of_state / visits) ** (1.0 / 3.0), episodes
@@ -113,7 +115,7 @@ TRIALS: dict[str, dict[str, Any]] = {
 }
 
 
-def played(learner: Headroom, task: Task, runs: int, **length: int) -> list[Run]:
+def played(learner: Headroom, task: Task, runs: int, **length: Any) -> list[Run]:
     """Play so many runs, of some episodes or steps."""
     return [simulate(task, learner, seed=(61, run), **length) for run in range(runs)]
 

@@ -30,11 +30,8 @@ TRIALS: dict[str, dict[str, Any]] = {
     "0.3.0": {},
     "drawn": {"order": "drawn"},
     "certain, no repair": {"order": "certain", "replan": "growth"},
-    "counted, no repair": {"order": "counted", "replan": "growth"},
     "certain, at once": {"order": "certain", "replan": "growth-at-once"},
     "certain": {"order": "certain"},
-    "counted": {"order": "counted"},
-    "soonest": {"order": "soonest"},
 }
 SEEDS = {"sea": TUNING_SEEDS[10:16], "maze": TUNING_SEEDS[10:14]}
 GROUPS = ("others", "seas", "mazes")
@@ -95,7 +92,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=3_000)
     parser.add_argument("--until-done", action="store_true")
     asked = parser.parse_args()
-    groups, rows, before = tasks(asked.until_done), [], {}
+    groups, rows, before = tasks(asked.until_done), list[Any](), dict[str, Any]()
     for name in dict.fromkeys(["0.3.0", *(asked.trials or TRIALS)]):
         print(f"playing {name}", file=sys.stderr)
         learner, found, linear = Headroom030() if name == "0.3.0" else Headroom(**TRIALS[name]), {}, 0

@@ -29,9 +29,6 @@ class Progress:
     def done(self, job: Any) -> None:
         """Take note of a job that is finished."""
 
-    def damage(self, message: str) -> None:
-        """Take note of a stored run that is damaged."""
-
 
 SILENCE = Progress()
 

@@ -47,7 +47,7 @@ def write_experiment(file: Path, *learners: str) -> Path:
 def test_a_stored_run_names_the_class_and_a_digest_of_the_file(file: Path, tmp_path: Path) -> None:
     store = tmp_path / "store"
     assert execute(["run", "riverswim-5", "--learner", f"{file}:LeastTried", *SHORT, "--out", str(store)]) == 0
-    runs = list(Store.open(store).runs(pytest.fail))
+    runs = list(Store.open(store).runs())
     assert len(runs) == 2
     assert {run.learner for run in runs} == {"least-tried"}
     digest = LearnerCode.read(f"{file}:LeastTried").digest
@@ -101,7 +101,7 @@ def test_a_learner_that_raises_is_one_line_and_the_others_runs_are_kept_and_show
     expected = f"error: learner 'divides' failed: Own: in vain (mine.py:{DIVIDES_LINE}), in 2 runs"
     assert shown.err.splitlines()[-1] == expected
     assert "Traceback" not in shown.err
-    assert {run.learner for run in Store.open(tmp_path / "store").runs(pytest.fail)} == {"least-tried"}
+    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"least-tried"}
 
 
 @pytest.mark.slow
@@ -324,4 +324,4 @@ def test_the_learners_of_the_examples_play_on_a_cluster(
 ) -> None:
     experiment = write_experiment(file, *EXAMPLE_LEARNERS)
     finish(start(experiment, tmp_path / "store", "--engine", str(cluster[0])))
-    assert {run.learner for run in Store.open(tmp_path / "store").runs(pytest.fail)} == {"hoeffding", "bernstein"}
+    assert {run.learner for run in Store.open(tmp_path / "store").runs()} == {"hoeffding", "bernstein"}

@@ -429,8 +429,8 @@ KERNELS = (
     Fault(
         "what is certain is not preferred",
         "kernels/ties.py",
-        "asked = select(least > low, asked, least)",
-        "asked = asked + 0.0",
+        "asked = select(least > low, zero - np.inf, least)",
+        "asked = zero - np.inf",
         ORDER,
     ),
     Fault(
@@ -617,8 +617,8 @@ EXPLORATION = (
     Fault(
         "the last step of a history is not counted",
         "exploration/coverage.py",
-        "if not history.is_over(task.horizon):",
-        "if not history.is_over(task.horizon - 1):",
+        "if not history.is_over(task.max_steps):",
+        "if not history.is_over(task.max_steps - 1):",
         VISITS,
     ),
     Fault(

@@ -10,15 +10,12 @@ from numba import njit
 from scipy.stats import chisquare
 
 from praemia.kernels import ties
-from praemia.kernels.compiling import rebound
 from praemia.kernels.lanes import zeros
 
-ORDERS = {"certain": ties.CERTAIN, "counted": ties.COUNTED, "soonest": ties.SOONEST}
 
-
-def taker(name: str, lanes: int) -> Any:
-    """Return a function that takes actions of so many machine states at a time in an order."""
-    inner = njit(rebound(ties.take_in_order, "take_in_order", ORDER=ORDERS[name]))
+def taker(lanes: int) -> Any:
+    """Return a function that takes actions of so many machine states at a time."""
+    inner = njit(ties.take_in_order)
 
     @njit
     def take(options: Any, num_actions: int, policy: Any, count: int, rng: Any, found: Any, keeps: bool) -> None:
@@ -30,33 +27,30 @@ def taker(name: str, lanes: int) -> Any:
     return take
 
 
-def taken(name: str, upper: list[float], lower: list[float], soon: list[float], old: int = 0) -> tuple[int, Any]:
+def taken(upper: list[float], lower: list[float], soon: list[float], old: int = 0) -> tuple[int, Any]:
     """Return the action taken in the last of four machine states, all alike, and the U, L and E that are stored."""
     options = np.repeat(np.array([*upper, *lower, *soon]), 4)
     policy, found = np.full(4, old, dtype=np.int8), np.zeros(12)
-    taker(name, 4)(options, len(upper), policy, 4, np.random.default_rng(0), found, True)
+    taker(4)(options, len(upper), policy, 4, np.random.default_rng(0), found, True)
     return int(policy[3]), found[3::4].tolist()
 
 
 TINY = 1e-9
 CASES = {
-    "the largest value alone": (([3, 2, 2], [0, 2, 2], [0.0, 1, 1]), {"certain": 0, "counted": 0, "soonest": 0}),
-    "certain before soon": (([2, 2, 2], [0, 2, 1], [1, 0.1, 0.5]), {"certain": 1, "counted": 1, "soonest": 0}),
-    "nothing certain": (([2, 2, 2], [0, 1, 1.5], [1, 0.1, 0.5]), {"certain": 0, "counted": 2, "soonest": 0}),
-    "nothing to earn": (([0, 0, 0], [0, 0, 0], [0.2, 0.1, 0.5]), {"certain": 2, "counted": 2, "soonest": 2}),
-    "equal up to rounding": (
-        ([1, 1 - 1e-12, 1], [0, 1 - 1e-12, 0.2], [1, 0.5, 0.3]),
-        {"certain": 1, "counted": 1, "soonest": 0},
-    ),
-    "tiny values": (([TINY, 0.9 * TINY, TINY], [0, 0.9 * TINY, TINY], [1, 1, 0.0]), {"certain": 2, "soonest": 0}),
+    "the largest value alone": (([3, 2, 2], [0, 2, 2], [0.0, 1, 1]), 0),
+    "certain before soon": (([2, 2, 2], [0, 2, 1], [1, 0.1, 0.5]), 1),
+    "nothing certain": (([2, 2, 2], [0, 1, 1.5], [1, 0.1, 0.5]), 0),
+    "nothing to earn": (([0, 0, 0], [0, 0, 0], [0.2, 0.1, 0.5]), 2),
+    "equal up to rounding": (([1, 1 - 1e-12, 1], [0, 1 - 1e-12, 0.2], [1, 0.5, 0.3]), 1),
+    "tiny values": (([TINY, 0.9 * TINY, TINY], [0, 0.9 * TINY, TINY], [1, 1, 0.0]), 2),
 }
 
 
-@pytest.mark.parametrize(("case", "name"), [(case, name) for case, (_, asked) in CASES.items() for name in asked])
-def test_what_is_taken(case: str, name: str) -> None:
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_taken(case: str) -> None:
     values, asked = CASES[case]
-    action, (upper, lower, soon) = taken(name, *(list(map(float, of)) for of in values))
-    assert action == asked[name]
+    action, (upper, lower, soon) = taken(*(list(map(float, of)) for of in values))
+    assert action == asked
     assert upper == max(values[0])
     equal = [low for low, value in zip(values[1], values[0], strict=True) if value >= max(values[0]) * (1 - 1e-9)]
     assert lower == max(equal)
@@ -64,13 +58,13 @@ def test_what_is_taken(case: str, name: str) -> None:
 
 
 def test_a_repair_keeps_the_old_action_where_it_is_as_good_as_any() -> None:
-    assert [taken("certain", [1.0, 1.0, 0.0], [0.0] * 3, [0.5] * 3, old)[0] for old in (0, 1)] == [0, 1]
-    assert taken("certain", [1.0, 1.0, 0.0], [0.0] * 3, [0.5, 0.5 - 1e-9, 1.0], 1)[0] == 1
+    assert [taken([1.0, 1.0, 0.0], [0.0] * 3, [0.5] * 3, old)[0] for old in (0, 1)] == [0, 1]
+    assert taken([1.0, 1.0, 0.0], [0.0] * 3, [0.5, 0.5 - 1e-9, 1.0], 1)[0] == 1
 
 
 def test_else_one_is_drawn_uniformly() -> None:
     """χ² over 4,000 draws, at the level 0.001."""
-    take, rng = taker("certain", 4), np.random.default_rng(3)
+    take, rng = taker(4), np.random.default_rng(3)
     counts = np.zeros(4)
     for _ in range(1_000):
         options = np.repeat(np.array([0.0, 1, 1, 1] + [0.0] * 4 + [1.0, 0.5, 0.5, 0.5]), 4)

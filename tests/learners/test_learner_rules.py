@@ -37,7 +37,7 @@ def worth(mean: Any, deviation: Any, pair: Any) -> Any:
         + 0.3 * pair.spread * (pair.limit - mean)
         + 0.2 * pair.local_spread * (pair.local_limit - mean)
     )
-    return mean + (bonus + 0.2 * pair.gap + 0.01 * pair.cap / pair.visits)
+    return mean + (bonus + 0.2 * pair.gap + 0.01 * pair.limit / pair.visits)
 
 
 def lower(mean: Any, deviation: Any, pair: Any) -> Any:
@@ -147,7 +147,7 @@ class Oracle:
                             local_room += local_limit - mean
                         gap = sqrt(sum(row[z] * (up[z][1] - down[z][1]) ** 2 for z in row) / n)
                         told = SimpleNamespace(
-                            visits=n, limit=limit, cap=caps[h], by_step=self.by_step(h, row, caps[h]), spread=spread,
+                            visits=n, limit=limit, by_step=self.by_step(h, row, caps[h]), spread=spread,
                             local_limit=local_limit, local_spread=local_spread,
                             gap=gap if self.rule.lower else 0.0, numbers=self.numbers(o, n),
                         )  # fmt: skip

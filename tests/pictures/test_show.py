@@ -395,7 +395,7 @@ def test_a_plan_without_a_horizon_is_the_same_policy_for_all() -> None:
     plan = praemia.solve(task)
     assert plan.policy.ndim == 2
     assert praemia.evaluate(task, plan).value == pytest.approx(plan.value)
-    assert len(praemia.rollout(task, plan)) <= task.horizon
+    assert len(praemia.rollout(task, plan)) <= task.max_steps
     view = praemia.show(task, plan).view
     assert view.value == pytest.approx(plan.value)
     shown = view.footprint.actions >= 0

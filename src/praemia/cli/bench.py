@@ -136,7 +136,7 @@ def _planning(task: Task, threads: int, repeats: int = 5) -> dict[str, float]:
     from praemia.planning.exact import solve
 
     seconds = seconds_of(lambda: solve(task, keep_values=False, threads=threads), repeats)
-    size = task.num_observations * task.num_machine_states * task.horizon
+    size = task.num_observations * task.num_machine_states * task.max_steps
     return {"threads": threads, **_best_and_median(seconds), "ns_per_state_and_step": 1e9 * min(seconds) / size}
 
 
@@ -156,7 +156,7 @@ def steps_per_second(num_episodes: int, repeats: int = 5) -> dict[str, float]:
     world = TaskWorld(task, player, WARM_EPISODES + repeats * part, (0,), valued=False)
     run_loop(world, WARM_EPISODES)
     seconds = seconds_of(lambda: run_loop(world, world.played + part), repeats)
-    speeds = sorted(part * task.horizon / duration for duration in seconds)
+    speeds = sorted(part * task.max_steps / duration for duration in seconds)
     return {"best": speeds[-1], "median": statistics.median(speeds), "worst": speeds[0]}
 
 

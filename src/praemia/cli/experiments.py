@@ -77,7 +77,7 @@ def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: 
     return Sweep(store, asked, failures, len(store.files()) != before)
 
 
-def publish(result: Sweep, studies: list[Study], damaged: list[str]) -> None:
+def publish(result: Sweep, studies: list[Study]) -> None:
     """Write the report on some studies and say where it is.
 
     Figures that are there are not drawn again where nothing is new.
@@ -87,6 +87,7 @@ def publish(result: Sweep, studies: list[Study], damaged: list[str]) -> None:
     report, figures = result.store.folder / "report.html", result.store.folder / "figures"
     say("writing the report")
     with display():
+        damaged = result.store.damaged.values()
         write_report(studies, damaged, report, figures=result.has_new_runs or not figures.is_dir())
     click.echo(f"the report is {report}, the figures are in {figures}", err=wants_json())
 
@@ -102,7 +103,7 @@ def advice_on_interrupt(advice: Callable[[], str]) -> Iterator[None]:
 
 def _stored(store: Store, jobs: list[Job]) -> str:
     """Say how many runs are stored; they are not repeated."""
-    count = sum(map(store.has, jobs))
+    count = sum(store.path_of(job).is_file() for job in jobs)
     return f"run again to go on: {count} of {plural(len(jobs), 'run')} {are(count)} stored in {store.folder}"
 
 
@@ -139,10 +140,10 @@ def experiment_command(file: Path, where: RunOptions, allow_code: bool) -> int:
     experiment = load_experiment(file, allow_code=allow_code)
     result = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
     if where.shard is None:  # a shard is only a part
-        studies, damaged = gather(result.store, result.experiments)
+        studies = gather(result.store, result.experiments)
         if studies:
-            publish(result, studies, damaged)
-            click.echo(results_table(series for study in studies for own in study.settings.values() for series in own))
+            publish(result, studies)
+            click.echo(results_table(series for study in studies for series in study.series))
     return report_failures(result.failures)
 
 
@@ -177,20 +178,20 @@ def reproduce_command(
     if where.shard is not None or (result.failures and not result.store.files()):
         return report_failures(result.failures)
     result = _play_on(result, where) if decide else result
-    studies, damaged, claims = _look(result)
-    publish(result, studies, damaged)
+    studies, claims = _look(result)
+    publish(result, studies)
     for line in verdict_lines(claims):
         click.echo(line)
     click.echo("all learners on other tasks: praemia league")
     return report_failures(result.failures)
 
 
-def _look(result: Sweep) -> tuple[list[Study], list[str], list[Claim]]:
+def _look(result: Sweep) -> tuple[list[Study], list[Claim]]:
     from praemia.statistics.claims import check_claims
     from praemia.statistics.stored_runs import gather
 
-    studies, damaged = gather(result.store, result.experiments)
-    return studies, damaged, check_claims(studies)
+    studies = gather(result.store, result.experiments)
+    return studies, check_claims(studies)
 
 
 def _play_on(result: Sweep, where: RunOptions) -> Sweep:
@@ -199,7 +200,7 @@ def _play_on(result: Sweep, where: RunOptions) -> Sweep:
     from praemia.statistics.comparisons import further_runs
 
     while True:
-        claims = _look(result)[2]
+        _, claims = _look(result)
         more = further_runs(claims, result.experiments)
         if result.failures or not more:
             return result
@@ -264,7 +265,7 @@ def league_command(
 
     contest = league(tasks, names, runs, episodes, seed, full=full, parameters=parse_settings(settings))
     result = sweep([contest], where)
-    studies, damaged = gather(result.store, result.experiments)
+    studies = gather(result.store, result.experiments)
     board, apart = boards(studies[0].settings if studies else {})
     if where.shard is None and not board.learners:
         say("no ranking: no learner has a run on every task (oracle baselines are not ranked)")
@@ -275,7 +276,7 @@ def league_command(
     if apart is not None and apart.learners:
         text += f"\n{APART}:\n\n{league_text(apart, standings(apart))}"
     emit({**_as_data(board, table), "paper": apart and _as_data(apart, standings(apart)), **_claims(claims)}, text)
-    publish(result, studies, damaged)
+    publish(result, studies)
     if claims and not wants_json():
         click.echo("\n".join(verdict_lines(claims)))
     return report_failures(result.failures)
@@ -298,13 +299,12 @@ def _play_suite(
     where = replace(where, out=where.out or Path(f"results-{suite.name}"), policies=False)
     result = sweep([suite_experiment(suite, names, runs, seed)], where)
     # Learners that were asked for earlier, in the same folder, are in the table too.
-    unreadable: list[str] = []
-    earlier = [e for e in result.store.asked(unreadable.append) if e.name == result.experiments[0].name]
-    studies, damaged = gather(result.store, unite([*result.experiments, *earlier])[:1])
+    earlier = [e for e in result.store.asked() if e.name == result.experiments[0].name]
+    studies = gather(result.store, unite([*result.experiments, *earlier])[:1])
     if where.shard is None and studies:
         lines = suite_lines(suite, studies[0].settings)
         emit(suite_data(suite, lines), suite_text(suite, lines))
-        publish(result._replace(has_new_runs=True), studies, [*unreadable, *damaged])
+        publish(result._replace(has_new_runs=True), studies)
     return report_failures(result.failures)
 
 

@@ -99,10 +99,6 @@ class Display(activity.Progress):
         """Note that a run is finished."""
         self._finished[job.task.name] += 1
 
-    def damage(self, message: str) -> None:
-        """Say that a stored run is damaged."""
-        say(f"warning: {message}; this run is repeated")
-
     def tick(self) -> None:
         """Look at what the workers are doing, and show it."""
         board, now = activity.read_board(), time.monotonic()

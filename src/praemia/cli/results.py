@@ -34,7 +34,7 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
     """
     from praemia.experiments.store import Store
     from praemia.statistics.frames import curve_columns, run_columns, write_csv, write_parquet
-    from praemia.statistics.stored_runs import group, read_all
+    from praemia.statistics.stored_runs import group
 
     if curves and csv_file is None and parquet_file is None:
         raise ParameterError("--curves says what is written; give a file with --csv or --parquet")
@@ -42,8 +42,9 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
         raise ParameterError(f"--csv and --parquet both name {str(csv_file)!r}; give each a file of its own")
     if parquet_file is not None:
         require("pyarrow.parquet")
-    runs, damaged = read_all(Store.open(folder))
-    members = group(runs)
+    store = Store.open(folder)
+    runs = list(store.runs())
+    damaged = list(store.damaged.values())
     for message in damaged:
         say(f"warning: {message}")
     columns = curve_columns if curves else run_columns
@@ -51,7 +52,7 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
         if file is not None:
             write(columns(runs), file)
     report_written(csv_file, parquet_file)
-    entries = [_entry(series) for series in members]
+    entries = [_entry(series) for series in group(runs)]
     if not entries:
         say("no runs yet")
     emit({"results": entries, "damaged": damaged}, _table(entries) if entries else "")
@@ -118,12 +119,13 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
 
     if figures:
         require("PIL", "matplotlib.figure")
-    studies, damaged = discover(Store.open(folder))
+    store = Store.open(folder)
+    studies = discover(store)
     if not studies:
-        also = f" ({plural(len(damaged), 'damaged file')})" if damaged else ""
+        also = f" ({plural(len(store.damaged), 'damaged file')})" if store.damaged else ""
         raise FileError(f"{folder}: there are no runs to report on{also}; praemia reproduce makes them")
     path = folder / "report.html" if out is None else out
-    _, *files = write_report(studies, damaged, path, figures=figures)
+    _, *files = write_report(studies, store.damaged.values(), path, figures=figures)
     also = (
         f"; {plural(len(files), 'file')} of figures {are(len(files))} in {path.parent / 'figures'}" if figures else ""
     )

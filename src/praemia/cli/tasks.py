@@ -37,7 +37,7 @@ def solve_command(task: str, variant: Variant) -> None:
     record = {
         "task": problem.name,
         "value": value,
-        "horizon": int(problem.horizon) if problem.has_horizon else None,
+        "horizon": problem.horizon,
         **({"discount": problem.discount} if problem.discount < 1.0 else {}),
         "observations": problem.num_observations,
         "actions": problem.num_actions,
@@ -62,8 +62,8 @@ def bound_command(task: str, episodes: int, failure_prob: float) -> None:
         raise ParameterError(f"{problem.name} has a discount; Theorem 1 and the lower bound are of tasks without one")
     sizes = (problem.num_observations, problem.num_actions)
     span = problem.machine.reward_range.span
-    bound = regret_bound(*sizes, problem.num_machine_states, problem.horizon, episodes, failure_prob, span)
-    lower = regret_lower_bound(*sizes, problem.horizon, episodes, span)
+    bound = regret_bound(*sizes, problem.num_machine_states, problem.max_steps, episodes, failure_prob, span)
+    lower = regret_lower_bound(*sizes, problem.max_steps, episodes, span)
     terms = [
         ("leading", "leading", "72 ι √(HOAT)", bound.leading),
         ("model_error", "model error", "2500 H² O² A^1.5 ι²", bound.model_error),
@@ -115,7 +115,7 @@ def _env_entry(name: str) -> dict[str, Any]:
     from praemia.envs.registry import make, summary
 
     task = make(name)
-    sizes = (task.num_observations, task.num_actions, task.num_machine_states, int(task.horizon))
+    sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
     return {
         "name": task.name,
         **dict(zip(SIZES, sizes, strict=True)),

@@ -96,7 +96,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         if not self._is_over:
             label, reward = self._play_on(int(action))
         self._step += 1
-        truncated = self._step >= self.task.horizon
+        truncated = self._step >= self.task.max_steps
         env_step = {"reward": 0.0, "terminated": self._is_over, "truncated": truncated}
         is_done = self._is_over or self._machine_state in self.task.done_states
         return self._state(), reward, is_done, truncated, {"label": label, "environment": env_step}
@@ -122,7 +122,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
             return np.asarray(render_image(frame_scene(task_picture(self.task), self._observation)))
         machine_state = self.task.machine.states[self._machine_state]
         name = self.task.mdp.observation_name(self._observation)
-        status = f"step {self._step} of {self.task.horizon}: observation {name}, machine state {machine_state}\n"
+        status = f"step {self._step} of {self.task.max_steps}: observation {name}, machine state {machine_state}\n"
         try:
             return f"{page_text(task_picture(self.task), self.task.name, self._observation)}\n{status}"
         except SizeError:

@@ -92,6 +92,12 @@ class LearnerChoice:
         origin = "" if code is None else code.origin
         return cls(learner.name, data, title or default_title(learner.name, parameters), origin, code)
 
+    @property
+    def data(self) -> dict[str, Any]:
+        """All but the code, as plain data."""
+        parameters = dict(self.parameters)
+        return {"name": self.name, "parameters": parameters, "title": self.title, "origin": self.origin}
+
     def make(self) -> Learner:
         """Return the learner."""
         if self.code is None or (self.code.text is None and is_registered(self.name)):
@@ -172,10 +178,9 @@ class Job:
 
     def about(self) -> dict[str, Any]:
         """Return what all runs of this kind share, as plain data."""
-        learner = {key: value for key, value in vars(self.learner).items() if key != "code"}
         return {
             "task": vars(self.task),
-            "learner": {**learner, "parameters": dict(self.learner.parameters)},
+            "learner": self.learner.data,
             "num_episodes": self.num_episodes,
             "streams": self.streams,
             **self._given,
@@ -200,9 +205,9 @@ class Job:
 class Setting:
     """A task, the learners that play it, and how often.
 
-    ``stream`` keeps the seeds of different uses apart: 0 for runs that are reported, 1 for tuning. ``streams`` is the
-    revision of the random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None. Plans are
-    tested after every ``test_every`` steps, if it is given.
+    Runs of a tuning (``is_tuning``) have other seeds than those that are reported. ``streams`` is the revision of the
+    random streams that the runs are drawn from. With ``num_steps``, ``num_episodes`` is None. Plans are tested after
+    every ``test_every`` steps, if it is given.
     """
 
     task: TaskText
@@ -210,7 +215,7 @@ class Setting:
     num_runs: int = 16
     num_episodes: int | None = 10_000
     seed: int = 0
-    stream: int = 0
+    is_tuning: bool = False
     streams: int = STREAMS
     num_steps: int | None = None
     test_every: int | None = None
@@ -232,7 +237,7 @@ class Setting:
 
     def jobs(self) -> list[Job]:
         """Return the runs of this setting, run by run, so that all learners progress together."""
-        extra, lengths = (self.stream,) if self.stream else (), (self.num_steps, self.test_every)
+        extra, lengths = (1,) * self.is_tuning, (self.num_steps, self.test_every)
         return [
             Job(self.task, choice, self.num_episodes, (self.seed, run, *extra), self.streams, *lengths)
             for run in range(self.num_runs)

@@ -55,6 +55,7 @@ class Environment:
         if isinstance(source, BlackBox):
             source.observations.forget()
         self.source = source
+        self.horizon = source.max_steps if isinstance(source, Task) else source.horizon
         self.labelling: Labelling = source.mdp.labelling if isinstance(source, Task) else SeenLabels(frozenset({HERE}))
 
     def world(self, target: int | None, learner: Learner, num_episodes: int, seed: SeedKey) -> World:
@@ -62,7 +63,7 @@ class Environment:
         if isinstance(self.source, Task):  # its kernel is sampled from but never read
             rules = () if target is None else (LabelRule(frozenset({HERE}), source=target),)
             marked = replace(self.source.mdp, labelling=RuleLabelling(rules))
-            task = Task(marked, arrival_machine(), self.source.horizon)
+            task = Task(marked, arrival_machine(), self.horizon)
             return TaskWorld(task, learner, num_episodes, seed, valued=False)
         assert isinstance(self.labelling, SeenLabels)
         return BoxWorld(_marked_box(self.source, target), learner, num_episodes, seed, self.labelling)
@@ -91,7 +92,7 @@ class Environment:
             if not isinstance(machine, RewardMachine):
                 raise ParameterError(f"machines[{number}] is {type(machine).__name__}; expected a RewardMachine")
             require_readable(machine, produced, produced | declared)
-        length = self.source.horizon, self.source.discount
+        length = self.horizon, self.source.discount
         return tuple(sorted({machine_digest(machine, *length, rules) for machine in machines}))
 
     def dataset(
@@ -106,12 +107,12 @@ class Environment:
         labelling = RuleLabelling(self._tabulated(*kept.transitions) if rules is None else rules)
         names = _names(source)
         return Dataset(
-            horizon=source.horizon,
+            horizon=self.horizon,
             **{item.name: getattr(kept, item.name) for item in fields(kept)},
             labelling=labelling,
             labels_known=rules is not None,
             can_end=isinstance(source, BlackBox) or source.mdp.can_end,
-            reachability=np.zeros(kept.num_observations) if every is None else _reachability(every, source.horizon),
+            reachability=np.zeros(kept.num_observations) if every is None else _reachability(every, self.horizon),
             propositions=tuple(sorted(labelling.propositions().union(source.machine.propositions))),
             observation_names=names[0],
             action_names=names[1],

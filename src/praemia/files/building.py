@@ -186,8 +186,7 @@ def build_task(source: Source, part: TaskPart, other: RewardMachine | None = Non
 
 
 def _task(mdp: LabeledMDP, machine: RewardMachine, part: TaskPart, name: str) -> Task:
-    horizon: Any = part.horizon  # None: found from the discount
-    return Task(mdp, machine, horizon, name, part.discount or 1.0, until_done=part.until_done or False)
+    return Task(mdp, machine, part.horizon, name, part.discount or 1.0, until_done=part.until_done or False)
 
 
 def _build_task_machine(source: Source, part: TaskPart, labels: Sequence[str]) -> RewardMachine:

@@ -149,7 +149,7 @@ def is_equivalent(task: Task, machine: RewardMachine, labels: Sequence[Label], e
     step = cache(lambda pair, label: _step(machine, task.machine, pair, labels[label], intervals))
     frontier = {(int(o), (machine.initial, task.machine.initial)) for o in task.starts}
     reached = set(frontier)
-    for _ in range(int(task.horizon)):
+    for _ in range(task.max_steps):
         ahead = set()
         for o, pair in frontier:
             for z, label in ways[o]:

@@ -44,7 +44,6 @@ class Pair(NamedTuple):
     visits: float
     numbers: tuple[float, ...]  # what the learner's ``numbers`` returned
     limit: Any  # the most that the pair can be worth
-    cap: float  # the most that can still be earned at this step
     by_step: float  # the learner's number for this pair and step; 0 where it has none
     spread: float  # how far outcomes differ, as a share of what limits leave open; 0 where it is not measured
     local_limit: Any  # the most that was seen to follow any action of the pair's state, with the spread
@@ -229,10 +228,10 @@ def pair_value(zero: Any, data: PlanData, pair: int, view: StepView) -> Any:
             keep_spread(zero, memory.spread, own_place + 2 * LANES, lane, (local_limit - mean) * exists)
     if BY_STEP:
         by_step = memory.by_step[view.step, pair]
-    gap, cap = zero, data.spec.steps[view.step]["cap"]
+    gap = zero
     if HAS_LOWER:
         gap = np.sqrt(apart * inverse)
-    own = Pair(visits, as_tuple(memory.by_pair, i), view.limit, cap, by_step, spread, local_limit, local_spread, gap)
+    own = Pair(visits, as_tuple(memory.by_pair, i), view.limit, by_step, spread, local_limit, local_spread, gap)
     if HAS_LOWER:
         low_mean, low_square = low_mean * inverse, low_square * inverse
         low_deviation = np.sqrt(np.maximum(low_square - low_mean * low_mean, zero))

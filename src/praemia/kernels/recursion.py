@@ -42,7 +42,7 @@ from praemia.kernels.repair import (
     refresh_counts,
 )
 from praemia.kernels.rows import fill_exits, fill_rows, fill_tops
-from praemia.kernels.ties import DRAWN, counted_values, take_best, take_in_order
+from praemia.kernels.ties import counted_values, take_best, take_in_order
 
 # Replaced when a learner's plan is compiled.
 LANES = 4
@@ -51,9 +51,8 @@ MONOTONE = False  # whether Q never rises above that of the previous plan
 UNSEEN = False  # whether ``pair_value`` covers pairs never visited too, over the rows of every (o, a, o')
 LEARN_MACHINE = False  # whether the machine's layers are estimates, rewritten for every plan
 HAS_LOWER = False  # whether there are lower values
-ORDER = DRAWN  # which of several best actions is taken
+ORDERED = False  # whether ties are broken by what is certain and what is soonest, not drawn
 REPAIRS = False  # whether tables of all steps are kept, so that a plan can be repaired
-CAP_MATTERS = True  # whether what a pair is worth depends on the cap of its step
 prepare_machine: Any = None
 machine_at_step: Any = None
 prepare_pair: Any = None
@@ -118,23 +117,23 @@ def value_actions(zero: Any, data: PlanData, view: StepView, o: Whole, num_actio
             if LEARN_MACHINE:  # a bonus for the machine may exceed what can be earned
                 value = np.minimum(value, zero + step["cap"])
         low, soon = zero, zero + 1.0
-        if ORDER != DRAWN:
+        if ORDERED:
             low = load(zero, view.least, (data.counts.states.shape[0] + UNKNOWN) * width + lane)
         visits = pairs[i]["at_plan"] if REPAIRS else pairs[i]["visits"]
         if UNSEEN or visits > 0:
             limited = StepView(view.step, view.values, view.least, view.soon, view.tops, width, lane, value)
             bound, low_bound = pair_value(zero, data, pair, limited)
             value, low = np.minimum(value, bound), np.maximum(low, low_bound)
-            if ORDER != DRAWN:
+            if ORDERED:
                 low, soon = counted_values(zero, data, pair, limited)
             if MONOTONE:
                 at = (view.step * num_slots + np.int64(pairs[i]["slot"])) * width + lane
                 value = np.minimum(value, load(zero, old, at))
                 store(old, at, value)
         store(options, a * LANES, value)
-        if HAS_LOWER or ORDER != DRAWN:
+        if HAS_LOWER or ORDERED:
             store(options, (num_actions + a) * LANES, low)
-        if ORDER != DRAWN:
+        if ORDERED:
             store(options, (2 * num_actions + a) * LANES, soon)
 
 
@@ -143,8 +142,8 @@ def view_of(zero: Any, data: PlanData, step: int) -> StepView:
     memory = data.memory
     after, top = (step + 1) % memory.tables.shape[0], step % memory.tops.shape[0]
     values = row(memory.tables, after)
-    lower = row(memory.least_tables, after) if HAS_LOWER or ORDER != DRAWN else values
-    soon = row(memory.soon_tables, after) if ORDER != DRAWN else values
+    lower = row(memory.least_tables, after) if HAS_LOWER or ORDERED else values
+    soon = row(memory.soon_tables, after) if ORDERED else values
     return StepView(step, values, lower, soon, row(memory.tops, top), memory.tables.shape[2], 0, zero)
 
 
@@ -155,11 +154,11 @@ def fill_after(zero: Any, data: PlanData, step: int, first: Whole, last: Whole) 
     table, exits = row(memory.tables, after), row(spec.exits, step + 1)
     fill_exits(table, width, num_states, exits)
     fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
-    if HAS_LOWER or ORDER != DRAWN:
+    if HAS_LOWER or ORDERED:
         table = row(memory.least_tables, after)
         fill_exits(table, width, num_states, exits)
         fill_rows(zero, table, width, num_states, rows, spec.layers, first, last, FIRST, width)
-    if ORDER != DRAWN:  # nothing new comes after an end: E is 0 in the rows of exits
+    if ORDERED:  # nothing new comes after an end: E is 0 in the rows of exits
         soon = row(memory.soon_tables, after)
         fill_rows(zero, soon, width, num_states, rows, spec.moves, first, last, FIRST, width)
 
@@ -240,9 +239,9 @@ def clear_last(data: PlanData, num_planned: Whole, plans_all: bool) -> None:
         o = np.int64(i if plans_all else data.counts.states[i]["ith_met"])
         for m in range(memory.tables.shape[2]):
             memory.tables[last, o, m] = 0.0
-            if HAS_LOWER or ORDER != DRAWN:
+            if HAS_LOWER or ORDERED:
                 memory.least_tables[last, o, m] = 0.0
-            if ORDER != DRAWN:
+            if ORDERED:
                 memory.soon_tables[last, o, m] = 0.0
 
 
@@ -285,7 +284,7 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
             for lane in range(0, view.width, LANES):
                 here = StepView(h, view.values, view.least, view.soon, view.tops, view.width, lane, zero)
                 value_actions(zero, data, here, o, num_actions)
-                if ORDER == DRAWN:
+                if not ORDERED:
                     draw_actions(zero, data, here, o, num_actions, policy, rng)
                 elif order_actions(zero, data, here, o, num_actions, policy, rng, old, is_repair):
                     has_changed = True
@@ -299,7 +298,7 @@ def plan(data: PlanData, rng: Any, policy: Actions) -> None:
         forget_changes(counts)
 
 
-SWITCHES = ("LIMIT_LABELS", "MONOTONE", "UNSEEN", "LEARN_MACHINE", "HAS_LOWER", "ORDER", "REPAIRS", "CAP_MATTERS")
+SWITCHES = ("LIMIT_LABELS", "MONOTONE", "UNSEEN", "LEARN_MACHINE", "HAS_LOWER", "ORDERED", "REPAIRS")
 # What a plan consists of, beside itself: each may use those before it. Functions outside the inner loops are called,
 # not inlined, which takes less time to compile.
 CALLED = (prepare, fill_after, begin_all, clear_last, find_seeds, fill_changed_rows, begin_repair, begin_again)

@@ -24,7 +24,6 @@ from praemia.kernels.records import FIRST, Actions, CountArrays, Floats, Records
 from praemia.kernels.rows import fill_tops
 
 # Replaced when a learner's plan is compiled.
-CAP_MATTERS = True
 prepare_pair: Any = None
 begin_step: Any = None
 fill_after: Any = None
@@ -117,7 +116,7 @@ def begin_again(zero: Any, data: Any, view: Any, policy: Actions, num_changed: W
     else:
         copy(row(memory.tops, step + 1), view.tops, memory.tops.shape[1])
     # The first step is not discounted, and an episode cannot be over there.
-    is_new = is_new or step == 0 or CAP_MATTERS
+    is_new = is_new or step == 0
     if not is_new:
         is_new = differ(row(memory.shares, step), row(memory.shares, step + 1), memory.shares.shape[1])
     if not is_new:

@@ -1,21 +1,16 @@
 """Breaking ties: what a plan does among actions whose optimistic values U are the same.
 
-Published learners draw. The other orders look at two more values, of what was counted alone (p̂, without any bonus):
+Published learners draw. Headroom looks at two more values, of what was counted alone (p̂, without any bonus):
 
     never visited:   L = the least that can follow,        E = 1
     visited:         L = Σ p̂ Στ (φ + L_{h+1}),             E = β·Σ p̂ Στ E_{h+1},   β = 1 − 1/(H + 1)
 
 L is what the plan earns if all that is unknown turns out worst. E is the mean of β^d, d the steps until the first pair
 never visited, 0 if there is none on the way: the larger, the sooner something new is tried. Among the actions of the
-largest U,
-
-    certain   those with L = U, if there are any; of these the ones with the largest E
-    counted   those with the largest L; of these the ones with the largest E
-    soonest   those with the largest E
-
-and of what is left one is drawn; a repair keeps the action of the plan, if that is among them. What is stored is
-the largest U, the largest L among the actions with that U, and the largest E among those that the order leaves: no
-value depends on a draw. Equal means equal up to rounding, relative to the values, which may be tiny.
+largest U it takes those with L = U, which are certain, if there are any; of these the ones with the largest E; and of
+what is left one is drawn, or a repair keeps the action of the plan, if that is among them. What is stored is the
+largest U, the largest L among the actions with that U, and the largest E among those that are left: no value depends
+on a draw. Equal means equal up to rounding, relative to the values, which may be tiny.
 """
 
 from __future__ import annotations
@@ -28,11 +23,9 @@ from praemia.kernels.compiling import INLINED, INTERNAL, compiled
 from praemia.kernels.lanes import any_lane, load, num_lanes, select, store, store_whole
 from praemia.kernels.records import FIRST, Actions, Floats, Whole
 
-DRAWN, CERTAIN, COUNTED, SOONEST = 0, 1, 2, 3
 EQUAL, AS_SOON = 1e-9, 1e-7  # up to these shares of a value, others count as equal to it
 
 # Replaced when a learner's plan is compiled.
-ORDER = DRAWN
 REPAIRS = False
 
 
@@ -56,18 +49,25 @@ def take_best(zero: Any, options: Floats, num_actions: int, policy: Actions, pla
 
 
 @compiled(**INTERNAL)
-def draw_best(options: Floats, first: int, step: int, num_actions: int, rng: Any) -> int:
-    """Return the action with the largest of options[first + a · step], drawn among equals."""
-    best, equals = options[first], 1
+def draw_best(
+    options: Floats, first: int, step: int, num_actions: int, rng: Any, old: Whole = -1, share: float = 0.0
+) -> Whole:
+    """Return an action whose option is the largest, up to a share of it: the old one, if that is among them, or a draw.
+
+    The option of action a is options[first + a · step]; an old action below 0 is none.
+    """
+    best, equals = options[first], 0
     for a in range(1, num_actions):
-        value = options[first + a * step]
-        if value > best:
-            best, equals = value, 1
-        elif value == best:
+        best = max(best, options[first + a * step])
+    enough = best * (1.0 - share)
+    for a in range(num_actions):
+        if options[first + a * step] >= enough:
             equals += 1
+    if old >= 0 and options[first + old * step] >= enough:
+        return old
     skipped = np.int64(rng.random() * equals) if equals > 1 else FIRST
     for a in range(num_actions):
-        if options[first + a * step] == best:
+        if options[first + a * step] >= enough:
             if skipped == 0:
                 return a
             skipped -= 1
@@ -112,11 +112,7 @@ def take_in_order(
     for a in range(num_actions):
         counted = load(zero, options, (num_actions + a) * lanes)
         low = np.maximum(low, select(least > load(zero, options, a * lanes), zero - np.inf, counted))
-    asked = zero - np.inf
-    if ORDER == CERTAIN:
-        asked = select(least > low, asked, least)
-    if ORDER == COUNTED:
-        asked = np.minimum(low * (1.0 - EQUAL), low * (1.0 + EQUAL))
+    asked = select(least > low, zero - np.inf, least)
     soon, choice, ties = zero - 1.0, zero, zero
     for a in range(num_actions):
         at = (2 * num_actions + a) * lanes
@@ -131,28 +127,7 @@ def take_in_order(
     if any_lane(ties > 1.0, count):
         for k in range(lanes if count > lanes else count):
             old = np.int64(policy[place + k]) if keeps else np.int64(-1)
-            policy[place + k] = keep_or_draw(options, 2 * num_actions * lanes + k, lanes, num_actions, old, rng)
+            policy[place + k] = draw_best(options, 2 * num_actions * lanes + k, lanes, num_actions, rng, old, AS_SOON)
     else:
         store_whole(policy, place, choice, count)
     return best, low, soon
-
-
-@compiled(**INTERNAL)
-def keep_or_draw(options: Floats, first: int, step: int, num_actions: int, old: Whole, rng: Any) -> Whole:
-    """Return an action of which options[first + a · step] is as good as the largest: the old one, if any, or a draw."""
-    best, equals = options[first], 0
-    for a in range(1, num_actions):
-        best = max(best, options[first + a * step])
-    enough = best * (1.0 - AS_SOON)
-    for a in range(num_actions):
-        if options[first + a * step] >= enough:
-            equals += 1
-    if old >= 0 and options[first + old * step] >= enough:
-        return old
-    skipped = np.int64(rng.random() * equals) if equals > 1 else np.int64(0)
-    for a in range(num_actions):
-        if options[first + a * step] >= enough:
-            if skipped == 0:
-                return a
-            skipped -= 1
-    return 0

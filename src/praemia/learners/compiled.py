@@ -144,7 +144,7 @@ class BonusLearner(CompiledLearner):
                 f"learner {self.name!r}: pair_numbers returned {numbers!r}; expected a tuple of at most "
                 f"{MOST_NUMBERS} numbers"
             )
-        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 1.0, 0.0, 0.1, 1.0, 0.1, 0.0))):
+        if np.isnan(rule.worth(0.5, 0.25, Pair(2.0, numbers, 1.0, 0.0, 0.1, 1.0, 0.1, 0.0))):
             raise PlanError(f"learner {self.name!r}: worth returned NaN; expected a number")
 
 

@@ -39,10 +39,10 @@ from praemia.learners.base import failure_prob_parameter, parameter, replan_para
 from praemia.learners.compiled import BonusLearner
 from praemia.learners.learned_machine import PER_VISIT, CanLearnMachine
 from praemia.learners.replanning import REPAIR, ReplanRule
-from praemia.learners.rules import ORDERS, BonusRule
+from praemia.learners.rules import BonusRule
 from praemia.tasks.spec import TaskSpec
 
-CONSTANTS = ("practical", "theory")
+CONSTANTS, ORDERS = ("practical", "theory"), ("certain", "drawn")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,9 @@ class Headroom(CanLearnMachine, BonusLearner):
     headroom_scale: float = parameter(1.0, "c₂ of the practical bonus, on the headroom", 0.0)
     forgotten_scale: float = parameter(2.0, "c₃ of the practical bonus, on the logarithm of the episodes", 0.0)
     failure_prob: float = failure_prob_parameter()
-    order: str = field(default="certain", metadata={"help": "among equals: certain, counted, soonest or drawn"})
+    order: str = field(
+        default="certain", metadata={"help": "among equals: what is certain, then the soonest unknown; or drawn"}
+    )
     replan: str = replan_parameter(REPAIR)
 
     def __post_init__(self) -> None:
@@ -96,17 +98,19 @@ class Headroom(CanLearnMachine, BonusLearner):
         scales = (0.0, PER_VISIT)
         if self.constants == "theory":
             scales = (self.machine_root(spec, num_episodes * spec.horizon, self.failure_prob), 0.0)
-        order = "drawn" if self.learn_machine else self.order
         machine, repairs = self.machine_bonus(*scales), self.replan_rule.word == REPAIR
-        uses_cap = self.functions()[1] not in (Headroom.worth, theory_worth)
         rule = super().rule(spec, num_episodes)
-        return replace(rule, machine=machine, order=order, repairs=repairs, uses_cap=uses_cap)
+        return replace(rule, machine=machine, ordered=not self._draws, repairs=repairs)
 
     @property
     def replan_rule(self) -> ReplanRule:
         """When to plan again; where the machine is learned or ties are drawn, a plan cannot be repaired."""
-        draws = self.learn_machine or self.order == "drawn"
-        return ReplanRule("growth") if self.replan == REPAIR and draws else super().replan_rule
+        return ReplanRule("growth") if self.replan == REPAIR and self._draws else super().replan_rule
+
+    @property
+    def _draws(self) -> bool:
+        """Whether ties are drawn; they are where the machine is learned."""
+        return self.learn_machine or self.order == "drawn"
 
     @staticmethod
     def pair_numbers(  # type: ignore[override]  # it is told the episodes too

@@ -20,14 +20,13 @@ from numpy.typing import NDArray
 
 from praemia.arithmetic import log_of_subsets
 from praemia.errors import ParameterError, unknown_name
-from praemia.kernels import bonus, confidence_sets, learned_machine, posterior_draws, recursion, ties
+from praemia.kernels import bonus, confidence_sets, learned_machine, posterior_draws, recursion
 from praemia.kernels.plans import Parts, Recipe
 from praemia.learners.base import CountLayout
 from praemia.tasks.spec import TaskSpec
 
 LIMITS = ("steps left", "horizon", "labels")
 VARIANCES = ("Y", "W")
-ORDERS = {"drawn": ties.DRAWN, "certain": ties.CERTAIN, "counted": ties.COUNTED, "soonest": ties.SOONEST}
 PRIORS = ("observations", "best")
 SETS = ("l1", "bernstein")
 MOST_NUMBERS = len(bonus.AS_TUPLE) - 1  # of a pair
@@ -63,7 +62,7 @@ class PlanRule(CountLayout, ABC):
     monotone = False
     spread = False
     lower: Any = None
-    order = "drawn"
+    ordered = False
     later_visits: LaterVisits | None = None
     step_bonus: NDArray[np.float64] | None = None
     sorts_rows = False  # rows are sorted for each machine state, so that plans look at one at a time
@@ -110,9 +109,8 @@ class BonusRule(PlanRule):
     monotone : Q never rises above that of the previous plan.
     spread : ``worth`` is told how far outcomes differ in this task, and what was seen to follow the pair's state.
     lower : ``worth`` and ``lower`` are told the gap; V̲ = max{0, lower(…)} of the action taken. None: no lower values.
-    order : what to do among equals (``praemia.kernels.ties``): "drawn", "certain", "counted" or "soonest".
+    ordered : among equals what is certain is taken, then the soonest unknown (``praemia.kernels.ties``); else a draw.
     repairs : plans can be repaired (``praemia.kernels.repair``).
-    uses_cap : ``worth`` may depend on ``pair.cap``; if not, equal steps of a repaired plan are computed once.
     later_visits : ``pair.by_step`` is the term in N'. step_bonus : or these numbers, [H, O·A].
     machine : c_a and c_b, where the machine is learned; W then has a bonus of its own, and limits are H − h at most.
     """
@@ -126,9 +124,8 @@ class BonusRule(PlanRule):
     monotone: bool = False
     spread: bool = False
     lower: Any = None
-    order: str = "drawn"
+    ordered: bool = False
     repairs: bool = False
-    uses_cap: bool = True
     later_visits: LaterVisits | None = None
     step_bonus: NDArray[np.float64] | None = None
     machine: MachineBonus | None = None
@@ -136,20 +133,16 @@ class BonusRule(PlanRule):
     def __post_init__(self) -> None:
         _require("variance_of", self.variance_of, VARIANCES)
         _require("limit", self.limit, LIMITS)
-        _require("order", self.order, tuple(ORDERS))
         if self.later_visits is not None and self.step_bonus is not None:
             raise ParameterError("a rule with later_visits and step_bonus; pair.by_step is one or the other")
         if self.machine is not None and self.lower is not None:
             raise ParameterError("a rule with lower values and a machine that is learned: its bonus bounds from above")
-        if self.order != "drawn" and (self.lower is not None or self.machine is not None or self.variance_of == "W"):
-            raise ParameterError(
-                f"order={self.order!r} with lower values, a machine that is learned or the variance of W; these rules "
-                "draw among equals"
-            )
-        made_anew = self.order == "drawn" or self.limit != "labels" or self.monotone or self.has_step_numbers
+        if self.ordered and (self.lower is not None or self.machine is not None or self.variance_of == "W"):
+            raise ParameterError("ordered=True with lower values, a machine that is learned or the variance of W")
+        made_anew = not self.ordered or self.limit != "labels" or self.monotone or self.has_step_numbers
         if self.repairs and made_anew:
             raise ParameterError(
-                "repairs=True needs limit='labels', an order other than 'drawn', monotone=False and no numbers by step"
+                "repairs=True needs limit='labels', ordered=True, monotone=False and no numbers by step"
             )
 
     def try_numbers(self, constants: NDArray[np.float64]) -> Any:
@@ -181,9 +174,8 @@ class BonusRule(PlanRule):
             ("LIMIT_LABELS", self.limit == "labels"),
             ("MONOTONE", self.monotone),
             ("HAS_LOWER", lower),
-            ("ORDER", ORDERS[self.order]),
+            ("ORDERED", self.ordered),
             ("REPAIRS", self.repairs),
-            ("CAP_MATTERS", self.uses_cap),
         )
         inner: Parts = (
             ("numbers", self.numbers if self._num_numbers else bonus.one_number),

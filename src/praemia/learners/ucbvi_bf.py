@@ -81,4 +81,4 @@ def pair_numbers(visits: float, visits_of_state: float, constants: NDArray[np.fl
 def worth(mean: Any, deviation: Any, pair: Any) -> Any:
     """Return the mean and the bonus."""
     per_deviation, per_step_left = pair.numbers
-    return mean + per_deviation * deviation + (per_step_left * pair.cap + pair.by_step)
+    return mean + per_deviation * deviation + (per_step_left * pair.limit + pair.by_step)

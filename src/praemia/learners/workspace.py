@@ -143,9 +143,9 @@ class Workspace:
         )
 
     def _exits(self) -> NDArray[np.float64]:
-        """Return what having left is worth; where the order asks for it, the unknown is worth the least there is."""
+        """Return what having left is worth; where ties are ordered, the unknown is worth the least there is."""
         exits = self.spec.exits
-        if self.rule.order != "drawn":
+        if self.rule.ordered:
             exits = exits.copy()
             exits[1:, UNKNOWN] = least_to_earn(self.spec, self.spec.every_step.support_table)
             if not (self.spec.can_end or self.spec.done_states):
@@ -156,14 +156,14 @@ class Workspace:
         spec, rule, known = self.spec, self.rule, self.known
         num_states, num_pairs = spec.num_observations, spec.num_observations * spec.num_actions
         rows = len(known.every.rows) if rule.unseen else num_states + NUM_EXITS + len(self.counts.rows)
-        tables, is_ordered = self._tables(rows), rule.order != "drawn"
+        tables = self._tables(rows)
         by_step = np.zeros((spec.horizon if rule.has_step_numbers else 0, num_pairs))
         if rule.step_bonus is not None:
             by_step[:] = rule.step_bonus
         return PlanMemory(
             tables=tables,
-            least_tables=np.zeros(tables.shape if rule.lower is not None or is_ordered else (0, 0, 0)),
-            soon_tables=np.zeros(tables.shape if is_ordered else (0, 0, 0)),
+            least_tables=np.zeros(tables.shape if rule.lower is not None or rule.ordered else (0, 0, 0)),
+            soon_tables=np.zeros(tables.shape if rule.ordered else (0, 0, 0)),
             action_values=np.zeros((spec.horizon, 0, self.width)),
             by_step=by_step,
             by_pair=np.zeros((num_pairs, self.sizes.by_pair)),

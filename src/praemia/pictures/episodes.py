@@ -46,7 +46,7 @@ def watched(episode: Episode) -> tuple[Step, ...]:
 def moments(episode: Episode) -> Iterator[Moment]:
     """Yield the start of an episode and what each step leads to."""
     first, total = episode.steps[0], 0.0
-    yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.horizon}")
+    yield Moment(first.observation, first.machine_state, f"before step 1 of {episode.task.max_steps}")
     weights = step_weights(len(episode), episode.task.discount).tolist()
     for step in watched(episode):
         counts = weights[step.step] * step.reward
@@ -60,7 +60,7 @@ def _line(task: Task, step: Step, counts: float, total: float) -> str:
     if counts != step.reward:
         paid += f", which counts {counts:.3g}"
     so_far = f"; {total:{'g' if task.discount == 1.0 else '.3g'}} so far" if total else ""
-    return f"step {step.step + 1} of {task.horizon}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
+    return f"step {step.step + 1} of {task.max_steps}: {task.mdp.action_name(step.action)}{label}{paid}{so_far}"
 
 
 def save_gif(episode: Episode, path: str | Path, progress: Callable[[int, int], None] | None = None) -> None:

@@ -65,8 +65,7 @@ class LearningView:
         cls, task: Task, learner: Learner, run: Run, on_progress: Callable[[int], None] | None = None
     ) -> LearningView:
         """Play a run again and look at its plans."""
-        task = task.finite
-        best, regret = solve(task), np.concatenate(([0.0], run.regret))
+        best, regret = solve(task.model), np.concatenate(([0.0], run.regret))
         numbers = plans_to_show(run.plan_episodes, most_plans(task))
         plans = []
         for number, policy in zip(numbers, replay(task, learner, run, numbers, on_progress), strict=True):

@@ -20,7 +20,7 @@ from praemia.pictures.machine_graph import Annotated
 from praemia.pictures.machine_layout import MachineLayout, lay_out
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
-from praemia.planning.exact import Plan, evaluate, losses, occupancy, solve
+from praemia.planning.exact import Plan, evaluate, losses, model_of, occupancy, solve
 from praemia.planning.policy import PolicyLike, policy_for
 from praemia.tasks.model import step_weights
 from praemia.tasks.picture import Picture
@@ -100,8 +100,7 @@ class PolicyView:
     @classmethod
     def of(cls, task: Task, policy: PolicyLike | None = None) -> PolicyView:
         """Find where a policy goes; None is the optimal policy."""
-        task = task.finite if isinstance(task, Task) else task
-        plan = solve(task)
+        plan = solve(model_of(task))
         value = plan.value if policy is None else evaluate(task, policy, keep_values=False).value
         steps = footprint(task, plan, policy)
         return cls(task, task_picture(task), value, policy is None, steps, *states_to_show(task, steps.visits))
@@ -141,11 +140,11 @@ class PolicyView:
 
 def footprint(task: Task, plan: Plan, policy: PolicyLike | None = None) -> Footprint:
     """Find what a policy does in a task with a horizon, beside the optimal plan; None is that plan itself."""
-    table = plan.policy if policy is None else policy_for(task, policy)
+    table = plan.policy if policy is None else policy_for(task.model, policy)
     steps = occupancy(task, table).states[:-1]
     lost = np.zeros_like(steps[0]) if policy is None else losses(task, table, plan, steps)
     if task.discount < 1.0:
-        steps = steps / step_weights(task.horizon, task.discount)[:, None, None]  # a late visit is a visit
+        steps = steps / step_weights(task.max_steps, task.discount)[:, None, None]  # a late visit is a visit
     visits, lacks = steps.sum(axis=0), float(lost.sum())
     actions = np.where(visits > NEVER, _main_actions(table, steps), np.int16(-1))
     return Footprint(visits, actions, lost > max(NEVER, MISTAKE * lacks), lacks)

@@ -80,7 +80,7 @@ def _task(task: Task) -> Card:
 
 
 def _is_solved_soon(task: Task) -> bool:
-    return task.horizon * task.num_machine_states * len(task.mdp.probs) <= MAX_SOLVED
+    return task.max_steps * task.num_machine_states * len(task.mdp.probs) <= MAX_SOLVED
 
 
 @card_of.register

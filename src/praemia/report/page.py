@@ -62,9 +62,9 @@ VIEWS = {
 }
 
 
-def write_report(studies: Sequence[Study], damaged: Sequence[str], path: Path, *, figures: bool) -> list[Path]:
+def write_report(studies: Sequence[Study], damaged: Iterable[str], path: Path, *, figures: bool) -> list[Path]:
     """Write the report on some studies, and the figures into a folder beside it; return all that was written."""
-    page = _report(studies, damaged)
+    page = _report(studies, list(damaged))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 # Studies that vary a size of the task: what it is called, and what it is.
 SIZES = {
     "machine-size": ("machine states", lambda task: task.num_machine_states),
-    "horizon": ("horizon", lambda task: task.horizon),
+    "horizon": ("horizon", lambda task: task.max_steps),
     "river-length": ("observations", lambda task: task.num_observations),
 }
 FAMILIES = {"riverswim": "RiverSwim", "warehouse": "Warehouse"}
@@ -209,7 +209,7 @@ def _optima(studies: Iterable[Study]) -> Table:
     for study in studies:
         for members in study.settings.values():
             task, run = members[0].loaded_task, members[0].first
-            sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.horizon)
+            sizes = (task.num_observations, task.num_actions, task.num_machine_states, task.max_steps)
             rows[members[0].task] = (members[0].task, *map(str, sizes), f"{run.optimal_value:.6f}")
     header = ("task", "observations", "actions", "machine states", "horizon", "optimal value")
     return Table(header, list(rows.values()))

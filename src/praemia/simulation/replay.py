@@ -29,7 +29,6 @@ def replay(
     The run is played again, up to the last of these plans. If that is another run, by another version or on a changed
     task, it is an error.
     """
-    task = task.finite
     world = world_of(task, learner, run.num_episodes if run.step_budget is None else None, run.seed, run.step_budget)
     for plan in plans:
         run_loop(world, int(run.plan_episodes[plan]), on_progress=on_progress)

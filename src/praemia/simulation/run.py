@@ -223,7 +223,7 @@ def _horizon_of(run: Run) -> int:
 def _horizon_in(task_text: str) -> int:
     from praemia.files import parse_task
 
-    return int(parse_task(task_text, "task").horizon)
+    return parse_task(task_text, "task").max_steps
 
 
 def _check_lengths(run: Run) -> None:

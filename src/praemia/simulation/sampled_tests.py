@@ -34,7 +34,7 @@ class OptimalityTest:
     def __init__(self, task: Task, seed: tuple[int, ...]) -> None:
         self._world = TaskWorld(task, Random(), SAMPLED_EPISODES, (*seed, SAMPLED_EPISODES), valued=False)
         self._world.replan_code = NEVER
-        best = solve(task, keep_values=False).policy
+        best = solve(task.model, keep_values=False).policy
         self._optimal = self._sample(np.ascontiguousarray(best.swapaxes(1, 2)))
 
     def _sample(self, policy: NDArray[Any]) -> NDArray[np.float64]:

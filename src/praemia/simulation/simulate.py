@@ -65,8 +65,7 @@ def simulate(
     began = time.perf_counter()
     optimal: float | None = None
     if isinstance(task, Task):
-        task = task.finite
-        optimal = solve(task.in_unit_range, keep_values=False).value
+        optimal = solve(task.in_unit_range.model, keep_values=False).value
     world = world_of(task, learner, num_episodes, key, num_steps)
     tests = _play_to_the_end(world, task, test_every, key, _in_steps(world, on_progress) if num_steps else on_progress)
     return Run(
@@ -113,7 +112,7 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
     """Return what was played, in the user's units, as fields of a ``Run``."""
     plans, returns = world.log.plans[: world.num_plans], world.log.returns[: world.played].copy()
     units = task.machine.reward_range
-    from_unit = partial(units.values_from_unit, horizon=task.horizon, discount=task.discount)
+    from_unit = partial(units.values_from_unit, horizon=world.spec.horizon, discount=task.discount)
     return {
         "num_episodes": world.played,
         "optimal_value": None if optimal is None else from_unit(optimal),
@@ -132,10 +131,10 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
 def world_of(
     task: Task | BlackBox, learner: Learner, num_episodes: int | None, seed: tuple[int, ...], num_steps: int | None
 ) -> World:
-    """Return a learner at the start of a run, in a task with a horizon or in a black box."""
+    """Return a learner at the start of a run, in a task or in a black box."""
     if num_episodes is None:
         assert num_steps is not None
-        num_episodes = -(-num_steps // task.horizon)
+        num_episodes = -(-num_steps // (task.max_steps if isinstance(task, Task) else task.horizon))
     sees_product = learner.sees == "product"
     if isinstance(task, Task):
         unit = task.in_unit_range

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ParameterError, PraemiaWarning, require
-from praemia.experiments.store import Store
+from praemia.experiments.store import Store, load_run
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
 from praemia.text_tables import csv_text
@@ -67,7 +67,9 @@ class StoredRuns(Displayed):
         return len(self.store.files())
 
     def __iter__(self) -> Iterator[Run]:
-        return self.store.runs(lambda message: warnings.warn(message, PraemiaWarning, stacklevel=2))
+        yield from self.store.runs()
+        for message in self.store.damaged.values():
+            warnings.warn(message, PraemiaWarning, stacklevel=2)
 
     @overload
     def __getitem__(self, number: int) -> Run: ...
@@ -78,8 +80,8 @@ class StoredRuns(Displayed):
     def __getitem__(self, number: int | slice) -> Run | list[Run]:
         files = self.store.files()
         if isinstance(number, slice):
-            return [self.store.load(path) for path in files[number]]
-        return self.store.load(files[number])
+            return [load_run(path) for path in files[number]]
+        return load_run(files[number])
 
     def __repr__(self) -> str:
         return f"StoredRuns({len(self):,} in {str(self.store.folder)!r})"

@@ -10,15 +10,13 @@ different revisions of the random streams are never combined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.errors import PraemiaError
 from praemia.experiments.requests import unite
 from praemia.experiments.settings import Experiment, Job, Setting, TaskText
 from praemia.experiments.store import Store
@@ -114,34 +112,16 @@ def paired(members: Sequence[Series]) -> NDArray[np.float64]:
     return np.array([[own[seed] for seed in shared] for own in finals]).reshape(len(members), len(shared))
 
 
-def gather(store: Store, experiments: Iterable[Experiment]) -> tuple[list[Study], list[str]]:
-    """Read the runs of some experiments; return those that have any, and messages about damaged files."""
-    damaged: list[str] = []
-    studies = [Study(e.name, e.purpose, collect(store, e.settings, damaged.append), e.command) for e in experiments]
-    return [study for study in studies if study.settings], damaged
+def gather(store: Store, experiments: Iterable[Experiment]) -> list[Study]:
+    """Read the runs of some experiments; return those that have any."""
+    studies = [Study(e.name, e.purpose, collect(store, e.settings), e.command) for e in experiments]
+    return [study for study in studies if study.settings]
 
 
-def collect(
-    store: Store, settings: Iterable[Setting], on_damage: Callable[[str], None] | None = None
-) -> dict[str, list[Series]]:
-    """Read the runs of some settings; settings and learners without a single run are left out.
-
-    A damaged file is an error, or reported to ``on_damage`` and left out.
-    """
-    series: dict[str, list[Series]] = {}
-    for setting in settings:
-        runs = []
-        for job in setting.jobs():
-            try:
-                if store.has(job):
-                    runs.append(store.read(job))
-            except PraemiaError as error:
-                if on_damage is None:
-                    raise
-                on_damage(str(error))
-        if runs:
-            series[setting.name] = group(runs)
-    return series
+def collect(store: Store, settings: Iterable[Setting]) -> dict[str, list[Series]]:
+    """Read the runs of some settings; settings and learners without a single run are left out."""
+    runs_of = {s.name: [run for job in s.jobs() if (run := store.read(job)) is not None] for s in settings}
+    return {name: group(runs) for name, runs in runs_of.items() if runs}
 
 
 def group(runs: Iterable[Run]) -> list[Series]:
@@ -153,25 +133,16 @@ def group(runs: Iterable[Run]) -> list[Series]:
     return [Series(members[0].task, members[0].title, tuple(members)) for members in groups.values()]
 
 
-def read_all(store: Store, except_for: Container[Path] = ()) -> tuple[list[Run], list[str]]:
-    """Read all runs of a store, but those in some files; return them, and messages about damaged files."""
-    damaged: list[str] = []
-    return list(store.runs(damaged.append, except_for)), damaged
-
-
-def discover(store: Store) -> tuple[list[Study], list[str]]:
-    """Return the experiments that a store was asked for and has runs of, and messages about damaged files.
+def discover(store: Store) -> list[Study]:
+    """Return the experiments that a store was asked for and has runs of.
 
     Runs that belong to none of them are one more study. Runs on black boxes are left out: their regret is not known.
     """
-    damaged: list[str] = []
-    experiments = unite(store.asked(damaged.append))
-    studies, damaged_runs = gather(store, experiments)
+    studies = gather(store, unite(store.asked()))
     paths = {store.path_of(Job.of(run)) for study in studies for series in study.series for run in series.runs}
-    rest, damaged_others = read_all(store, paths)
-    if others := [run for run in rest if run.optimal_value is not None]:
+    if others := [run for run in store.runs(paths) if run.optimal_value is not None]:
         studies.append(Study("other", "Runs that no experiment in this folder asks for", _other_settings(others)))
-    return _named_apart(studies), list(dict.fromkeys((*damaged, *damaged_runs, *damaged_others)))
+    return _named_apart(studies)
 
 
 def _named_apart(studies: Sequence[Study]) -> list[Study]:

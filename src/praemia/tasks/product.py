@@ -96,7 +96,7 @@ def product(task: Task) -> Product:
     return Product(
         num_states=num_states,
         num_actions=task.num_actions,
-        horizon=task.horizon,
+        horizon=task.max_steps,
         discount=task.discount,
         transitions=coo_array((probs, (source, target)), shape=(num_states * task.num_actions, num_states)).tocsr(),
         rewards=rewards.astype(np.float64).reshape(num_states, task.num_actions),
