@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from praemia.cli.common import (
-    Variant,
     complete_environments,
     complete_learners,
     complete_tasks,
@@ -26,12 +25,12 @@ from praemia.text_tables import plural, table_text
 @click.argument("task", shell_complete=complete_tasks)
 @variant_options
 @json_option
-def solve_command(task: str, variant: Variant) -> None:
+def solve_command(task: str, **variant: Any) -> None:
     """Find the optimal value of TASK: the most that any policy earns per episode, on average."""
     from praemia.files import resolve_task
     from praemia.planning.exact import solve
 
-    problem = resolve_task(task, **vars(variant))
+    problem = resolve_task(task, **variant)
     with display():
         value = solve(problem, keep_values=False).value
     record = {

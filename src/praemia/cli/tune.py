@@ -50,7 +50,7 @@ def tune_command(
     runs: int,
     episodes: int,
     seed: int,
-    where: RunOptions,
+    **where: Any,
 ) -> int:
     """Search for parameters: all combinations of the values to try, with equal budgets, on tasks or on the paper's.
 
@@ -69,7 +69,7 @@ def tune_command(
         raise click.UsageError("--task and --only together; --only is for the paper's settings")
     (search,) = select([tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])], only)
     keys = list(parse_tries(tries)) or ["bonus_scale"]
-    store, _, failures, _ = sweep([search], where, is_reported=False)
+    store, _, failures, _ = sweep([search], RunOptions(**where), is_reported=False)
     stored = collect(store, search.settings)
     budget = Counter(choice.name for choice in search.settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
