@@ -27,7 +27,7 @@ from praemia.cli.common import (
 from praemia.cli.experiments import advice_on_interrupt, report_failures, sweep
 from praemia.cli.output import emit, fields_text, json_option
 from praemia.cli.progress import display
-from praemia.text_tables import number, plural, table_text
+from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
@@ -98,7 +98,7 @@ def run_command(
         lengths = f"{plural(length, unit.removesuffix('s'))}, {plural(runs, 'run')}"
         lengths += f", discount {members[0].first.discount:g}" if members[0].first.discount < 1.0 else ""
         text = f"{setting.name}: {lengths}, optimal value {optimal:.5g}\n\n"
-        text += _table(rows, with_steps=until_done or steps is not None)
+        text += str(_table(rows, with_steps=until_done or steps is not None))
         text += "\n±: the standard deviation over the runs; " if runs > 1 else "\n"
         text += f"{time.perf_counter() - began:.1f} s in total"
         text += f"; kept in {where['out']}" if where["out"] else ""
@@ -157,7 +157,7 @@ def _run_hidden(name: str, episodes: int, runs: int, seed: int) -> None:
     emit(
         {"task": task.name, "episodes": episodes, "optimal_value": optimal, "runs": rows},
         f"{task.name}, machine hidden: {plural(episodes, 'episode')}, optimal value {optimal:.5g}\n\n"
-        + table_text(header, table),
+        f"{Table(header, table)}",
     )
 
 
@@ -182,8 +182,8 @@ def _hidden_row(run: HiddenRun, seed: int) -> dict[str, Any]:
     }
 
 
-def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> str:
-    return table_text(
+def _table(rows: list[dict[str, Any]], *, with_steps: bool) -> Table:
+    return Table(
         ("learner", "regret", "per 1,000 episodes at the end", *("steps",) * with_steps, "plans", "s per run"),
         [
             (

@@ -23,7 +23,7 @@ from praemia.cli.common import (
 from praemia.cli.experiments import report_failures, sweep
 from praemia.cli.output import emit, json_option
 from praemia.errors import ParameterError
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import LearnerChoice
@@ -147,8 +147,8 @@ def _entries(
     return entries
 
 
-def _table(results: list[dict[str, Any]]) -> str:
-    """Write a row for each combination, the best of each learner on each task first; failures come last."""
+def _table(results: list[dict[str, Any]]) -> Table:
+    """Return a row for each combination, the best of each learner on each task first; failures come last."""
     rows = []
     for entry in results:
         best = _label(entry["best"], list(entry["best"]))
@@ -157,4 +157,4 @@ def _table(results: list[dict[str, Any]]) -> str:
             note = "best" if label == best else ""
             rows.append((entry["task"], entry["learner"], label, number(entry["regret"][label]), *ends, note))
         rows += [(entry["task"], entry["learner"], label, "failed", "", "", "") for label in entry["failed"]]
-    return table_text(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)
+    return Table(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)
