@@ -20,14 +20,14 @@ from praemia.exploration import (
     Dataset,
     ExpectimaxPlanner,
     GreedyPlanner,
-    HistoryPolicy,
     SearchPlanner,
     Trajectory,
+    TrajectoryPlanner,
     TrajectoryReward,
     explore,
     plan_from,
 )
-from praemia.exploration.trajectories import KernelView, value_of_histories
+from praemia.exploration.trajectories import Histories
 from praemia.tasks.task import Task
 
 NUM_SEEDS = 8
@@ -115,11 +115,10 @@ def test_the_loss_of_search_against_brute_force(simulations: int) -> None:
     lost, stated = [], []
     for seed in range(20):
         mdp = random_task(3, 2, 2, horizon=4, seed=seed).mdp
-        view = KernelView(mdp)
+        histories = Histories(mdp, 4)
         reward = TrajectoryReward(lambda t, s=seed: _noise(s, t), 1.0, "noise")  # type: ignore[misc]
-        best = _value(view, ExpectimaxPlanner().plan(view, reward, 4)[0], reward)
-        policy, alpha = SearchPlanner(simulations=simulations, seed=seed).plan(view, reward, 4)
-        lost.append(best - _value(view, policy, reward))
+        value, alpha = _value(histories, SearchPlanner(simulations=simulations, seed=seed), reward)
+        lost.append(ExpectimaxPlanner().optimum(histories, reward) - value)
         stated.append(alpha)
     print(f"\n{simulations:>6,} simulations: mean loss {np.mean(lost):.4f}, largest {max(lost):.4f}, "
           f"stated α {np.mean(stated):.4f} on average, {max(stated):.4f} at most")  # fmt: skip
@@ -129,11 +128,11 @@ def test_the_loss_of_greedy_coverage_against_brute_force() -> None:
     lost, stated = [], []
     for seed in range(40):
         mdp = random_task(6, 2, 2, horizon=6, seed=seed, branching=2).mdp
-        view = KernelView(mdp)
+        histories = Histories(mdp, 6)
         reward = CoverageReward(np.random.default_rng(seed).uniform(size=6))
-        best = _value(view, ExpectimaxPlanner(max_histories=10**7).plan(view, reward, 6)[0], reward, 6)
-        policy, alpha = GreedyPlanner().plan(view, reward, 6)
-        lost.append((best - _value(view, policy, reward, 6)) / best)
+        best = ExpectimaxPlanner(max_histories=10**7).optimum(histories, reward)
+        value, alpha = _value(histories, GreedyPlanner(), reward)
+        lost.append((best - value) / best)
         stated.append(alpha / best)
     print(f"\ngreedy coverage: mean loss {np.mean(lost):.4f} of the optimum, largest {max(lost):.4f}; "
           f"stated α {np.mean(stated):.4f} on average")  # fmt: skip
@@ -143,7 +142,9 @@ def _noise(seed: int, trajectory: Trajectory) -> float:
     return float(np.random.default_rng([seed, *trajectory.observations, *trajectory.actions]).uniform())
 
 
-def _value(view: KernelView, policy: HistoryPolicy, reward: TrajectoryReward, horizon: int = 4) -> float:
-    found = value_of_histories(view, policy, reward, horizon, max_histories=10**7)
+def _value(histories: Histories, planner: TrajectoryPlanner, reward: TrajectoryReward) -> tuple[float, float]:
+    """Return the exact value of a planner's policy, and its stated α."""
+    policy, alpha = planner.plan(histories, reward)
+    found = histories.value(policy, reward, max_histories=10**7)
     assert found.exact
-    return found.value
+    return found.value, alpha

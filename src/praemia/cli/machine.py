@@ -14,6 +14,7 @@ from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.inference import Edge
+    from praemia.machines.automata import Automaton
     from praemia.machines.machine import RewardMachine
 
 MOST_SHOWN = 30
@@ -61,7 +62,7 @@ def machine_command(
     """
     from praemia.files import save_machine
     from praemia.files.load_save import find_writer
-    from praemia.machines.from_formulas import accepting_machine, growth_limits, machine_from
+    from praemia.machines.from_formulas import accepting_automaton, growth_limits, machine_from
     from praemia.pictures.diagrams import draw_machine
 
     require_drawing(draw)
@@ -78,7 +79,7 @@ def machine_command(
         "num_states": machine.num_states,
         "diagram_nodes": len(machine.diagrams),
         "states": [{"name": name, "meaning": meaning} for name, meaning in machine.meanings.items()],
-        "trace": None if trace is None else _judged(accepting_machine(kind, text, growth, syntax), machine, trace),
+        "trace": None if trace is None else _judged(accepting_automaton(kind, text, growth, syntax), machine, trace),
     }
     if draw is not None:
         draw_machine(machine, draw, title=text)
@@ -88,8 +89,8 @@ def machine_command(
     emit(record, _machine_text(record, machine) if trace is None else _trace_text(record["trace"]))
 
 
-def _judged(accepting: RewardMachine, machine: RewardMachine, trace: str) -> dict[str, Any]:
-    from praemia.machines.from_formulas import judge
+def _judged(accepting: Automaton[Any], machine: RewardMachine, trace: str) -> dict[str, Any]:
+    from praemia.machines.automata import judge
     from praemia.machines.syntax import parse_trace
 
     word = parse_trace(trace)

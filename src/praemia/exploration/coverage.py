@@ -35,7 +35,7 @@ from praemia.arithmetic import ordered_sum
 from praemia.errors import ModelError
 from praemia.exploration.counts import Counted
 from praemia.exploration.dataset import Dataset
-from praemia.exploration.trajectories import HistoryPolicy, KernelView, walk
+from praemia.exploration.trajectories import Histories, HistoryPolicy
 from praemia.planning.exact import occupancy
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.model import step_weights
@@ -123,7 +123,7 @@ def history_visits(task: Task, policy: HistoryPolicy) -> NDArray[np.float64]:
     """Return μ^π(o, a) = Σ_h γ^h·P(o_h = o, a_h = a) as float64[O, A], by enumerating histories."""
     visits = np.zeros((task.num_observations, task.num_actions))
     weights = step_weights(task.max_steps, task.discount)
-    for history, mass in walk(KernelView(task.mdp), policy, task.max_steps):
+    for history, mass in Histories(task.mdp, task.max_steps).walk(policy):
         if not history.is_over(task.max_steps):
             visits[history.last] += weights[len(history.actions)] * mass * policy.action_probs(history)
     return visits
