@@ -10,7 +10,7 @@ import click
 from praemia.cli.common import complete_tasks, file_option, named_machine, require_drawing, rho_option
 from praemia.cli.output import emit, fields_text, json_option, report_written
 from praemia.cli.progress import display
-from praemia.text_tables import table_text
+from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from praemia.inference import Edge
@@ -115,7 +115,7 @@ def _trace_text(record: dict[str, Any]) -> str:
         last += " so far; what follows could change that"
     else:
         last += f": decided at step {decided}, whatever follows" if decided else ", as every trace"
-    return table_text(("step", "label", "satisfied", "reward"), rows) + last
+    return f"{Table(('step', 'label', 'satisfied', 'reward'), rows)}{last}"
 
 
 def _machine_text(record: dict[str, Any], machine: RewardMachine) -> str:
@@ -180,14 +180,14 @@ def infer_command(
         save_machine(inference.machine, out)
     report_written(out, draw)
     comparison = None if true_machine is None else compare_with_truth(inference, true_machine)
-    text = "\n".join(inference.lines()) + "\n\n" + _edges_text(inference.edges)
+    text = "\n".join(inference.lines()) + f"\n\n{_edges_table(inference.edges)}"
     if comparison is not None:
         text += "".join(f"\nthe truth: {line}" for line in comparison.lines())
     right = None if comparison is None else comparison.is_right
     emit({"traces": str(traces), **inference.to_json(), "right": right}, text)
 
 
-def _edges_text(edges: tuple[Edge, ...]) -> str:
+def _edges_table(edges: tuple[Edge, ...]) -> Table:
     from praemia.inference.traces import label_text
 
     rows = [
@@ -202,4 +202,4 @@ def _edges_text(edges: tuple[Edge, ...]) -> str:
         )
         for edge in edges
     ]
-    return table_text(("from", "on", "reward", "to", "seen", "probability", "interval"), rows)
+    return Table(("from", "on", "reward", "to", "seen", "probability", "interval"), rows)

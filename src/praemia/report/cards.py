@@ -20,14 +20,14 @@ from praemia.planning.exact import Plan, solve
 from praemia.planning.policy import Policy
 from praemia.report.exploration_page import coverage_scene
 from praemia.report.figures import run_figure
-from praemia.report.rendering import Table, address, render_page
+from praemia.report.rendering import address, render_page
 from praemia.report.run_tables import summary_table
 from praemia.simulation.rollout import Episode
 from praemia.simulation.run import Run
 from praemia.statistics.frames import StoredRuns
 from praemia.statistics.stored_runs import Series, group
 from praemia.tasks.task import Task
-from praemia.text_tables import plural
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

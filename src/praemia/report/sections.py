@@ -16,13 +16,14 @@ from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
 from praemia.report.figures import chart_figure
 from praemia.report.forest import claim_forest, ratio_forest
-from praemia.report.rendering import Section, Table, address, picture
+from praemia.report.rendering import Section, address, picture
 from praemia.report.run_tables import pairs_table, summary_table
 from praemia.statistics.comparisons import Claim, Comparison
 from praemia.statistics.intervals import ROUNDING
 from praemia.statistics.standings import REFERENCE
 from praemia.statistics.stored_runs import Series, Study
 from praemia.tasks.task import Task
+from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
