@@ -13,7 +13,7 @@ import click
 from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -225,7 +225,7 @@ def _text(rows: list[MachineReport]) -> str:
         *(("optimum", "true value", "loss") if is_truth_known else ()),
     )
     table = [_cells(row) for row in rows]
-    text = f"{rows[0].plan.dataset.coverage()}\n\n{table_text(header, table)}\n"
+    text = f"{rows[0].plan.dataset.coverage()}\n\n{Table(header, table)}\n"
     text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
     if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
         text += f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}\n"
