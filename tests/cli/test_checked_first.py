@@ -27,7 +27,7 @@ def no_work(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         "praemia.experiments.runner.run_into_store",
         "praemia.pictures.show.show",
         "praemia.inference.infer",
-        "praemia.machines.from_formulas.accepting_machine",
+        "praemia.machines.from_formulas.accepting_automaton",
         "praemia.statistics.stored_runs.discover",
         "praemia.experiments.store.Store.runs",
         "praemia.exploration.explore",

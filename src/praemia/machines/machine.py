@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, unknown_name
-from praemia.machines.diagrams import MAX_STATES
+from praemia.machines.diagrams import MAX_STATES, deep_recursion
 from praemia.machines.labels import Label, as_label
 from praemia.machines.rewards import Reward, RewardRange
 from praemia.machines.rules import (
@@ -37,11 +37,11 @@ from praemia.machines.rules import (
     paying_states,
     validate_rules,
 )
-from praemia.machines.state_diagrams import Meanings, StateDiagrams
+from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachinePicture
+    from praemia.pictures.diagrams import MachineDrawing
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -59,7 +59,6 @@ class RewardMachine(Displayed):
     ----------
     written_rules : the rules as they were written; None if there are none. ``rules`` are derived then.
     diagrams : for each state, a diagram from a label to the outcomes there, in the order in which they were written.
-    meanings : for each state, in words or as a formula, what it stands for; its name, where nothing more is known.
     idle_reward : what a step pays once an episode has ended: 0, but for a machine whose rewards were mapped, which no
         file can hold. It does not count when machines are compared.
     source : the keys of a file that say the same in short, such as ``ltlf`` and ``pay``; None where there are none.
@@ -83,8 +82,8 @@ class RewardMachine(Displayed):
     idle_reward: Reward = field(init=False, default=ZERO)
     written_rules: tuple[Rule, ...] | None = field(init=False)
     diagrams: StateDiagrams = field(init=False)
-    meanings: Mapping[str, str] = field(init=False)
     source: Mapping[str, Any] | None = field(init=False)
+    _meaning: Callable[[int], str] = field(init=False)  # of a state's number
 
     def __init__(
         self,
@@ -97,8 +96,7 @@ class RewardMachine(Displayed):
         self._fill(states, initial, propositions, first_match=first_match, source=None)
         validate_rules(rules, self.index, self.propositions)
         diagrams = build_diagrams(by_source(states, rules), self._idle_outcomes, first_match)
-        meanings = dict(zip(states, states, strict=True))
-        self.__dict__.update(written_rules=tuple(rules), diagrams=diagrams, meanings=meanings)
+        self.__dict__.update(written_rules=tuple(rules), diagrams=diagrams, _meaning=self.states.__getitem__)
 
     @classmethod
     def from_diagrams(
@@ -111,9 +109,8 @@ class RewardMachine(Displayed):
     ) -> RewardMachine:
         """Return the machine of diagrams whose values are tuples of outcomes; ``meaning`` is that of state i."""
         machine = cls.__new__(cls)
-        meanings = Meanings(states, meaning)
         machine._fill(
-            states, initial, propositions, written_rules=None, diagrams=diagrams, meanings=meanings, source=None
+            states, initial, propositions, written_rules=None, diagrams=diagrams, _meaning=meaning, source=None
         )
         return machine
 
@@ -178,6 +175,10 @@ class RewardMachine(Displayed):
         machine._fill(**attributes | changes)
         return machine
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes with meanings as texts, since what writes them cannot be pickled."""
+        return self.__dict__ | {"_meaning": [*self.meanings.values()].__getitem__}
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RewardMachine):
             return NotImplemented
@@ -195,16 +196,22 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self) -> MachinePicture:
-        """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachinePicture
+    def draw(self, title: str | None = None) -> MachineDrawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import MachineDrawing
 
-        return MachinePicture(self)
+        return MachineDrawing.of(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
         """The number of each state, by its name."""
         return {state: number for number, state in enumerate(self.states)}
+
+    @cached_property
+    @deep_recursion
+    def meanings(self) -> dict[str, str]:
+        """For each state, in words or as a formula, what it stands for; its name, where nothing more is known."""
+        return {state: self._meaning(number) for number, state in enumerate(self.states)}
 
     @property
     def num_states(self) -> int:

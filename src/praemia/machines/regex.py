@@ -1,4 +1,4 @@
-"""From a regular expression over labels to a machine, by partial derivatives (Antimirov, 1996).
+"""From a regular expression over labels to an automaton, by partial derivatives (Antimirov, 1996).
 
 A letter is a guard, which one label must satisfy: ``!`` and ``&`` build letters and bind tightest, ``.`` is any label.
 Then come ``*``, ``+`` and ``?``, then sequence, then ``|``. An alternative of letters is a letter too: ``!(a | b)`` is
@@ -11,14 +11,13 @@ and empty.
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from praemia.errors import SizeError
-from praemia.machines.algebra import smallest_machine
+from praemia.machines.automata import Automaton, smallest_automaton
 from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
 from praemia.machines.formula import FALSE, TRUE, Formula, conjunction, disjunction, proposition, write
 from praemia.machines.guards import Booleans
-from praemia.machines.machine import RewardMachine
 from praemia.machines.syntax import REGEX, Node, build, mistake, parse, read_name
 
 Derived: TypeAlias = frozenset[Formula]
@@ -29,12 +28,12 @@ EMPTY = Formula("empty")
 LETTERS = frozenset({"name", "!", "&", "|", "true", "false"})
 
 
-def regex_machine(text: str, growth: Growth) -> RewardMachine:
-    """Return the smallest machine that pays 1 at every step at which all that was seen so far matches."""
+def regex_automaton(text: str, growth: Growth) -> Automaton[Any]:
+    """Return the smallest automaton that accepts at every step at which all that was seen so far matches."""
     try:
         work = _Derivation(text, growth)
         start: Derived = frozenset({work.expression})
-        return smallest_machine(work.names, work.moves, start, work.moves_of, work.text, growth)
+        return smallest_automaton(work.names, work.moves, start, work.moves_of, work.text, growth)
     except RecursionError:
         raise SizeError(f"the expression {text[:40]!r}… is too deeply nested, or reads too many propositions") from None
 

@@ -25,7 +25,7 @@ from praemia.tasks.spec import TaskSpec
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.show import PolicyPicture
+    from praemia.pictures.show import PolicyDrawing, TaskDrawing
 
 MAX_HORIZON = 1_000_000
 
@@ -175,7 +175,22 @@ class Task(Displayed):
         """
         return replace(self, until_done=until_done)
 
-    def show(self, policy: Any = None) -> PolicyPicture:
+    def draw(self) -> TaskDrawing:
+        """Draw the task: its map or, if it has none, a graph of its observations.
+
+        Examples
+        --------
+        >>> import praemia
+        >>> drawing = praemia.envs.warehouse(size=3).draw()  # a notebook displays it
+        >>> print(str(drawing).splitlines()[3])
+        | S   .   I |
+        >>> drawing.save("warehouse.svg")  # or .png, .txt
+        """
+        from praemia.pictures.show import TaskDrawing
+
+        return TaskDrawing(self)
+
+    def show(self, policy: Any = None) -> PolicyDrawing:
         """Show what a policy does, the optimal one if none is given: as ``praemia.show``."""
         from praemia.pictures.show import show
 

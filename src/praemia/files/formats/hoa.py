@@ -2,7 +2,7 @@
 
 The automaton is read on finite words: what was seen so far is accepted if the run ends in a state of the acceptance
 set, or, where edges are marked, with an edge of it. A run that finds no edge is rejected from then on. Acceptance pays
-as satisfaction does (``from_formulas``); the empty word never pays. A machine is written with marked edges
+as satisfaction does (``automata``); the empty word never pays. A machine is written with marked edges
 and the header ``praemia-pay: each``.
 
 What is read: explicit and implicit labels, labels of states, aliases, acceptance of states or of edges. What is
@@ -20,9 +20,9 @@ from typing import Any, TypeAlias
 from praemia.errors import FileError, ModelError, located
 from praemia.files.formats.common import parsed, sure_outcome
 from praemia.files.source import whole_number
+from praemia.machines.automata import require_pay, step_payment
 from praemia.machines.diagrams import deep_recursion
 from praemia.machines.formula import ELSE, FALSE, TRUE, conjunction, disjunction, in_quotes, proposition, unquoted
-from praemia.machines.from_formulas import require_pay, step_payment
 from praemia.machines.guards import Booleans, Guard, exactly, example_label
 from praemia.machines.labels import format_label
 from praemia.machines.machine import RewardMachine
