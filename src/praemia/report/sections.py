@@ -6,17 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from praemia.errors import MissingExtraError, ModelError, PraemiaError
+from praemia.errors import ModelError
 from praemia.experiments.league import kind_of
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.policy_page import has_map, policy_scene
+from praemia.pictures.policy_page import has_map
+from praemia.pictures.show import show
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
 from praemia.report.figures import chart_figure
 from praemia.report.forest import claim_forest, ratio_forest
-from praemia.report.rendering import Section, address, picture
+from praemia.report.rendering import Section, picture
 from praemia.report.run_tables import pairs_table, summary_table
 from praemia.statistics.comparisons import Claim, Comparison
 from praemia.statistics.intervals import ROUNDING
@@ -160,7 +161,7 @@ def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
     if policy is None or task.num_observations > MAX_CELLS or not has_map(task):
         return None
     try:
-        map_of_policy = picture(policy_scene, task, policy)
+        map_of_policy = picture(show(task, policy))
     except ModelError:  # a file may hold any policy
         return None
     return None if map_of_policy is None else {"task": best.task, "learner": best.title, "map": map_of_policy}
@@ -169,10 +170,10 @@ def _learned_policy(members: Sequence[Series]) -> dict[str, Any] | None:
 def tasks_section(studies: Sequence[Study]) -> Section:
     """Return pictures of the tasks, maps of the optimal policy, and diagrams of the machines."""
     tasks = tasks_to_draw(studies)
-    maps = [(name, picture(policy_scene, task)) for name, task in tasks.items() if has_map(task)]
+    maps = [(name, picture(show(task))) for name, task in tasks.items() if has_map(task)]
     content = {
         "optima": _optima(studies),
-        "pictures": [(name, drawing) for name, task in tasks.items() if (drawing := _picture(task)) is not None],
+        "pictures": [(name, drawing) for name, task in tasks.items() if (drawing := picture(task.draw())) is not None],
         "maps": [(name, address) for name, address in maps if address is not None],
         "machines": [_machine(name, machine) for name, machine in drawn_machines(studies).items()],
     }
@@ -216,17 +217,7 @@ def _optima(studies: Iterable[Study]) -> Table:
     return Table(header, list(rows.values()))
 
 
-def _picture(task: Task) -> str | None:
-    try:
-        return address(task.draw().scene)
-    except PraemiaError:  # too large to draw
-        return None
-
-
 def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
-    shared = {"name": name, "num_states": machine.num_states}
-    try:
-        return {**shared, "picture": address(machine.draw().scene)}
-    except MissingExtraError:
-        return {**shared, "picture": None, "mermaid": str(machine.draw())}
+    drawing = machine.draw()
+    return {"name": name, "num_states": machine.num_states, "picture": picture(drawing), "mermaid": str(drawing)}
