@@ -32,7 +32,7 @@ from praemia.experiments.experiment_file import load_experiment
 from praemia.exploration.dataset import Dataset
 from praemia.files.load_save import FORMATS
 from praemia.inference import load_traces
-from praemia.machines.guards import parse_guard
+from praemia.machines.syntax import parse_guard
 from praemia.statistics.frames import load_runs
 
 SECONDS, MEMORY = 5.0, 2**30

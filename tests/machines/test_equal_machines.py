@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from praemia.errors import ModelError
 from praemia.files.writing import dump
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import exactly, parse_guard
+from praemia.machines.guards import exactly
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 
 TO_R = (Outcome("r", 0.25), Outcome("q", 0.75, Reward.of(1)))
 

@@ -45,11 +45,11 @@ from praemia.files.schema import (
 )
 from praemia.files.source import DataPath, Source, parse_source, read_text, validate
 from praemia.machines.from_formulas import machine_from, unknown_proposition
-from praemia.machines.guards import parse_guard
 from praemia.machines.labels import LabelRule
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.mdp import ROW_TOLERANCE, LabeledMDP
 from praemia.tasks.mdp_input import require_sizes
 from praemia.tasks.task import Task

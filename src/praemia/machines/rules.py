@@ -14,7 +14,7 @@ from itertools import chain
 from typing import TypeAlias
 
 from praemia.errors import ModelError, RuleError, SizeError, did_you_mean, require_distribution
-from praemia.machines.diagrams import Diagrams, Growth, copy, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, deep_recursion
 from praemia.machines.formula import Formula, disjunction
 from praemia.machines.guards import MAX_NODES, Booleans, Guard
 from praemia.machines.labels import format_label
@@ -145,7 +145,7 @@ def build_diagrams(
         except _Overlap:
             raise _overlap_error(state, guarded, choice.functions) from None
         outcomes = {None: rest} | {number: rule.outcomes for number, rule in enumerate(guarded)}
-        roots.append(copy(choice.store, root, store, outcomes.__getitem__, {}))
+        roots.append(choice.store.map(root, outcomes.__getitem__, target=store))
     return StateDiagrams(choice.functions.names, store, tuple(roots))
 
 
@@ -174,7 +174,7 @@ class _Choice:
         return self._known[functions]
 
     def _where(self, function: int, number: int) -> int:
-        return copy(self.functions, function, self.store, lambda holds: number if holds else None, {})
+        return self.functions.map(function, lambda holds: number if holds else None, target=self.store)
 
     def _first(self, earlier: int, later: int) -> int:
         if self._first_match:

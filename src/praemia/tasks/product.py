@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 
 from praemia.limits import require_memory
 from praemia.machines.formula import ELSE
-from praemia.machines.guards import parse_guard
 from praemia.machines.labels import Indices, Label, Labelling
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Rule
+from praemia.machines.syntax import parse_guard
 from praemia.tasks.machine_table import entries_of
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
