@@ -24,6 +24,7 @@ from praemia.errors import (
     RuleError,
     did_you_mean,
     located,
+    require_distinct,
     require_distribution,
 )
 from praemia.files.formats.multiagent import KEYS as MULTIAGENT_KEYS
@@ -266,10 +267,8 @@ class NameTable:
         self.kind = kind
         self.names = None if isinstance(names, int) else tuple(names)
         self.size = names if isinstance(names, int) else len(names)
-        self._numbers: dict[str, int] = {}
-        for number, name in enumerate(self.names or ()):
-            if self._numbers.setdefault(name, number) != number:
-                raise ModelError(f"{kind} {name!r} is listed twice")
+        require_distinct(kind, self.names or ())
+        self._numbers = {name: number for number, name in enumerate(self.names or ())}
 
     def number(self, name: str) -> int:
         """Return the number of a name, or raise a ModelError."""

@@ -130,15 +130,13 @@ class _Overlap(Exception):
 
 
 @deep_recursion
-def build_diagrams(
-    rules: Mapping[str, Sequence[Rule]], idle: Mapping[str, Outcomes], first_match: bool
-) -> StateDiagrams:
-    """Return what the rules of each state do; ``idle`` is what happens in a state where no rule holds."""
+def build_diagrams(rules: Mapping[str, Sequence[Rule]], idle_reward: Reward, first_match: bool) -> StateDiagrams:
+    """Return what the rules of each state do; where none holds, it stays and pays the idle reward."""
     choice = _Choice(first_match)
     store = Diagrams()
     roots = []
     for state, own in rules.items():
-        rest = _rest(state, own, idle[state])
+        rest = _rest(state, own, idle_reward)
         guarded = [rule for rule in own if not rule.is_else]
         try:
             root = choice.among([rule.guard for rule in guarded])
@@ -182,12 +180,12 @@ class _Choice:
         raise _Overlap
 
 
-def _rest(state: str, rules: Sequence[Rule], idle: Outcomes) -> Outcomes:
+def _rest(state: str, rules: Sequence[Rule], idle_reward: Reward) -> Outcomes:
     """Return what happens where no guard holds."""
     last = [rule for rule in rules if rule.is_else]
     if len(last) > 1:
         raise RuleError(f"state {state!r}: a second rule on 'else'; a state has at most one", last[1])
-    return last[0].outcomes if last else idle
+    return last[0].outcomes if last else (Outcome(state, reward=idle_reward),)
 
 
 def _overlap_error(state: str, rules: Sequence[Rule], functions: Booleans) -> RuleError:
@@ -234,7 +232,7 @@ def _without(guard: Guard, others: Guard, functions: Booleans) -> Guard:
 
 
 @deep_recursion
-def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[str, Outcomes]) -> tuple[Rule, ...]:
+def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle_reward: Reward) -> tuple[Rule, ...]:
     """Write diagrams out: a rule for everything that can happen in a state, except what happens there without rules."""
     functions = Booleans(diagrams.variables, Growth())
     no = functions.false
@@ -250,7 +248,7 @@ def derive_rules(states: Sequence[str], diagrams: StateDiagrams, idle: Mapping[s
         happens = [(diagrams.store.value(leaf), where) for leaf, where in own.items()]
         cases = [([index[out.target] for out in outcomes], outcomes, where) for outcomes, where in happens]
         for _, outcomes, where in sorted(cases, key=lambda case: (case[0] == [number], case[0])):
-            if outcomes != idle[state]:
+            if outcomes != (Outcome(state, reward=idle_reward),):
                 rules.append(Rule(state, functions.formula(where), outcomes))
         if len(rules) > MAX_RULES:
             raise SizeError(f"the machine has more than {MAX_RULES:,} rules; they are not written out")
