@@ -15,7 +15,7 @@ import click
 
 from praemia.cli.output import emit, fields_text, json_option
 from praemia.cli.progress import display, say
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from praemia.learners.base import Learner
@@ -90,7 +90,7 @@ def _text(record: dict[str, Any]) -> str:
         fields["import"] = f"{first['import_seconds']:.2f} s"
         fields["first run, compiling"] = f"{first['empty_cache_seconds']:.1f} s"
         fields["first run, compiled before"] = f"{first['full_cache_seconds']:.1f} s"
-    table = table_text(("threads", "ms", "ns per product state and step"), rows)
+    table = Table(("threads", "ms", "ns per product state and step"), rows)
     return f"exact planning: {sizes}\n\n{table}\nin the 5 × 5 warehouse\n\n{fields_text(fields)}"
 
 

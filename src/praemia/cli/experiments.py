@@ -77,6 +77,11 @@ def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: 
     return Sweep(store, asked, failures, len(store.files()) != before)
 
 
+def _run_options(options: Mapping[str, Any], folder: str) -> RunOptions:
+    """Return where runs go: into the folder that a command has, if the user names none."""
+    return RunOptions(**{**options, "out": options["out"] or Path(folder)})
+
+
 def publish(result: Sweep, studies: list[Study]) -> None:
     """Write the report on some studies and say where it is.
 
@@ -121,7 +126,7 @@ def report_failures(failures: Iterable[Failure]) -> int:
 @click.argument("file", type=click.Path(path_type=Path))
 @where_options(None, "Folder for the runs and the report; by default results-NAME for NAME.yaml.")
 @click.option("--allow-code", is_flag=True, help="Run the Python files that FILE takes learners from.")
-def experiment_command(file: Path, where: RunOptions, allow_code: bool) -> int:
+def experiment_command(file: Path, allow_code: bool, **options: Any) -> int:
     """Run the experiment that FILE describes and write a report.
 
     \b
@@ -138,7 +143,8 @@ def experiment_command(file: Path, where: RunOptions, allow_code: bool) -> int:
     from praemia.statistics.stored_runs import gather
 
     experiment = load_experiment(file, allow_code=allow_code)
-    result = sweep([experiment], replace(where, out=where.out or Path(f"results-{experiment.name}")))
+    where = _run_options(options, f"results-{experiment.name}")
+    result = sweep([experiment], where)
     if where.shard is None:  # a shard is only a part
         studies = gather(result.store, result.experiments)
         if studies:
@@ -160,7 +166,7 @@ def reproduce_command(
     runs: int,
     episodes: int,
     seed: int,
-    where: RunOptions,
+    **options: Any,
 ) -> int:
     """Run the paper's experiments, with this package's own learner among them, and write a report on what held.
 
@@ -172,6 +178,7 @@ def reproduce_command(
     from praemia.experiments.paper import experiments, select
     from praemia.statistics.comparisons import verdict_lines
 
+    where = RunOptions(**options)
     if decide and where.shard is not None:
         raise ParameterError("--decide looks at all runs after each round; it cannot be combined with --shard")
     result = sweep(select(experiments(runs, episodes, seed), only), where)
@@ -236,7 +243,7 @@ def league_command(
     runs: int | None,
     episodes: int | None,
     seed: int,
-    where: RunOptions,
+    **options: Any,
 ) -> int:
     """Run every learner on every task, at one setting per learner, and print whose regret is lowest.
 
@@ -254,8 +261,8 @@ def league_command(
     """
     if suite is not None:
         others = {"--task": tasks, "--set": settings, "--full": full, "--episodes": episodes}
-        return _play_suite(suite, names, runs, seed, where, others)
-    where = replace(where, out=where.out or Path("results-league"))
+        return _play_suite(suite, names, runs, seed, _run_options(options, f"results-{suite}"), others)
+    where = _run_options(options, "results-league")
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
     from praemia.statistics.claims import check_claims
@@ -296,7 +303,7 @@ def _play_suite(
         raise ParameterError(f"--suite with {', '.join(clashing)}; a suite has tasks and lengths of its own")
     suite = find(name)
     # Hundreds of policies for hundreds of steps each would fill a disk, and no figure shows them.
-    where = replace(where, out=where.out or Path(f"results-{suite.name}"), policies=False)
+    where = replace(where, policies=False)
     result = sweep([suite_experiment(suite, names, runs, seed)], where)
     # Learners that were asked for earlier, in the same folder, are in the table too.
     earlier = [e for e in result.store.asked() if e.name == result.experiments[0].name]

@@ -13,7 +13,7 @@ import click
 from praemia.cli.common import complete_tasks, episodes_option, file_option, rho_option, seed_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import Display, display, say
-from praemia.text_tables import plural, table_text
+from praemia.text_tables import Table, plural
 
 if TYPE_CHECKING:
     from praemia.exploration.dataset import Dataset
@@ -36,7 +36,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
 )
 @click.option("--scale", type=float, help="The method's exploration coefficient.  [default: 0.01]")
-@click.option("--keep-search", is_flag=True, help="Also keep the episodes in which EULER searched.")
+@click.option("--keep-search", is_flag=True, default=None, help="Also keep the episodes in which EULER searched.")
 @click.option(
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine fixed in advance; may be repeated."
 )
@@ -47,7 +47,16 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
 def explore_command(
-    task: str, episodes: int | None, machines: tuple[str, ...], append: bool, seed: int, out: Path, **how: Any
+    task: str,
+    episodes: int | None,
+    method: str | None,
+    machines: tuple[str, ...],
+    until: float | None,
+    certify: str | None,
+    append: bool,
+    seed: int,
+    out: Path,
+    **settings: Any,
 ) -> int:
     """Explore TASK without using any reward, and save the data to a file.
 
@@ -62,10 +71,12 @@ def explore_command(
     """
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
+    from praemia.exploration.explore import make_method
     from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
-    until, certify = how["until"], how["certify"] or "likely"
+    given = {name: value for name, value in settings.items() if value is not None}
+    explorer = make_method(method, has_goal=until is not None, **given)
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
@@ -79,24 +90,25 @@ def explore_command(
         collected = explore(
             problem,
             episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
+            method=explorer,
             seed=seed,
             machines=fixed,
+            until=until,
+            certify=certify,
             on_progress=progress.count("episodes"),
-            on_check=lambda check: say(_check_line(check, until, certify)),
-            **how,
+            on_check=lambda check: say(_check_line(check, until, certify or "likely")),
         )
     dataset = collected if before is None else before.merge(collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
     recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
     ending = "" if until is None else _ending(collected, fixed) + "\n"
-    method = collected.sources[-1]["method"]
-    record = {"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_coverage_record(dataset)}
-    emit(record, f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
+    how = {"task": problem.name, "method": explorer.name, "out": str(out), "seconds": seconds}
+    emit(how | _coverage_record(dataset), f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
-def _check_line(check: Check, until: float, certify: str) -> str:
+def _check_line(check: Check, until: float | None, certify: str) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
     return f"{plural(check.episodes, 'episode')}: {certify} loss {loss}, until {until:g}"
 
@@ -213,7 +225,7 @@ def _text(rows: list[MachineReport]) -> str:
         *(("optimum", "true value", "loss") if is_truth_known else ()),
     )
     table = [_cells(row) for row in rows]
-    text = f"{rows[0].plan.dataset.coverage()}\n\n{table_text(header, table)}\n"
+    text = f"{rows[0].plan.dataset.coverage()}\n\n{Table(header, table)}\n"
     text += "proven: certificates; likely: Bayesian, with probability 0.95 under the posterior\n"
     if any(EXCEEDS in cell for cells in table for cell in cells[2:4]):
         text += f"{EXCEEDS} exceeds the plan's own value: {SAYS_LITTLE}\n"

@@ -13,7 +13,7 @@ from praemia.cli.common import file_option
 from praemia.cli.output import emit, json_option, report_written
 from praemia.cli.progress import say
 from praemia.errors import ParameterError, require
-from praemia.text_tables import are, plural, table_text
+from praemia.text_tables import Table, are, plural
 
 if TYPE_CHECKING:
     from praemia.statistics.stored_runs import Series
@@ -58,14 +58,14 @@ def results_command(folder: Path, csv_file: Path | None, parquet_file: Path | No
     emit({"results": entries, "damaged": damaged}, _table(entries) if entries else "")
 
 
-def results_table(members: Iterable[Series]) -> str:
-    """Write the runs of learners on tasks as a table: how many, and the mean final regret with its 95% interval."""
+def results_table(members: Iterable[Series]) -> Table:
+    """Return the runs of learners on tasks as a table: how many, and the mean final regret with its 95% interval."""
     return _table([_entry(series) for series in members])
 
 
-def _table(entries: Sequence[dict[str, Any]]) -> str:
+def _table(entries: Sequence[dict[str, Any]]) -> Table:
     several = len({entry["streams"] for entry in entries}) > 1
-    return table_text(HEADER, [_line(entry, with_streams=several) for entry in entries])
+    return Table(HEADER, [_line(entry, with_streams=several) for entry in entries])
 
 
 def _seed(series: Series) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from praemia.cli.common import (
-    Variant,
     complete_learners,
     complete_tasks,
     episodes_option,
@@ -40,7 +39,7 @@ PAUSE = 0.4  # seconds, between two steps in a terminal
 @click.option("--episode", type=click.IntRange(0), metavar="SEED", help="Play one episode, drawn by this seed.")
 @variant_options
 @file_option("-o", "--out", help="The file to write: .svg .png .txt; .gif: an episode")
-def show_command(task: str, policy: str, episode: int | None, variant: Variant, out: Path | None) -> None:
+def show_command(task: str, policy: str, episode: int | None, out: Path | None, **variant: Any) -> None:
     """Show what a policy does in TASK: where it goes in each machine state, and which action it takes there.
 
     Without --out it is printed as text; --episode plays an episode in the terminal.
@@ -53,7 +52,7 @@ def show_command(task: str, policy: str, episode: int | None, variant: Variant, 
         raise ParameterError(f"cannot play an episode into {str(out)!r}; expected a file .gif or .txt")
     if suffix in (".png", ".gif"):
         require("PIL")
-    problem, given_policy = resolve_task(task, **vars(variant)), named_policy(policy)
+    problem, given_policy = resolve_task(task, **variant), named_policy(policy)
     with display():
         picture = show(problem, given_policy)
     if episode is None and suffix != ".gif":
@@ -128,10 +127,10 @@ def watch_command(
     learner: str,
     settings: tuple[str, ...],
     episodes: int,
-    variant: Variant,
     seed: int,
     run_file: Path | None,
     out: Path | None,
+    **variant: Any,
 ) -> None:
     """See a learner learn TASK: write one HTML page with a slider over the plans of a run.
 
@@ -151,7 +150,7 @@ def watch_command(
     if out is not None and out.suffix.lower() not in (".html", ".htm"):
         raise ParameterError(f"cannot write {str(out)!r}; expected a file .html")
     if run_file is None:
-        problem = TaskText.of(task, **vars(variant))
+        problem = TaskText.of(task, **variant)
         task_picture(problem.make())  # a task that is too large is refused before the work
         (choice,) = learner_choices([learner], parse_settings(settings))
         run = _play_job(Job(problem, choice, episodes, (seed, 0)))

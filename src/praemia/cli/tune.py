@@ -23,7 +23,7 @@ from praemia.cli.common import (
 from praemia.cli.experiments import report_failures, sweep
 from praemia.cli.output import emit, json_option
 from praemia.errors import ParameterError
-from praemia.text_tables import number, table_text
+from praemia.text_tables import Table, number
 
 if TYPE_CHECKING:
     from praemia.experiments.settings import LearnerChoice
@@ -50,7 +50,7 @@ def tune_command(
     runs: int,
     episodes: int,
     seed: int,
-    where: RunOptions,
+    **where: Any,
 ) -> int:
     """Search for parameters: all combinations of the values to try, with equal budgets, on tasks or on the paper's.
 
@@ -69,7 +69,7 @@ def tune_command(
         raise click.UsageError("--task and --only together; --only is for the paper's settings")
     (search,) = select([tuning(runs, episodes, seed, _candidates(names, tries), [*map(TaskText.of, tasks)])], only)
     keys = list(parse_tries(tries)) or ["bonus_scale"]
-    store, _, failures, _ = sweep([search], where, is_reported=False)
+    store, _, failures, _ = sweep([search], RunOptions(**where), is_reported=False)
     stored = collect(store, search.settings)
     budget = Counter(choice.name for choice in search.settings[0].choices)
     failed = {(failure.job.task.name, failure.job.learner.name): set[str]() for failure in failures}
@@ -147,8 +147,8 @@ def _entries(
     return entries
 
 
-def _table(results: list[dict[str, Any]]) -> str:
-    """Write a row for each combination, the best of each learner on each task first; failures come last."""
+def _table(results: list[dict[str, Any]]) -> Table:
+    """Return a row for each combination, the best of each learner on each task first; failures come last."""
     rows = []
     for entry in results:
         best = _label(entry["best"], list(entry["best"]))
@@ -157,4 +157,4 @@ def _table(results: list[dict[str, Any]]) -> str:
             note = "best" if label == best else ""
             rows.append((entry["task"], entry["learner"], label, number(entry["regret"][label]), *ends, note))
         rows += [(entry["task"], entry["learner"], label, "failed", "", "", "") for label in entry["failed"]]
-    return table_text(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)
+    return Table(("task", "learner", "parameters", "regret", "95% low", "95% high", ""), rows)

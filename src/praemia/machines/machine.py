@@ -38,7 +38,7 @@ from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachinePicture
+    from praemia.pictures.diagrams import MachineDrawing
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -207,11 +207,11 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self) -> MachinePicture:
-        """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachinePicture
+    def draw(self, title: str | None = None) -> MachineDrawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import MachineDrawing
 
-        return MachinePicture(self)
+        return MachineDrawing.of(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -278,7 +278,8 @@ class RewardMachine(Displayed):
             return tuple(replace(outcome, reward=to_unit(outcome.reward)) for outcome in outcomes)
 
         changes = {"diagrams": self.diagrams.map_values(mapped), "idle_reward": to_unit(self.idle_reward)}
-        derived = {"written_rules": None, "first_match": False, "source": None}
+        # What pays nothing is decided before rewards are rounded.
+        derived = {"written_rules": None, "first_match": False, "source": None, "settled_states": self.settled_states}
         return MappedMachine._of(**self._attributes | changes | derived)
 
     @cached_property

@@ -20,11 +20,11 @@ from praemia.pictures.task_picture import MAX_SPOTS, task_picture
 from praemia.report.chart_svg import legend
 from praemia.report.charts import BLUE, GREEN, INK, ORANGE, PURPLE, SKY
 from praemia.report.forest import Forest, Mark, Row
-from praemia.report.rendering import Table, address, render_page, resource
+from praemia.report.rendering import address, render_page, resource
 from praemia.statistics.intervals import Interval
 from praemia.tasks.picture import Picture
 from praemia.tasks.task import Task
-from praemia.text_tables import are, plural
+from praemia.text_tables import Table, are, plural
 
 LOOK_OF = {
     "certificate": BLUE,

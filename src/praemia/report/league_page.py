@@ -15,12 +15,12 @@ from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve
 from praemia.report.figures import INK, chart_figure, new_figure, tidy
 from praemia.report.forest import league_forest
-from praemia.report.rendering import Section, Table
+from praemia.report.rendering import Section
 from praemia.report.sections import claim_cards
 from praemia.statistics.comparisons import Claim
 from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
 from praemia.statistics.stored_runs import Study
-from praemia.text_tables import number, plural, table_text
+from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,8 +34,12 @@ PROFILE_POINTS, FIRST_SHARE = 24, 0.003  # where ranks are taken, in shares of a
 APART = "Tasks on which constants were chosen, the paper's settings among them"
 
 
-def standing_cells(line: Standing) -> tuple[str, ...]:
-    """Return a learner's line of the table, in the order of ``HEADER``."""
+def standings_table(lines: Sequence[Standing]) -> Table:
+    """Return the table of standings."""
+    return Table(HEADER, list(map(_standing_cells, lines)), strong=(0,))
+
+
+def _standing_cells(line: Standing) -> tuple[str, ...]:
     ratio = (line.ratio.estimate, line.ratio.low, line.ratio.high)
     linear = f"{sum(line.linear.values())}/{line.runs}"
     after = f"{line.settled_after:,.0f}" if math.isfinite(line.settled_after) else "never"
@@ -44,17 +48,19 @@ def standing_cells(line: Standing) -> tuple[str, ...]:
     return (line.learner, *map(number, ratio), *rest, *tails, linear, number(line.seconds))
 
 
-def regret_rows(board: LeagueTable) -> list[tuple[str, ...]]:
+def regrets_table(board: LeagueTable) -> Table:
     """Return a line for every task: the mean final regret of each learner, and of the yardsticks."""
-    regrets = board.regrets_of((*board.learners, *board.yardsticks)).tolist()
-    return [(task, *map(number, row)) for task, row in zip(board.tasks, regrets, strict=True)]
+    players = (*board.learners, *board.yardsticks)
+    rows = zip(board.tasks, board.regrets_of(players).tolist(), strict=True)
+    return Table(("task", *players), [(task, *map(number, row)) for task, row in rows])
 
 
-def yardstick_rows(board: LeagueTable) -> list[tuple[str, ...]]:
+def yardsticks_table(board: LeagueTable) -> Table:
     """Return a line for every yardstick: its regret over the reference's, with the interval."""
     reference = board.learners[board.reference]
     ratios = {name: regret_ratio(board, name, reference) for name in board.yardsticks}
-    return [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
+    rows = [(name, *map(number, (ratio.estimate, ratio.low, ratio.high))) for name, ratio in ratios.items()]
+    return Table(RANKED[:4], rows, strong=(0,))
 
 
 def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
@@ -72,13 +78,9 @@ def league_text(board: LeagueTable, table: Sequence[Standing]) -> str:
         if line.linear
     ]
     parts = [
-        table_text(HEADER, map(standing_cells, table)),
+        str(standings_table(table)),
         explained,
-        *(
-            ["", "oracle baselines, which know part of p:", table_text(RANKED[:4], yardstick_rows(board))]
-            if board.yardsticks
-            else []
-        ),
+        *(["", "oracle baselines, which know part of p:", str(yardsticks_table(board))] if board.yardsticks else []),
         *(["", "linear runs:", *linear] if linear else []),
         *([f"\nnot on every task, and left out: {', '.join(board.left_out)}"] if board.left_out else []),
     ]
@@ -114,22 +116,17 @@ def _tables(board: LeagueTable, apart: LeagueTable | None) -> dict[str, Any]:
         "episodes": " or ".join(f"{k:,}" for k in sorted({s.num_episodes for s in board.series.values()})),
         "wins": who_wins_where(board, table),
         "ranks": plots([rank_chart(board, table)]),
-        "standings": Table(HEADER, list(map(standing_cells, table)), strong=(0,)),
-        "yardsticks": Table(RANKED[:4], yardstick_rows(board), strong=(0,)) if board.yardsticks else None,
+        "standings": standings_table(table),
+        "yardsticks": yardsticks_table(board) if board.yardsticks else None,
         "linear": [f"{line.learner} on {task}: {count}" for line in table for task, count in line.linear.items()],
-        "regrets": _regrets(board),
+        "regrets": regrets_table(board),
         "apart": _apart(apart) if apart is not None and apart.learners else None,
     }
 
 
-def _regrets(board: LeagueTable) -> Table:
-    return Table(("task", *board.learners, *board.yardsticks), regret_rows(board))
-
-
 def _apart(board: LeagueTable) -> dict[str, Any]:
     """Return the tables of the paper's settings."""
-    table = Table(HEADER, list(map(standing_cells, standings(board))), strong=(0,))
-    return {"title": APART, "standings": table, "regrets": _regrets(board)}
+    return {"title": APART, "standings": standings_table(standings(board)), "regrets": regrets_table(board)}
 
 
 def league_figures(study: Study) -> Iterator[tuple[str, Figure]]:

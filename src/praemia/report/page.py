@@ -15,7 +15,7 @@ from praemia.experiments.paper import SIX_SETTINGS, TUNING
 from praemia.experiments.settings import Job, slug
 from praemia.experiments.suites import SUITE_NAMES
 from praemia.files.atomic_io import write_whole
-from praemia.pictures.diagrams import draw_machine
+from praemia.pictures.drawing import Drawing
 from praemia.pictures.policy_page import has_map
 from praemia.pictures.show import show
 from praemia.report.figures import save
@@ -38,7 +38,6 @@ from praemia.statistics.claims import BEYOND, PAPER, check_claims
 from praemia.statistics.comparisons import Claim
 from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS
-from praemia.tasks.task import Task
 from praemia.text_tables import are
 
 if TYPE_CHECKING:
@@ -140,26 +139,25 @@ def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
                 paths += save(figure, folder / name)
         for name, task in tasks_to_draw(studies).items():
             if has_map(task):
-                paths += _write_map(task, folder / f"map-{slug(name)}")
+                paths += _save(show(task), folder / f"map-{slug(name)}", "png", "svg")
         return paths + _write_machines(studies, folder)
     except OSError as error:
         raise FileError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
 
 
-def _write_map(task: Task, stem: Path) -> list[Path]:
-    paths = [stem.with_name(f"{stem.name}.{form}") for form in ("png", "svg")]
-    picture = show(task)
+def _save(drawing: Drawing, stem: Path, *forms: str) -> list[Path]:
+    paths = [stem.with_name(f"{stem.name}.{form}") for form in forms]
     for path in paths:
-        picture.save(path)
+        drawing.save(path)
     return paths
 
 
 def _write_machines(studies: Sequence[Study], folder: Path) -> list[Path]:
     paths = []
     for name, machine in drawn_machines(studies).items():
-        stem = folder / f"machine-{slug(name)}"
+        drawing, stem = machine.draw(), folder / f"machine-{slug(name)}"
         try:
-            paths += [draw_machine(machine, stem.with_suffix(f".{form}")) for form in ("png", "svg")]
+            paths += _save(drawing, stem, "png", "svg")
         except MissingExtraError:
-            paths.append(draw_machine(machine, stem.with_suffix(".mmd")))
+            paths += _save(drawing, stem, "mmd")
     return paths

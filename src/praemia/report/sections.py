@@ -6,25 +6,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from praemia.envs.registry import svg_picture
 from praemia.errors import MissingExtraError, ModelError, PraemiaError
 from praemia.experiments.league import kind_of
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
 from praemia.report.figures import chart_figure
 from praemia.report.forest import claim_forest, ratio_forest
-from praemia.report.rendering import Section, Table, address, picture
+from praemia.report.rendering import Section, address, picture
 from praemia.report.run_tables import pairs_table, summary_table
 from praemia.statistics.comparisons import Claim, Comparison
 from praemia.statistics.intervals import ROUNDING
 from praemia.statistics.standings import REFERENCE
 from praemia.statistics.stored_runs import Series, Study
 from praemia.tasks.task import Task
+from praemia.text_tables import Table
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -219,7 +218,7 @@ def _optima(studies: Iterable[Study]) -> Table:
 
 def _picture(task: Task) -> str | None:
     try:
-        return address(svg_picture(task))
+        return address(task.draw().scene)
     except PraemiaError:  # too large to draw
         return None
 
@@ -228,6 +227,6 @@ def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
     shared = {"name": name, "num_states": machine.num_states}
     try:
-        return {**shared, "picture": address(machine_svg(machine))}
+        return {**shared, "picture": address(machine.draw().scene)}
     except MissingExtraError:
-        return {**shared, "picture": None, "mermaid": mermaid(machine)}
+        return {**shared, "picture": None, "mermaid": str(machine.draw())}

@@ -7,6 +7,7 @@ of the paths taken, and bends everywhere.)
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import warnings
@@ -22,7 +23,6 @@ from praemia.errors import ParameterError, PraemiaWarning, require
 from praemia.experiments.store import Store, load_run
 from praemia.files.atomic_io import write_whole
 from praemia.simulation import Run
-from praemia.text_tables import csv_text
 
 if TYPE_CHECKING:
     import pandas
@@ -156,7 +156,9 @@ def curve_columns(runs: Iterable[Run], episodes: Sequence[int] | NDArray[np.int6
 def write_csv(columns: Columns, path: Path) -> None:
     """Write columns as CSV; what is not known is left empty."""
     values = [[None if value != value else value for value in column.tolist()] for column in columns.values()]
-    write_whole(path, csv_text(tuple(columns), zip(*values, strict=True)).encode())
+    buffer = io.StringIO()
+    csv.writer(buffer, lineterminator="\n").writerows((tuple(columns), *zip(*values, strict=True)))
+    write_whole(path, buffer.getvalue().encode())
 
 
 def write_parquet(columns: Columns, path: Path) -> None:
