@@ -56,7 +56,7 @@ def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: 
 
     assert where.out is not None
     if is_reported and where.shard is None:
-        require("PIL", "matplotlib.figure")
+        require("matplotlib.figure")
     shard = parse_shard(where.shard)
     store = Store.create(where.out)
     asked = [replace(experiment, command=command_text()) for experiment in experiments]
