@@ -25,6 +25,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,11 +62,14 @@ def is_linear(run: Run) -> bool:
 def settled_after(run: Run) -> float:
     """Return how many episodes were played before all policies were within 1% of the optimum; infinite if never."""
     assert run.optimal_value is not None
-    far = np.flatnonzero(run.plan_gaps > SMALL_GAP * abs(run.optimal_value))
-    if len(far) == 0:
-        return 0.0
-    last = int(far[-1])
-    return math.inf if last == run.num_plans - 1 else float(run.plan_episodes[last + 1])
+    return first_for_good(run.plan_gaps > SMALL_GAP * abs(run.optimal_value), run.plan_episodes)
+
+
+def first_for_good(is_far: NDArray[np.bool_], places: NDArray[Any]) -> float:
+    """Return the first of some places, in order, from which on nothing is far; infinite if the last one still is."""
+    far = np.flatnonzero(is_far)
+    after = int(far[-1]) + 1 if len(far) else 0
+    return float(places[after]) if after < len(places) else math.inf
 
 
 @dataclass(frozen=True, eq=False)
