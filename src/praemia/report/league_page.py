@@ -17,7 +17,7 @@ from praemia.report.figures import chart_figure
 from praemia.report.forest import league_forest
 from praemia.report.rendering import Section
 from praemia.report.sections import claim_cards
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
 from praemia.statistics.stored_runs import Study
 from praemia.text_tables import Table, number, plural

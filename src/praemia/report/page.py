@@ -30,7 +30,7 @@ from praemia.report.sections import (
 from praemia.report.suite_page import suite_figures, suite_section
 from praemia.simulation.run import STREAMS
 from praemia.statistics.claims import BEYOND, PAPER, check_claims
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS
 from praemia.text_tables import are

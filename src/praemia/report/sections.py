@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from praemia.envs.registry import svg_picture
-from praemia.experiments.league import kind_of
+from praemia.experiments.league import task_kind
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
@@ -19,8 +19,8 @@ from praemia.report.figures import chart_figure
 from praemia.report.forest import claim_forest, ratio_forest
 from praemia.report.rendering import Section, picture
 from praemia.report.run_tables import pairs_table, summary_table
-from praemia.statistics.comparisons import Claim, Comparison
 from praemia.statistics.intervals import ROUNDING
+from praemia.statistics.measurements import Claim, Measurement
 from praemia.statistics.standings import REFERENCE
 from praemia.statistics.stored_runs import Series, Study
 from praemia.tasks.task import Task
@@ -130,25 +130,25 @@ def claim_cards(study: Study, claims: Sequence[Claim]) -> list[dict[str, Any]]:
 
 
 def _card(claim: Claim) -> dict[str, Any]:
-    """Return a claim with its comparisons, drawn and as a table."""
+    """Return a claim with its measurements, drawn and as a table."""
     return {
         "claim": claim,
         "forest": claim_forest(claim.evidence),
-        "evidence": _comparisons(claim.evidence, claim.confidence),
-        "context": _comparisons(claim.context, claim.confidence),
+        "evidence": _measurements(claim.evidence, claim.confidence),
+        "context": _measurements(claim.context, claim.confidence),
     }
 
 
-def _comparisons(comparisons: Iterable[Comparison], confidence: float) -> Table:
+def _measurements(measurements: Iterable[Measurement], confidence: float) -> Table:
     rows = [
         (
-            comparison.quantity.what,
-            str(comparison.runs),
-            str(comparison.interval),
-            {True: "yes", False: "no", None: "not decided"}[comparison.outcome],
-            comparison.reading,
+            item.quantity.what,
+            str(item.runs),
+            str(item.interval),
+            {True: "yes", False: "no", None: "not decided"}[item.outcome],
+            item.reading,
         )
-        for comparison in comparisons
+        for item in measurements
     ]
     level = f"estimate [{100.0 * confidence:.2f}% interval]"
     return Table(("comparison", "runs", level, "holds", "result"), rows)
@@ -192,7 +192,7 @@ def _some_tasks(studies: Iterable[Study]) -> dict[str, Task]:
     if len(first) > MAX_DRAWN:
         by_kind: dict[str, Series] = {}
         for name, series in first.items():
-            by_kind.setdefault(kind_of(name), series)
+            by_kind.setdefault(task_kind(name), series)
         first = {series.task: series for series in list(by_kind.values())[:MAX_DRAWN]}
     return {name: series.loaded_task for name, series in first.items()}
 

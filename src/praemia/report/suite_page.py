@@ -15,7 +15,7 @@ from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve, PublishedPoint
 from praemia.report.figures import chart_figure
 from praemia.report.rendering import Section
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.suite_lines import SuiteLine, share_curve, suite_lines
 from praemia.text_tables import Table, number, plural

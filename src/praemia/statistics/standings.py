@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from praemia.experiments.league import YARDSTICKS, is_untouched, kind_of
+from praemia.experiments.league import YARDSTICKS, is_untouched, task_kind
 from praemia.experiments.paper import UCBVI_PRM
 from praemia.simulation import Run
 from praemia.statistics.intervals import (
@@ -135,7 +135,7 @@ class LeagueTable:
         """The kinds of task, with the rows of each."""
         kinds: dict[str, list[int]] = {}
         for row, task in enumerate(self.tasks):
-            kinds.setdefault(kind_of(task), []).append(row)
+            kinds.setdefault(task_kind(task), []).append(row)
         return kinds
 
 
