@@ -70,7 +70,7 @@ def test_values_in_a_posterior_draw_are_those_of_a_machine_that_halts(seed: int)
     values = []
     for estimate in estimates:
         policy = praemia.solve(estimate.model).policy
-        drawn = Posterior(estimate, np.random.default_rng(seed)).draw()
+        drawn = Posterior(estimate, seed).draw()
         values.append([praemia.solve(drawn).value, praemia.evaluate(drawn, policy).value])
     np.testing.assert_allclose(values[0], values[1], rtol=1e-12)
 

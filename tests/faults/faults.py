@@ -659,8 +659,8 @@ EXPLORATION = (
     Fault(
         "the most that can still be paid is not discounted",
         "tasks/extremes.py",
-        "(discount * later).tolist()",
-        "later.tolist()",
+        "spec.discount * best[h + 1]",
+        "best[h + 1]",
         f"{DISCOUNTED_PLANS}::test_a_certificate_is_that_of_a_machine_that_halts",
     ),
     Fault(

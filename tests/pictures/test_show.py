@@ -20,8 +20,9 @@ from praemia import envs
 from praemia.cli import execute
 from praemia.errors import FileError, ModelError, ParameterError, PraemiaWarning
 from praemia.files.writing import dump
-from praemia.pictures.diagrams import LIT, MachineLayout
 from praemia.pictures.episodes import moments, save_gif, watched
+from praemia.pictures.machine_graph import Annotated
+from praemia.pictures.machine_layout import LIT, lay_out
 from praemia.pictures.policy_page import UNVISITED, PolicyView, has_map, page_of, panel, policy_scene
 from praemia.pictures.scene import Area, Arrow, Scene, Text
 from praemia.tasks.task import Task
@@ -215,15 +216,23 @@ def test_what_is_left_out_is_said() -> None:
 
 def test_the_machine_is_laid_out_with_all_its_words() -> None:
     machine = envs.warehouse().machine
-    layout = MachineLayout(machine)
-    words = texts(layout.scene())
+    layout = lay_out([Annotated(machine)])
+    words = texts(layout.scene)
     assert set(machine.states) <= set(words)
     assert "delivery | 0.9, 1" in words
     for m, state in enumerate(machine.states):
-        lit = [item for item in layout.scene(m).items if isinstance(item, Area) and item.fill == LIT]
-        place = next(item for item in layout.scene().items if isinstance(item, Text) and item.text == state)
+        lit = [item for item in layout.lit(m) if isinstance(item, Area) and item.fill == LIT]
+        place = next(item for item in layout.scene.items if isinstance(item, Text) and item.text == state)
         assert lit
         assert all(abs(item.x - place.x) < 1.0 and abs(item.y - place.y) < 5.0 for item in lit)
+
+
+def test_a_state_that_is_drawn_with_others_lights_their_node() -> None:
+    layout = lay_out([Annotated(envs.flower(loop=20).machine)])
+    lit = [{item.text for item in layout.lit(m) if isinstance(item, Text)} for m in range(33)]
+    assert ["centre" in words for words in lit] == [True] + [False] * 32
+    assert all("loop-1-1 … loop-1-3" in words for words in lit[1:4])
+    assert all("loop-5-1 … loop-5-20" in words for words in lit[13:])
 
 
 def test_what_cannot_be_shown_is_refused(tmp_path: Path, corridor: Task) -> None:
@@ -289,7 +298,7 @@ def test_the_command_takes_runs_and_policies(tmp_path: Path, capsys: pytest.Capt
         (["--policy", "other.npz"], "a policy of shape (1, 1, 1)"),
         (["--episode", "1", "-o", "x.svg"], "cannot play an episode into 'x.svg'"),
         (["--episode", "1", "-o", "ep"], "cannot play an episode into 'ep'"),
-        (["-o", "x.pdf"], "cannot show a policy as 'x.pdf'"),
+        (["-o", "x.pdf"], "cannot draw 'x.pdf'"),
     ],
 )
 def test_the_command_refuses_with_one_message(

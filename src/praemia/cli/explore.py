@@ -35,7 +35,7 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
     help="euler (Algorithm 3, the default) or uncertainty (one stage); with --until, directed or uncertainty.",
 )
 @click.option("--scale", type=float, help="The method's exploration coefficient.  [default: 0.01]")
-@click.option("--keep-search", is_flag=True, help="Also keep the episodes in which EULER searched.")
+@click.option("--keep-search", is_flag=True, default=None, help="Also keep the episodes in which EULER searched.")
 @click.option(
     "--machine", "machines", multiple=True, type=click.Path(), help="A machine fixed in advance; may be repeated."
 )
@@ -46,7 +46,16 @@ NOT_REACHED = 1  # the exit status when the episodes ran out before the loss was
 @file_option("--out", required=True, help="The file to write, such as data.npz.")
 @json_option
 def explore_command(
-    task: str, episodes: int | None, machines: tuple[str, ...], append: bool, seed: int, out: Path, **how: Any
+    task: str,
+    episodes: int | None,
+    method: str | None,
+    machines: tuple[str, ...],
+    until: float | None,
+    certify: str | None,
+    append: bool,
+    seed: int,
+    out: Path,
+    **settings: Any,
 ) -> int:
     """Explore TASK without using any reward, and save the data to a file.
 
@@ -61,10 +70,12 @@ def explore_command(
     """
     from praemia.errors import ParameterError
     from praemia.exploration import Dataset, explore
+    from praemia.exploration.explore import make_method
     from praemia.exploration.merging import require_independent
     from praemia.files import load_machine, resolve_task
 
-    until, certify = how["until"], how["certify"] or "likely"
+    given = {name: value for name, value in settings.items() if value is not None}
+    explorer = make_method(method, has_goal=until is not None, **given)
     if until is not None and append:
         raise ParameterError("--until checks what it collects itself; leave --append out, or merge the data in Python")
     problem = resolve_task(task)
@@ -78,24 +89,25 @@ def explore_command(
         collected = explore(
             problem,
             episodes=episodes if episodes is not None else 10_000 if until is None else 100_000,
+            method=explorer,
             seed=seed,
             machines=fixed,
+            until=until,
+            certify=certify,
             on_progress=progress.count("episodes"),
-            on_check=lambda check: say(_check_line(check, until, certify)),
-            **how,
+            on_check=lambda check: say(_check_line(check, until, certify or "likely")),
         )
     dataset = collected if before is None else before.merge(collected)
     dataset.save(out)
     seconds = time.perf_counter() - began
     recorded = f"machines recorded as fixed in advance: {len(dataset.fixed_machines)}\n" if machines else ""
     ending = "" if until is None else _ending(collected, fixed) + "\n"
-    method = collected.sources[-1]["method"]
-    record = {"task": problem.name, "method": method, "out": str(out), "seconds": seconds, **_coverage_record(dataset)}
-    emit(record, f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
+    how = {"task": problem.name, "method": explorer.name, "out": str(out), "seconds": seconds}
+    emit(how | _coverage_record(dataset), f"{dataset.coverage()}\n{recorded}{ending}{seconds:.1f} s; kept in {out}")
     return 0 if collected.sources[-1].get("reached", True) else NOT_REACHED
 
 
-def _check_line(check: Check, until: float, certify: str) -> str:
+def _check_line(check: Check, until: float | None, certify: str) -> str:
     loss = "not known yet" if check.loss == float("inf") else f"{check.loss:.4g}"
     return f"{plural(check.episodes, 'episode')}: {certify} loss {loss}, until {until:g}"
 

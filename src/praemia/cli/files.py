@@ -132,11 +132,9 @@ def draw_command(task_or_machine: str, out: Path | None) -> None:
 
     The extension of the file chooses the format. Without --out, the diagram is printed as Mermaid text.
     """
-    from praemia.pictures.diagrams import draw_machine, mermaid
-
-    machine = named_machine(task_or_machine)
+    drawing = named_machine(task_or_machine).draw()
     if out is None:
-        click.echo(mermaid(machine), nl=False)
+        click.echo(str(drawing))
     else:
-        draw_machine(machine, out)
+        drawing.save(out)
         report_written(out)

@@ -63,7 +63,6 @@ def machine_command(
     from praemia.files import save_machine
     from praemia.files.load_save import find_writer
     from praemia.machines.from_formulas import accepting_automaton, growth_limits, machine_from
-    from praemia.pictures.diagrams import draw_machine
 
     require_drawing(draw)
     if out is not None:
@@ -82,7 +81,7 @@ def machine_command(
         "trace": None if trace is None else _judged(accepting_automaton(kind, text, growth, syntax), machine, trace),
     }
     if draw is not None:
-        draw_machine(machine, draw, title=text)
+        machine.draw(title=text).save(draw)
     if out is not None:
         save_machine(machine, out)
     report_written(draw, out)
@@ -161,7 +160,7 @@ def infer_command(
     from praemia.files import save_machine
     from praemia.inference import infer, load_traces
     from praemia.inference.comparing import compare_with_truth
-    from praemia.pictures.inferred import draw_inference
+    from praemia.pictures.inferred import inference_drawing
 
     require_drawing(draw)
     true_machine = None if truth is None else named_machine(truth)
@@ -176,7 +175,7 @@ def infer_command(
 
         inference = infer(data, deterministic=deterministic, failure_prob=failure_prob, on_progress=report)
     if draw is not None:
-        draw_inference(inference, draw, true_machine)
+        inference_drawing(inference, true_machine).save(draw)
     if out is not None:
         save_machine(inference.machine, out)
     report_written(out, draw)

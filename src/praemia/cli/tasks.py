@@ -103,7 +103,7 @@ def envs_command(name: str | None) -> None:
         return
     task = envs.make(name)
     record = _env_entry(name) | {"propositions": list(task.machine.propositions)}
-    emit(record, "" if wants_json() else f"{envs.describe(name)}\n\n{envs.text_picture(task)}")
+    emit(record, "" if wants_json() else f"{envs.describe(name)}\n\n{task.draw()}")
 
 
 SIZES = ("observations", "actions", "machine_states", "horizon")

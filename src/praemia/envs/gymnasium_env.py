@@ -124,7 +124,7 @@ class TaskEnv(gymnasium.Env[Any, Any]):
         name = self.task.mdp.observation_name(self._observation)
         status = f"step {self._step} of {self.task.max_steps}: observation {name}, machine state {machine_state}\n"
         try:
-            return page_text(task_picture(self.task), self.task.name, self._observation) + status
+            return f"{page_text(task_picture(self.task), self.task.name, self._observation)}\n{status}"
         except SizeError:
             return status
 

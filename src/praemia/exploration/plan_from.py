@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from praemia.activity import OnProgress
 from praemia.displayed import Displayed
 from praemia.errors import ModelError, SizeError, require_fraction, require_whole
 from praemia.exploration.certificate import Certificate, Scope, certify_history, certify_machine
 from praemia.exploration.dataset import Dataset
 from praemia.exploration.estimate import Estimate
-from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, OnDraw, likely_loss, require_draws
+from praemia.exploration.likely_loss import DRAWS, LEVEL, LikelyLoss, likely_loss, require_draws
 from praemia.exploration.planners import ExpectimaxPlanner, GreedyPlanner, TrajectoryPlanner
 from praemia.exploration.search import SearchPlanner
 from praemia.exploration.trajectories import CoverageReward, Histories, HistoryPolicy, TrajectoryReward, Value
@@ -102,7 +103,7 @@ class ExploredPlan(Displayed):
         return self.likely()
 
     def likely(
-        self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnDraw | None = None
+        self, *, draws: int = DRAWS, level: float = LEVEL, seed: int = 0, on_draw: OnProgress | None = None
     ) -> LikelyLoss | None:
         """Return the likely loss with its details: draws, seed, Monte-Carlo error; None for rewards on trajectories.
 
@@ -114,7 +115,8 @@ class ExploredPlan(Displayed):
         if not isinstance(self.problem, Estimate):
             return None
         policy: NDArray[Any] = self.policy  # type: ignore[assignment]
-        return likely_loss(self.problem, policy, draws=draws, level=level, seed=seed, on_draw=on_draw)
+        after = None if on_draw is None else lambda number, *_: on_draw(number + 1, draws)
+        return likely_loss(self.problem, policy, draws=draws, level=level, seed=seed, after=after)
 
     def gap(self, task: Task, **sampling: Any) -> Value:
         """Return the true loss in a known task: the optimum there less the plan's value."""
@@ -271,7 +273,7 @@ def machine_reports(
     fixed_in_advance: bool = False,
     draws: int = DRAWS,
     seed: int = 0,
-    on_progress: Callable[[str], OnDraw] | None = None,
+    on_progress: Callable[[str], OnProgress] | None = None,
 ) -> list[MachineReport]:
     """Plan for each machine; all certificates hold together with probability 1 − ρ.
 
@@ -296,7 +298,7 @@ def machine_reports(
     return rows
 
 
-def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnDraw | None) -> LikelyLoss | None:
+def _likely(plan: ExploredPlan, draws: int, seed: int, on_draw: OnProgress | None) -> LikelyLoss | None:
     try:
         return plan.likely(draws=draws, seed=seed, on_draw=on_draw)
     except SizeError:  # the plan and its certificate need far less memory, and are there

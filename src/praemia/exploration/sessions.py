@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from praemia.activity import OnProgress
-from praemia.arithmetic import ordered_sum
 from praemia.envs.black_box import BlackBox
 from praemia.errors import ParameterError
 from praemia.exploration.counts import Counted
@@ -267,17 +266,6 @@ def play_given(
     world.learner = FixedPolicy(policy=policy)
     world.replan()
     run_loop(world, world.played + num_episodes, on_progress=on_progress)
-
-
-def play_until_sure(world: World, stop_below: float, on_progress: Callable[[int], None]) -> None:
-    """Play until the learner's own V_0 at the start is at most a limit, or all episodes are played."""
-
-    def is_unsure() -> bool:
-        first = world.counts.steps[0]
-        return world.played == 0 or float(ordered_sum(first * world.workspace().values[0]) / first.sum()) > stop_below
-
-    watch = is_unsure if stop_below > 0.0 else None
-    run_loop(world, len(world.log.returns), watch=watch, on_progress=on_progress)
 
 
 def uniform_at(policy: NDArray[Any], o: int, num_actions: int) -> NDArray[np.float64]:

@@ -41,7 +41,7 @@ from praemia.machines.state_diagrams import StateDiagrams
 from praemia.text_tables import plural
 
 if TYPE_CHECKING:
-    from praemia.pictures.diagrams import MachinePicture
+    from praemia.pictures.diagrams import MachineDrawing
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -196,11 +196,11 @@ class RewardMachine(Displayed):
     def __repr__(self) -> str:
         return f"RewardMachine({', '.join(self.sizes)})"
 
-    def draw(self) -> MachinePicture:
-        """Draw the machine: a notebook displays the picture, ``print`` writes Mermaid text, ``save`` writes a file."""
-        from praemia.pictures.diagrams import MachinePicture
+    def draw(self, title: str | None = None) -> MachineDrawing:
+        """Draw the machine: a notebook displays the drawing, ``print`` writes Mermaid text, ``save`` writes a file."""
+        from praemia.pictures.diagrams import MachineDrawing
 
-        return MachinePicture(self)
+        return MachineDrawing.of(self, title)
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -277,7 +277,14 @@ class RewardMachine(Displayed):
             return tuple(replace(outcome, reward=to_unit(outcome.reward)) for outcome in outcomes)
 
         diagrams, idle = self.diagrams.map_values(mapped), to_unit(self.idle_reward)
-        return self.changed(diagrams=diagrams, idle_reward=idle, written_rules=None, first_match=False, source=None)
+        return self.changed(
+            diagrams=diagrams,
+            idle_reward=idle,
+            written_rules=None,
+            first_match=False,
+            source=None,
+            settled_states=self.settled_states,  # what pays nothing is decided before rewards are rounded
+        )
 
     @cached_property
     def settled_states(self) -> frozenset[int]:

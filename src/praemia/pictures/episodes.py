@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from praemia.errors import SizeError
 from praemia.files.atomic_io import write_whole
 from praemia.machines.labels import format_label
-from praemia.pictures.diagrams import LIT, MachineLayout
+from praemia.pictures.machine_layout import LIT, MachineLayout
 from praemia.pictures.policy_page import GAP, HEAD, LEGIBLE, MARGIN, MAX_WIDTH, machine_layout, machine_scale
 from praemia.pictures.renderers import FINER, paint
 from praemia.pictures.scene import GREY, INK, Area, Item, Line, Scene, Text, place, text_width
@@ -100,11 +100,11 @@ class PlacedMachine(NamedTuple):
     @property
     def ends(self) -> Point:
         """Its right and its lower end."""
-        return self.x + self.scale * self.layout.width, self.y + self.scale * self.layout.height
+        return self.x + self.scale * self.layout.scene.width, self.y + self.scale * self.layout.scene.height
 
-    def items(self, state: int) -> list[Item]:
-        """Draw the machine with one of its states lit."""
-        return place(self.layout.scene(state).items, self.x, self.y, self.scale)
+    def placed(self, items: Iterable[Item]) -> list[Item]:
+        """Put items of the layout on the stage."""
+        return place(items, self.x, self.y, self.scale)
 
 
 def _beside(task: Task, width: float, height: float) -> PlacedMachine | None:
@@ -112,7 +112,7 @@ def _beside(task: Task, width: float, height: float) -> PlacedMachine | None:
     layout = machine_layout(task, "TB")
     if layout is None:
         return None
-    scale = min(machine_scale(layout), (height + STATUS) / layout.height)
+    scale = min(machine_scale(layout), (height + STATUS) / layout.scene.height)
     placed = PlacedMachine(layout, MARGIN + width + GAP, HEAD, scale)
     return placed if scale >= LEGIBLE and placed.ends[0] <= MAX_WIDTH else None
 
@@ -124,7 +124,7 @@ def _underneath(task: Task, x: float, y: float) -> PlacedMachine | None:
 
 
 class Stage:
-    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and the machine."""
+    """Where an episode is played: the ground stays; each frame adds the agent, its trail, a line and a lit state."""
 
     def __init__(self, episode: Episode, story: Sequence[Moment]) -> None:
         task = episode.task
@@ -144,8 +144,10 @@ class Stage:
             *(text_width(moment.line, 12) for moment in story),
         ]
         self._size = (max(right, MARGIN + max(widths)) + MARGIN, max(bottom, self._below + STATUS) + MARGIN)
-        places = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
-        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *places), title)
+        ground = place(map_scene(self._picture).items, MARGIN, HEAD, self._cell)
+        if self._machine:
+            ground += self._machine.placed(self._machine.layout.scene.items)
+        self.ground = Scene(*self._size, (Text(MARGIN, 24.0, title, 15, bold=True), *ground), title)
 
     def frames(self) -> Iterator[Scene]:
         """Yield what each moment adds to the ground."""
@@ -158,5 +160,5 @@ class Stage:
             name = "" if self._machine else f" (machine state {self._names[machine_state]})"
             items = [*place(moving, MARGIN, HEAD, self._cell), Text(MARGIN, self._below + 24.0, line + name, 12, GREY)]
             if self._machine:
-                items += self._machine.items(machine_state)
+                items += self._machine.placed(self._machine.layout.lit(machine_state))
             yield Scene(*self._size, tuple(items))

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from praemia.pictures.diagrams import MachineLayout
+from praemia.pictures.machine_graph import Annotated
+from praemia.pictures.machine_layout import MachineLayout, lay_out
 from praemia.pictures.scene import GREY, INK, LINE, Area, Arrow, Item, Scene, Text, place, text_width
 from praemia.pictures.task_picture import FILL, MAX_SPOTS, OUTLINE, ROW, ground, legend_line, task_picture
 from praemia.planning.exact import Plan, evaluate, losses, model_of, occupancy, solve
@@ -194,9 +195,9 @@ def page_of(view: PolicyView) -> Scene:
     if layout is None:
         notes = f"{notes} The machine has {view.task.num_machine_states:,} states: praemia draw shows it.".strip()
     else:
-        scale = machine_scale(layout)
-        items += place(layout.scene().items, MARGIN, y, scale)
-        across, y = max(across, scale * layout.width), y + scale * layout.height
+        machine = layout.scene.scaled(machine_scale(layout))
+        items += place(machine.items, MARGIN, y)
+        across, y = max(across, machine.width), y + machine.height
     items.append(Text(MARGIN, y + 10.0, notes, 11, GREY))
     width = max(across, MIN_WIDTH, text_width(view.title, 15, bold=True)) + 2 * MARGIN
     return Scene(width, y + MARGIN, tuple(items), view.title)
@@ -239,13 +240,13 @@ def machine_layout(task: Task, direction: str = "LR") -> MachineLayout | None:
     """Lay the machine of a task out; None if it is too large to be legible with a map."""
     if task.num_machine_states > MAX_MACHINE:
         return None
-    layout = MachineLayout(task.machine, direction)
+    layout = lay_out([Annotated(task.machine)], direction)
     return layout if machine_scale(layout) >= LEGIBLE else None
 
 
 def machine_scale(layout: MachineLayout) -> float:
     """Return how large a machine is drawn, in pixels for a point."""
-    return min(1.1, MAX_WIDTH / layout.width, MAX_HEIGHT / layout.height)
+    return min(1.1, MAX_WIDTH / layout.scene.width, MAX_HEIGHT / layout.scene.height)
 
 
 def panel(view: PolicyView, m: int, darkest: float, *, with_actions: bool = True) -> Scene:

@@ -237,7 +237,7 @@ def page_text(picture: Picture, title: str, here: int | None = None) -> str:
     lines = render_text(Scene(*picture.extent, tuple(bare)), (6, 3) if picture.is_round else (4, 2))
     legend = [f"  {_symbols(marks)}  {meaning}" for meaning, marks in picture.legend.items()]
     caption = [picture.caption] if picture.caption else []
-    return "\n".join([title, "", *lines, "", *legend, *caption]).rstrip() + "\n"
+    return "\n".join([title, "", *lines, "", *legend, *caption]).rstrip()
 
 
 def _symbols(marks: Sequence[Mark]) -> str:

@@ -57,7 +57,7 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def picture(draw: Callable[..., Figure | Scene | str], *about: Any) -> str | None:
+def picture(draw: Callable[..., Scene], *about: Any) -> str | None:
     """Return a drawing as an address that holds it whole; None where a package is missing or it would be too large."""
     try:
         return address(draw(*about))
@@ -65,9 +65,7 @@ def picture(draw: Callable[..., Figure | Scene | str], *about: Any) -> str | Non
         return None
 
 
-def address(drawing: Figure | Scene | str) -> str:
-    """Return a figure, a scene or an SVG document as an address that holds it whole: no style or id leaks from it."""
-    if isinstance(drawing, Scene):
-        drawing = render_svg(drawing)
-    svg = drawing.encode() if isinstance(drawing, str) else render(drawing, "svg")
+def address(drawing: Figure | Scene) -> str:
+    """Return a figure or a scene as an address that holds it whole: no style or id leaks from it."""
+    svg = render_svg(drawing).encode() if isinstance(drawing, Scene) else render(drawing, "svg")
     return "data:image/svg+xml;base64," + base64.b64encode(svg).decode()

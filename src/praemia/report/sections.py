@@ -6,12 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from praemia.envs.registry import svg_picture
 from praemia.experiments.league import task_kind
 from praemia.experiments.paper import SIX_SETTINGS
 from praemia.experiments.settings import slug
 from praemia.machines.machine import RewardMachine
-from praemia.pictures.diagrams import machine_svg, mermaid
 from praemia.pictures.policy_page import has_map, policy_scene
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, looks, on_log_axes, per_episode_charts, regret_charts, scaling_chart
@@ -169,7 +167,7 @@ def tasks_section(studies: Sequence[Study]) -> Section:
     tasks = _some_tasks([study for study in studies if study.name == SIX_SETTINGS] or studies)
     content = {
         "optima": _optima(studies),
-        "pictures": [(name, picture(svg_picture, task)) for name, task in tasks.items()],
+        "pictures": [(name, picture(lambda task: task.draw().scene, task)) for name, task in tasks.items()],
         "maps": [(name, picture(policy_scene, task)) for name, task in tasks.items() if has_map(task)],
         "machines": [_machine(name, machine) for name, machine in _small_machines(studies).items()],
     }
@@ -210,6 +208,6 @@ def _optima(studies: Iterable[Study]) -> Table:
 
 def _machine(name: str, machine: RewardMachine) -> dict[str, Any]:
     """Return a machine's diagram: drawn, or as text where pygraphviz is missing."""
-    drawing = picture(machine_svg, machine)
-    text = mermaid(machine) if drawing is None else ""
+    drawing = picture(lambda: machine.draw().scene)
+    text = str(machine.draw()) if drawing is None else ""
     return {"name": name, "num_states": machine.num_states, "picture": drawing, "mermaid": text}

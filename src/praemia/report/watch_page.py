@@ -260,7 +260,7 @@ def _machine(task: Task) -> Markup:
         layout = machine_layout(task)
     except MissingExtraError:
         layout = None
-    return Markup() if layout is None else _svg(layout.scene())
+    return Markup() if layout is None else _svg(layout.scene)
 
 
 def _key_line(meaning: str, marks: Sequence[Mark], is_round: bool) -> Markup:
