@@ -386,9 +386,9 @@ KERNELS = (
     ),
     Fault(
         "a share of the optimum is reached as soon as one plan has it",
-        "statistics/suite_lines.py",
-        "last = int(below[-1])",
-        "last = int(below[0])",
+        "statistics/standings.py",
+        "after = int(far[-1]) + 1",
+        "after = int(far[0]) + 1",
         "experiments/test_suites.py::test_a_share_is_reached_for_good_when_no_later_plan_falls_below_it",
     ),
     Fault(

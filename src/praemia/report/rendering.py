@@ -7,7 +7,7 @@ themselves.
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from praemia.errors import MissingExtraError, SizeError
+from praemia.errors import PraemiaError
 from praemia.pictures.drawing import Drawing
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
@@ -58,11 +58,11 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def picture(drawing: Drawing) -> str | None:
-    """Return a drawing as an address that holds it whole; None if it is too large or a package for it is missing."""
+def picture(draw: Callable[..., Drawing], *about: Any) -> str | None:
+    """Return a drawing as an address that holds it whole; None where a package is missing or it would be too large."""
     try:
-        return address(drawing.scene)
-    except (MissingExtraError, SizeError):
+        return address(draw(*about).scene)
+    except PraemiaError:
         return None
 
 
