@@ -25,7 +25,7 @@ def test_a_tiny_league_prints_a_table_and_writes_a_page(tmp_path: Path, capsys: 
     shown = capsys.readouterr().out
     assert "eqo" in shown
     assert "UCBVI-PRM" in shown
-    for name in ("report.html", "figures/league.png", "figures/league.svg"):
+    for name in ("report.html", "figures/league-ranks.png", "figures/league-ranks.svg"):
         assert (out / name).stat().st_size > 1000
     assert len(list(out.glob("*/*/run-*.npz"))) == 8
 

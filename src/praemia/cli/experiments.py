@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from praemia.experiments.runner import Failure
     from praemia.experiments.settings import Experiment, Job
     from praemia.experiments.store import Store
-    from praemia.statistics.comparisons import Claim
+    from praemia.statistics.measurements import Claim
     from praemia.statistics.standings import LeagueTable, Standing
     from praemia.statistics.stored_runs import Study
 
@@ -56,7 +56,7 @@ def sweep(experiments: Iterable[Experiment], where: RunOptions, *, is_reported: 
 
     assert where.out is not None
     if is_reported and where.shard is None:
-        require("PIL", "matplotlib.figure")
+        require("matplotlib.figure")
     shard = parse_shard(where.shard)
     store = Store.create(where.out)
     asked = [replace(experiment, command=command_text()) for experiment in experiments]
@@ -176,7 +176,7 @@ def reproduce_command(
     Finished runs are kept when the command is interrupted; run it again to do the rest.
     """
     from praemia.experiments.paper import experiments, select
-    from praemia.statistics.comparisons import verdict_lines
+    from praemia.statistics.measurements import verdict_lines
 
     where = RunOptions(**options)
     if decide and where.shard is not None:
@@ -204,7 +204,7 @@ def _look(result: Sweep) -> tuple[list[Study], list[Claim]]:
 def _play_on(result: Sweep, where: RunOptions) -> Sweep:
     """Add runs for open claims and check them again, until more runs cannot help."""
     from praemia.experiments.requests import unite
-    from praemia.statistics.comparisons import further_runs
+    from praemia.statistics.measurements import further_runs
 
     while True:
         _, claims = _look(result)
@@ -266,7 +266,7 @@ def league_command(
     from praemia.experiments.league import league
     from praemia.report.league_page import APART, league_text
     from praemia.statistics.claims import check_claims
-    from praemia.statistics.comparisons import verdict_lines
+    from praemia.statistics.measurements import verdict_lines
     from praemia.statistics.standings import boards, standings
     from praemia.statistics.stored_runs import gather
 

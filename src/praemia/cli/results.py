@@ -118,7 +118,7 @@ def report_command(folder: Path, out: Path | None, figures: bool) -> None:
     from praemia.statistics.stored_runs import discover
 
     if figures:
-        require("PIL", "matplotlib.figure")
+        require("matplotlib.figure")
     store = Store.open(folder)
     studies = discover(store)
     if not studies:

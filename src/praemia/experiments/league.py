@@ -100,7 +100,7 @@ def contestants() -> list[str]:
     return [name for name in learners.names() if name not in (*YARDSTICKS, *DO_NOT_LEARN, *MODEL_FREE)]
 
 
-def kind_of(task: str) -> str:
+def task_kind(task: str) -> str:
     """Return the kind of a task: that of a drawn one, else its family; a user's own task is a kind by itself."""
     family, _, rest = task.partition("-")
     if family == DRAWN:

@@ -82,12 +82,12 @@ class Estimate:
     @cached_property
     def most(self) -> NDArray[np.float64]:
         """float64[H + 1, M], the most that the machine can still pay on average, in the unit range."""
-        return extremes(self.unit, self.horizon, self.discount, can_end=self.dataset.can_end)
+        return extremes(self.spec)
 
     @cached_property
     def least(self) -> NDArray[np.float64]:
         """float64[H + 1, M], the least that it can still pay."""
-        return extremes(self.unit, self.horizon, self.discount, can_end=self.dataset.can_end, sign=-1.0)
+        return extremes(self.spec, sign=-1.0)
 
     @cached_property
     def model(self) -> Model:

@@ -179,7 +179,7 @@ class Posterior:
         self._data = _posterior_arrays(estimate, self._labels)
         start_probs = self._starts / ordered_sum(self._starts)
         table, spec = self._labels.table, estimate.spec
-        self.model = Model.of_arrays(self._data.model, table, start_probs, spec.exits, spec.discount)
+        self.model = Model(self._data.model, table, start_probs, spec.exits, spec.discount)
 
     def draw(self) -> Model:
         """Draw a model; the one before is overwritten."""

@@ -277,7 +277,14 @@ class RewardMachine(Displayed):
             return tuple(replace(outcome, reward=to_unit(outcome.reward)) for outcome in outcomes)
 
         diagrams, idle = self.diagrams.map_values(mapped), to_unit(self.idle_reward)
-        return self.changed(diagrams=diagrams, idle_reward=idle, written_rules=None, first_match=False, source=None)
+        return self.changed(
+            diagrams=diagrams,
+            idle_reward=idle,
+            written_rules=None,
+            first_match=False,
+            source=None,
+            settled_states=self.settled_states,  # what pays nothing is decided before rewards are rounded
+        )
 
     @cached_property
     def settled_states(self) -> frozenset[int]:

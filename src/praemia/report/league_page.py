@@ -1,4 +1,4 @@
-"""The league: its tables as text, its figure, and its section of the report."""
+"""The league: its tables, its figure, and its section of the report."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from praemia.experiments.league import LEAGUE
 from praemia.experiments.settings import slug
 from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve
-from praemia.report.figures import INK, chart_figure, new_figure, tidy
+from praemia.report.figures import chart_figure
 from praemia.report.forest import league_forest
 from praemia.report.rendering import Section
 from praemia.report.sections import claim_cards
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.standings import LeagueTable, Standing, boards, rank_profile, regret_ratio, standings
 from praemia.statistics.stored_runs import Study
 from praemia.text_tables import Table, number, plural
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 RANKED = ("learner", "ratio", "95% low", "95% high", "mean rank", "firsts")
@@ -130,23 +129,11 @@ def _apart(board: LeagueTable) -> dict[str, Any]:
 
 
 def league_figures(study: Study) -> Iterator[tuple[str, Figure]]:
-    """Draw the figures of the league, each with a name for its file."""
+    """Draw the figure of the league, with a name for its file."""
     board, _ = boards(study.settings)
     if board.learners:
-        table = standings(board)
-        yield LEAGUE, league_figure(board, table)
-        yield f"{LEAGUE}-ranks", chart_figure([rank_chart(board, table)], "Mean ranks of the best as episodes go by")
-
-
-def league_figure(board: LeagueTable, table: Sequence[Standing]) -> Figure:
-    """Draw each player's regret in units of the lowest, by kind of task."""
-    names = [line.learner for line in table]
-    kinds, tasks = plural(len(board.kinds), "kind"), plural(len(board.tasks), "task")
-    rows = len(names) + len(board.yardsticks)
-    title = f"The league: {tasks} of {kinds}, one setting per learner"
-    figure = new_figure(2.6 + 0.62 * len(board.kinds), 1.6 + 0.3 * rows, title)
-    _draw_wins(figure.add_subplot(), board, names)
-    return figure
+        charts = [rank_chart(board, standings(board))]
+        yield f"{LEAGUE}-ranks", chart_figure(charts, "Mean ranks of the best as episodes go by")
 
 
 def rank_chart(board: LeagueTable, table: Sequence[Standing]) -> Chart:
@@ -185,27 +172,3 @@ def ratios_to_best(board: LeagueTable, names: Sequence[str]) -> NDArray[np.float
     own = board.log_regrets_of(names).T - best
     ratios: NDArray[np.float64] = np.exp(np.stack([own[:, rows].mean(axis=1) for rows in board.kinds.values()], axis=1))
     return ratios
-
-
-def _draw_wins(axes: Axes, board: LeagueTable, names: Sequence[str]) -> None:
-    """Draw a cell for each player and kind; the lowest of a kind stands in bold in a frame."""
-    from matplotlib.patches import Rectangle
-
-    players = [*names, *board.yardsticks]
-    ratios = ratios_to_best(board, players)
-    axes.imshow(np.log(np.minimum(CUT, ratios)), cmap="YlGnBu", vmin=0.0, vmax=np.log(CUT), aspect="auto")
-    winners = ratios[: len(names)].argmin(axis=0)
-    for (i, j), ratio in np.ndenumerate(ratios):
-        wins = winners[j] == i
-        colour = "white" if ratio > CUT**0.6 else INK
-        text = ratio_text(ratio)
-        axes.text(j, i, text, ha="center", va="center", fontsize=7.5, color=colour, weight="bold" if wins else "normal")
-        if wins:
-            axes.add_patch(Rectangle((j - 0.5, i - 0.5), 1, 1, fill=False, edgecolor=INK, linewidth=1.6))
-    if board.yardsticks:
-        axes.axhline(len(names) - 0.5, color=INK, linewidth=1.2)
-    below = "below the line: oracle baselines, which know part of p" if board.yardsticks else ""
-    tidy(axes, "regret ÷ that of each task's best learner", below, "")
-    axes.set_xticks(range(len(board.kinds)), list(board.kinds), rotation=40, ha="right")
-    axes.set_yticks(range(len(players)), players)
-    axes.grid(visible=False)

@@ -9,33 +9,28 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from praemia.errors import FileError, MissingExtraError
+from praemia.errors import FileError
 from praemia.experiments.league import LEAGUE
 from praemia.experiments.paper import SIX_SETTINGS, TUNING
 from praemia.experiments.settings import Job, slug
 from praemia.experiments.suites import SUITE_NAMES
 from praemia.files.atomic_io import write_whole
-from praemia.pictures.drawing import Drawing
-from praemia.pictures.policy_page import has_map
-from praemia.pictures.show import show
 from praemia.report.figures import save
 from praemia.report.league_page import league_figures, league_glance, league_section
 from praemia.report.provenance import provenance_section
 from praemia.report.rendering import Section, render_page, resource
 from praemia.report.run_tables import regret_note
 from praemia.report.sections import (
-    drawn_machines,
     study_figures,
     study_glance,
     study_section,
     tasks_section,
-    tasks_to_draw,
     tuning_section,
 )
 from praemia.report.suite_page import suite_figures, suite_section
 from praemia.simulation.run import STREAMS
 from praemia.statistics.claims import BEYOND, PAPER, check_claims
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Study
 from praemia.statistics.verdicts import LOOKS, MIN_RUNS, MOST_RUNS
 from praemia.text_tables import are
@@ -130,34 +125,10 @@ def verdict_count(claims: Sequence[Claim]) -> str:
 
 
 def write_figures(studies: Sequence[Study], folder: Path) -> list[Path]:
-    """Draw all figures of some studies into a folder, as PNG and SVG; return the files."""
+    """Draw the curves of some studies into a folder, as PNG and SVG; return the files."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        paths: list[Path] = []
-        for study in studies:
-            for name, figure in VIEWS.get(study.name, USUAL).figures(study):
-                paths += save(figure, folder / name)
-        for name, task in tasks_to_draw(studies).items():
-            if has_map(task):
-                paths += _save(show(task), folder / f"map-{slug(name)}", "png", "svg")
-        return paths + _write_machines(studies, folder)
+        figures = (item for study in studies for item in VIEWS.get(study.name, USUAL).figures(study))
+        return [path for name, figure in figures for path in save(figure, folder / name)]
     except OSError as error:
         raise FileError(f"cannot write figures to {str(folder)!r}: {error.strerror}") from None
-
-
-def _save(drawing: Drawing, stem: Path, *forms: str) -> list[Path]:
-    paths = [stem.with_name(f"{stem.name}.{form}") for form in forms]
-    for path in paths:
-        drawing.save(path)
-    return paths
-
-
-def _write_machines(studies: Sequence[Study], folder: Path) -> list[Path]:
-    paths = []
-    for name, machine in drawn_machines(studies).items():
-        drawing, stem = machine.draw(), folder / f"machine-{slug(name)}"
-        try:
-            paths += _save(drawing, stem, "png", "svg")
-        except MissingExtraError:
-            paths += _save(drawing, stem, "mmd")
-    return paths

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from praemia.errors import MissingExtraError
+from praemia.errors import PraemiaError
 from praemia.pictures.renderers import render_svg
 from praemia.pictures.scene import Scene
 from praemia.report.charts import look_css
@@ -57,11 +57,11 @@ def resource(name: str) -> Markup:
     return Markup(files("praemia.report").joinpath("templates", name).read_text(encoding="utf-8"))
 
 
-def picture(draw: Callable[..., Figure | Scene], *about: Any) -> str | None:
-    """Return a figure or a scene as an address that holds it whole; None if a package for it is missing."""
+def picture(draw: Callable[..., Scene], *about: Any) -> str | None:
+    """Return a drawing as an address that holds it whole; None where a package is missing or it would be too large."""
     try:
         return address(draw(*about))
-    except MissingExtraError:
+    except PraemiaError:
         return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from praemia.report.chart_svg import plots
 from praemia.report.charts import Chart, Curve, PublishedPoint
 from praemia.report.figures import chart_figure
 from praemia.report.rendering import Section
-from praemia.statistics.comparisons import Claim
+from praemia.statistics.measurements import Claim
 from praemia.statistics.stored_runs import Series, Study
 from praemia.statistics.suite_lines import SuiteLine, share_curve, suite_lines
 from praemia.text_tables import Table, number, plural
@@ -45,9 +46,9 @@ def suite_table(lines: Sequence[SuiteLine]) -> Table:
 
 
 def _cells(line: SuiteLine) -> tuple[str, ...]:
-    near = (steps_text(line.near[share], line.budget) for share in SHARES)
+    near = (steps_text(line.steps[share], line.budget) for share in SHARES)
     published = "–" if line.published is None else f"{line.published:,}"
-    kinds = (line.played, line.learned, line.passed, line.learned_passed)
+    kinds = (line.played, line.learned, line.t_test, line.learned_t_test)
     others = (steps_text(steps, line.budget) for steps in kinds)
     return (line.task, line.learner, *near, *others, published, number(line.seconds))
 
@@ -80,32 +81,10 @@ def suite_text(suite: Suite, lines: Sequence[SuiteLine]) -> str:
 
 
 def suite_data(suite: Suite, lines: Sequence[SuiteLine]) -> dict[str, Any]:
-    """Return the table as plain data; None stands for "not within the budget"."""
-
-    def finite(steps: Sequence[float]) -> list[float | None]:
-        return [value if math.isfinite(value) else None for value in steps]
-
-    return {
-        "suite": suite.name,
-        "source": suite.source,
-        "criterion": suite.criterion,
-        "lines": [
-            {
-                "task": line.task,
-                "learner": line.learner,
-                "budget": line.budget,
-                "steps": {f"{share:g}": finite(steps) for share, steps in line.near.items()},
-                "played": finite(line.played),
-                "learned": finite(line.learned),
-                "t_test": finite(line.passed),
-                "learned_t_test": finite(line.learned_passed),
-                "published": line.published,
-                "seconds": line.seconds,
-            }
-            for line in lines
-        ],
-        "published": {item.task: dict(item.published) for item in suite.benchmarks},
-    }
+    """Return the table as plain data; infinite steps are more than the budget."""
+    about = {"suite": suite.name, "source": suite.source, "criterion": suite.criterion}
+    published = {item.task: dict(item.published) for item in suite.benchmarks}
+    return {**about, "lines": [asdict(line) for line in lines], "published": published}
 
 
 def suite_section(study: Study, claims: Sequence[Claim]) -> Section:

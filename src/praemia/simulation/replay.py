@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from praemia.errors import PraemiaError
 from praemia.learners.base import Learner
 from praemia.simulation.loop import World, run_loop
+from praemia.simulation.product_view import shown_policy
 from praemia.simulation.run import Run, versions
-from praemia.simulation.simulate import policy_of, world_of
+from praemia.simulation.simulate import world_of
 from praemia.tasks.task import Task
 from praemia.text_tables import plural
 
@@ -35,7 +36,7 @@ def replay(
         if world.is_due:
             world.replan()
         _require_equal(run, world, task)
-        yield policy_of(task, world, world.policy).copy()
+        yield shown_policy(world.policy, learner, task.machine).copy()
 
 
 def _require_equal(run: Run, world: World, task: Task) -> None:

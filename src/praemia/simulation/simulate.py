@@ -22,7 +22,7 @@ from praemia.planning.exact import solve
 from praemia.simulation.box_world import BoxWorld
 from praemia.simulation.learned import learned_policy
 from praemia.simulation.loop import World, run_loop
-from praemia.simulation.product_view import from_product, product_box, product_of
+from praemia.simulation.product_view import product_box, product_of, shown_policy
 from praemia.simulation.run import Run, Seed, seed_key, versions
 from praemia.simulation.sampled_tests import check_tests, tested_loop
 from praemia.simulation.task_world import TaskWorld
@@ -120,8 +120,8 @@ def _played(task: Task | BlackBox, world: World, optimal: float | None) -> dict[
         "plan_values": from_unit(plans["value"].copy()),
         "optimistic_values": from_unit(plans["optimistic"].copy()),
         "returns": from_unit(returns) if isinstance(task, Task) else returns,
-        "final_policy": policy_of(task, world, world.policy),
-        "learned_policy": policy_of(task, world, learned_policy(world)),
+        "final_policy": shown_policy(world.policy, world.learner, task.machine),
+        "learned_policy": shown_policy(learned_policy(world), world.learner, task.machine),
         "mapped_gaps": _mapped_gaps(task, optimal, plans["value"]),
         "steps": world.log.steps[: world.played].copy(),
         "path_losses": _path_losses(task, world),
@@ -141,13 +141,6 @@ def world_of(
         return TaskWorld(product_of(unit) if sees_product else unit, learner, num_episodes, seed, num_steps=num_steps)
     task.observations.forget()
     return BoxWorld(product_box(task) if sees_product else task, learner, num_episodes, seed, num_steps=num_steps)
-
-
-def policy_of(task: Task | BlackBox, world: World, policy: NDArray[Any]) -> NDArray[Any]:
-    """Return a policy in a world as users see it, [H, M, O] or [H, M, O, A]."""
-    if world.learner.sees == "product":
-        policy = from_product(policy, task.machine.num_states)
-    return policy.swapaxes(1, 2)
 
 
 def _in_steps(world: World, on_progress: Callable[[int], None] | None) -> Callable[[int], None] | None:

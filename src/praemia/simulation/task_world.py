@@ -70,7 +70,7 @@ class TaskWorld(World):
             rows, extra = every.own[mdp.edge_pairs, mdp.targets], every.rows[first:]
         else:
             plain = table.keeps_state if self.layout.variance_of == "W" else table.has_no_effect
-            successors = self.task.model.successors
+            successors = self.task.model.arrays.successors
             rows, extra = continuation_rows(mdp.labels, successors, ~plain[mdp.labels], mdp.num_observations)
         edges["row"] = rows
         extra_rows = np.zeros(len(extra), dtype=kernels.ROW_PLACE)

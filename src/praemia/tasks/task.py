@@ -72,11 +72,7 @@ class Task(Displayed):
     def in_unit_range(self) -> Task:
         """The same task with rewards mapped into [0, 1], where learners and bounds work; itself, if they lie there."""
         machine = self.machine.in_unit_range
-        if machine is self.machine:
-            return self
-        unit = replace(self, machine=machine)
-        unit.__dict__["done_states"] = self.done_states  # what pays nothing is decided in the user's units
-        return unit
+        return self if machine is self.machine else replace(self, machine=machine)
 
     def _validate_labels(self) -> None:
         propositions = self.machine.propositions
@@ -108,8 +104,7 @@ class Task(Displayed):
     def model(self) -> Model:
         """All that planning needs; the end of an episode is worth what an idle machine pays for the rest of it."""
         mdp = self.mdp
-        return Model(
-            num_actions=mdp.num_actions,
+        return Model.of(
             indptr=mdp.indptr,
             successors=np.where(mdp.ends, np.int32(mdp.num_observations + END), mdp.successors),
             probs=mdp.probs,
