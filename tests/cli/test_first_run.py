@@ -113,8 +113,8 @@ def test_a_run_that_is_stopped_says_what_is_kept(
 ) -> None:
     done: list[object] = []
 
-    def stop_after_two(self: progress.Display, job: object) -> None:
-        done.append(job)
+    def stop_after_two(display: progress.Display) -> None:
+        done.append(display)
         if len(done) == 2:
             raise KeyboardInterrupt
 
