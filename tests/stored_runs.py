@@ -66,6 +66,7 @@ def made_up(job: Job, regret: float, exponent: float = 0.1, seconds: float = 0.2
         seed=job.seed,
         num_episodes=job.num_episodes,
         returns=np.full(job.num_episodes, 0.5),
+        steps=np.ones(job.num_episodes, dtype=np.int64),
         final_policy=np.zeros((1, 1, 1), dtype=np.int16),
         seconds=seconds,
         title=job.learner.title,

@@ -37,7 +37,7 @@ def made_up(number: int) -> Run:
         plan_values=np.array([0.5]),
         optimistic_values=np.array([np.nan]),
         returns=np.random.default_rng(job.seed).random(400),
-        final_policy=None,
+        steps=np.ones(400, dtype=np.int64),
         seconds=0.5,
         task_text=job.task.text,
     )

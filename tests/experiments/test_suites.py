@@ -47,7 +47,6 @@ def run_with(shares: list[float], *, tests: Any = None) -> Run:
         plan_values=0.5 * np.array(shares),
         optimistic_values=np.ones(count),
         returns=np.zeros(2 * count),
-        final_policy=None,
         steps=np.full(2 * count, 10),
         tests=None if tests is None else np.array(tests),
     )

@@ -13,7 +13,7 @@ from machine_families import machine_family
 
 from praemia.envs import riverswim, warehouse
 from praemia.errors import ModelError, ParameterError
-from praemia.exploration import CoverageReward, Dataset, Euler, explore, plan_from
+from praemia.exploration import CoverageReward, Dataset, explore, plan_from
 from praemia.exploration.certificate import Scope
 from praemia.exploration.confidence import confidence
 from praemia.exploration.estimate import machine_digest
@@ -21,7 +21,6 @@ from praemia.exploration.plan_from import joint_failure_prob, machine_reports
 from praemia.machines.builder import MachineBuilder
 from praemia.machines.labels import LabelRule, RuleLabelling
 from praemia.machines.machine import RewardMachine
-from praemia.machines.rewards import Reward
 from praemia.tasks.mdp import LabeledMDP
 from praemia.tasks.task import Task
 
@@ -159,6 +158,7 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
     rules = (LabelRule("x", 0), LabelRule("y", target=1))
     own = machine_digest(machine(), 4, 1.0, rules)
     assert own == machine_digest(machine(reverse=True), 4, 1.0, rules[::-1])
+    with_costs = machine(-1.0)
     others = [
         machine_digest(machine(0.9), 4, 1.0, rules),
         machine_digest(machine(guard="x & !y"), 4, 1.0, rules),
@@ -166,7 +166,7 @@ def test_a_digest_is_that_of_what_a_machine_means() -> None:
         machine_digest(machine(), 4, 0.9, rules),
         machine_digest(machine(), 4, 1.0, rules[:1]),
         machine_digest(machine(), 4, 1.0, None),
-        machine_digest(machine().changed(idle_reward=Reward.of(0.25)), 4, 1.0, rules),
+        machine_digest(with_costs.in_unit_range, 4, 1.0, rules),
     ]
     assert len({own, *others}) == 8
 
@@ -205,8 +205,7 @@ def test_labels_found_by_playing_are_fixed_in_one_exploration_but_not_across_sev
 
     machine = corridor_box().machine
     first, second = (
-        explore(corridor_box(), episodes=30, method=Euler(policy_episodes=5), seed=s, machines=[machine])
-        for s in (0, 1)
+        explore(corridor_box(), episodes=30, policy_episodes=5, seed=s, machines=[machine]) for s in (0, 1)
     )
     assert not first.labels_known
     assert plan_from(first, machine).certificate.scope == Scope.RECORDED

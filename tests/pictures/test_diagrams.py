@@ -18,9 +18,9 @@ from praemia.envs.riverswim import patrol, probabilistic_patrol
 from praemia.envs.warehouse import fetch_and_deliver
 from praemia.errors import FileError, MissingExtraError, PraemiaError, SizeError
 from praemia.machines.builder import MachineBuilder
-from praemia.machines.guards import parse_guard
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
+from praemia.machines.syntax import parse_guard
 from praemia.pictures import machine_layout
 from praemia.pictures.machine_graph import Annotated, edge_text, machine_graph, short_guards
 from praemia.pictures.renderers import render_image, render_svg

@@ -92,9 +92,9 @@ def packed(header: dict[str, object]) -> bytes:
     [
         # What version 0.2.0 wrote.
         ({"format": 1, "job": {}, "versions": {}, "optimal_value": 1.0}, r"format 1; .* read it with praemia 0\.2"),
-        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 2"),
-        ({"kind": "praemia dataset", "format": 2}, "a praemia dataset; expected a praemia run"),
-        ({"kind": run.FILE.name, "format": 2, "task": "x"}, "damaged, or not a run"),
+        ({"kind": run.FILE.name, "format": 9}, "format 9; .* reads format 3"),
+        ({"kind": "praemia dataset", "format": 3}, "a praemia dataset; expected a praemia run"),
+        ({"kind": run.FILE.name, "format": 3, "task": "x"}, "damaged, or not a run"),
     ],
 )
 def test_another_kind_or_format_is_named(header: dict[str, object], expected: str) -> None:

@@ -1,4 +1,4 @@
-"""Operations on machines: sums, missed events, and digests of states."""
+"""Operations on machines: sums, missed events, what a word pays, and digests of states."""
 
 from __future__ import annotations
 
@@ -7,11 +7,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import product
+from math import fsum
 from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from praemia.errors import ParameterError, unknown_name
 from praemia.machines.automata import Pair, product_moves
 from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
+from praemia.machines.labels import as_label
 from praemia.machines.machine import RewardMachine
 from praemia.machines.rewards import Reward
 from praemia.machines.rules import Outcome, Outcomes, merge_outcomes
@@ -67,6 +72,23 @@ def add(first: RewardMachine, second: RewardMachine, growth: Growth | None = Non
     states = distinct_names(["start", *meanings[1:]])
     named = diagrams.map_values(lambda outs: tuple(replace(out, target=states[int(out.target)]) for out in outs))
     return RewardMachine.from_diagrams(states, states[0], propositions, named, meanings.__getitem__)
+
+
+def expected_rewards(machine: RewardMachine, word: Iterable[Iterable[str]]) -> NDArray[np.float64]:
+    """Return the mean reward of each step of a word: float64[n]. Messages count steps from 1."""
+    chances = {machine.initial: 1.0}
+    means = []
+    for number, propositions in enumerate(word, start=1):
+        label = as_label(propositions, f"step {number}", machine.propositions)
+        after: dict[str, float] = {}
+        mean = []
+        for state, chance in chances.items():
+            for out in machine.outcomes(state, label):
+                after[out.target] = after.get(out.target, 0.0) + chance * out.probability
+                mean.append(chance * out.probability * out.reward.mean)
+        means.append(fsum(mean))
+        chances = after
+    return np.array(means, dtype=np.float64)
 
 
 @deep_recursion

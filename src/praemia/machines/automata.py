@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, NamedTuple, TypeAlias
 
 from praemia.errors import ParameterError
-from praemia.machines.diagrams import Diagrams, Growth, Memo, copy
+from praemia.machines.diagrams import Diagrams, Growth, Memo
 from praemia.machines.state_diagrams import State, StateDiagrams, smallest
 
 PAY_SCHEMES = ("first", "each", "end")
@@ -28,7 +28,7 @@ Pair: TypeAlias = tuple[int, int]  # a state of each of two automata
 Earning: TypeAlias = tuple[int | None, bool]  # a state, or None once all is paid; whether the last step satisfied
 
 
-class Step(NamedTuple):
+class Move(NamedTuple):
     """Where a label leads, and what is put out there."""
 
     target: int
@@ -41,7 +41,7 @@ class Automaton(Generic[State]):
 
     Attributes
     ----------
-    diagrams : for each state, a diagram from a label to a ``Step``.
+    diagrams : for each state, a diagram from a label to a ``Move``.
     members : for each state, what it stands for: the states of the construction that it was made of.
     text : what one of those says, in words or as a formula.
     """
@@ -62,7 +62,7 @@ class Automaton(Generic[State]):
     def constant_output(self, state: int) -> int | None:
         """Return what a state puts out at every step from now on, if it never moves and always puts out the same."""
         store, root = self.diagrams.store, self.diagrams.roots[state]
-        step: Step | None = store.value(root) if store.is_leaf(root) else None
+        step: Move | None = store.value(root) if store.is_leaf(root) else None
         return step.output if step is not None and step.target == state else None
 
     def meaning(self, state: int) -> str:
@@ -92,7 +92,7 @@ def smallest_automaton(
         start,
         moves,
         lambda value: (value[0],),
-        lambda value, number: Step(number(value[0]), int(value[1])),
+        lambda value, number: Move(number(value[0]), int(value[1])),
         growth,
     )
     return Automaton(diagrams, members, text)
@@ -116,7 +116,7 @@ def join(operator: str, first: Automaton[Any], second: Automaton[Any], growth: G
         return first if ends[0] == 0 else second
     decided = (0, ends[1] or 0) if ends[0] is None else (ends[0], 0)  # one pair for all that are decided
 
-    def joint(one: Step, other: Step) -> tuple[Pair, int]:
+    def joint(one: Move, other: Move) -> tuple[Pair, int]:
         pair = (one.target, other.target)
         is_decided = pair[0] == ends[0] or pair[1] == ends[1]
         return decided if is_decided else pair, min(one.output, other.output) if both else max(one.output, other.output)
@@ -168,13 +168,13 @@ def paid(accepting: Automaton[Any], pay: str, growth: Growth) -> Automaton[Earni
     def moves(state: Earning) -> int:
         number, before = state
 
-        def change(step: Step) -> tuple[Earning, int]:
+        def change(step: Move) -> tuple[Earning, int]:
             payment, satisfied, is_over = step_payment(pay, bool(step.output), before)
             return (None if is_over else step.target, satisfied), payment
 
         if number is None:
             return store.leaf((state, 0))
-        return copy(source.store, source.roots[number], store, change, memos[before])
+        return source.store.map(source.roots[number], change, memos[before], store)
 
     def text(state: Earning) -> str:
         number, satisfied = state

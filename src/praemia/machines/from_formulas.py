@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 from praemia.errors import ModelError, ParameterError, PraemiaWarning, did_you_mean
 from praemia.limits import memory_limit
 from praemia.machines.algebra import add, distinct_names
-from praemia.machines.automata import Automaton, Earning, Step, paid, require_pay
+from praemia.machines.automata import Automaton, Earning, Move, paid, require_pay
 from praemia.machines.diagrams import MAX_NODES, MAX_STATES, Growth, deep_recursion
 from praemia.machines.dialects import likely_meanings, parse_formula
 from praemia.machines.ltlf import formula_automaton
@@ -187,7 +187,7 @@ def _paying_machine(
     endings = [_ending(accepting, paying, state) for state in range(paying.num_states)]
     states = distinct_names(_name(paying, state, ending) for state, ending in enumerate(endings))
 
-    def outcomes(step: Step) -> tuple[Outcome]:
+    def outcomes(step: Move) -> tuple[Outcome]:
         return (Outcome(states[step.target], 1.0, laws[step.output]),)
 
     def meaning(state: int) -> str:

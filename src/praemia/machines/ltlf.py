@@ -21,14 +21,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from heapq import heapify, heappop, heappush
 from itertools import count, product
 from typing import Any
 
 from praemia.errors import ModelError, SizeError
 from praemia.machines.automata import Automaton, join, smallest_automaton
-from praemia.machines.diagrams import Diagrams, Growth, Memo, copy, deep_recursion
+from praemia.machines.diagrams import Diagrams, Growth, Memo, deep_recursion
 from praemia.machines.dialects import parse_formula
 from praemia.machines.entailment import Answers, entails
 from praemia.machines.formula import (
@@ -276,10 +275,10 @@ class _Memory:
         for bit, formula in enumerate((*self.bits, self._formula)):
             guard = fold(formula, lambda part, parts: self._guard(part, parts, past), guards)
             function = self._functions.function(guard)
-            held = copy(self._functions, function, moves, partial(_shifted, bit), {})
+            held = self._functions.map(function, (1 << bit).__mul__, target=moves)
             result = moves.combine(result, held, int.__or__, {})
         last = len(self.bits)
-        return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last), {})
+        return moves.map(result, lambda bits: (bits & ~(1 << last), bits >> last))
 
     def _guard(self, formula: Formula, parts: list[Guard], past: Past) -> Guard:
         """Return the guard that holds on a label if a formula holds at its step, from those of its parts."""
@@ -301,7 +300,3 @@ class _Memory:
         """Write what is remembered: the formulas that held at the step before."""
         held = [write(formula) for formula, bit in self.bits.items() if past >> bit & 1]
         return "held: " + ", ".join(held) if held else "nothing held"
-
-
-def _shifted(bit: int, value: bool) -> int:
-    return int(value) << bit
